@@ -102,6 +102,8 @@ const result = await Bun.build({
     autoloadBunfig: false,
     // What only a start runs is not worth compiling; src/core/jit.ts says when that is over.
     jitPolicy: 8,
+    // The code of a start is together, recorded by scripts/start-order.ts.
+    bytecodeOrder: target === host && "scripts/start.order",
   },
   // What is imported when it is first used costs nothing until then: neither reading nor memory.
   splitting: true,

@@ -1,6 +1,6 @@
 /**
  * A commit from descriptors beside `git add`: everything new, and few files changed; the longest that others waited
- * meanwhile. And what an open beneath a folder costs in an executable.
+ * meanwhile. And what an open below a folder costs in an executable.
  *
  *   scripts/bench commit [FILES]      100,000 unless said otherwise
  */
@@ -118,9 +118,9 @@ async function opens(): Promise<void> {
   writeFileSync(join(base, "file"), "x");
   const ran = Bun.spawnSync([outfile, base, "file"]);
   const figures = JSON.parse(ran.stdout.toString()) as [number, number][];
-  const [beneath, plain] = [0, 1].map((at) => median(figures.map((pair) => pair[at]!))) as [number, number];
+  const [below, plain] = [0, 1].map((at) => median(figures.map((pair) => pair[at]!))) as [number, number];
   console.log("## open and close in an executable");
-  console.log(`beneath a folder, with its look    ${beneath.toFixed(2)} µs`);
+  console.log(`below a folder, with its look    ${below.toFixed(2)} µs`);
   console.log(`node:fs by path                    ${plain.toFixed(2)} µs`);
 }
 

@@ -1,5 +1,5 @@
 /**
- * The engine beside what it stands on: a step beside `docker run`, a tool call beside a raw exec, and a hundred
+ * The engine beside what it is built on: a step beside `docker run`, a tool call beside a raw exec, and a hundred
  * executions at once.
  *
  *   bun scripts/bench-engine.ts [--rounds 10] [--executions 100]
@@ -104,7 +104,7 @@ async function besideDocker(): Promise<void> {
   });
 }
 
-/** All at once, ten turns each; /healthz is asked all the while, and its answer's time holds the loop's lag. */
+/** All at once, ten turns each; /healthz is asked throughout, and its answer's time holds the loop's lag. */
 async function atOnce(executions: number): Promise<void> {
   const turns = Array.from({ length: 9 }, () => ({ text: "On.", tool_calls: [{ tool: "ls", input: { path: "." } }] }));
   await withServer(oneStep("many", turns), { MAX_EXECUTIONS: String(executions) }, async (server) => {

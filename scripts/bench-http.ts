@@ -171,7 +171,7 @@ async function paths(server: TestServer, made: readonly [prefix: string, id: str
   return all.flatMap((path) => {
     if (/stream|openapi|docs|logs|knowledge-graph/.test(path)) return [];
     if (!path.includes("{")) return [path];
-    // Once more with what was filled in: a task's path begins with its project's.
+    // Again with what was filled in: a task's path begins with its project's.
     const fill = (text: string): string => {
       const [prefix, id] = ids.find(([begin]) => text.startsWith(`${begin}{`)) ?? [];
       return prefix === undefined ? text : fill(text.replace(/\{\w+\}/, id!));

@@ -31,7 +31,7 @@ const [readers, rate, seconds] = [Number(values.readers), Number(values.rate), N
 const output = defineEvent("agent_output", t.Object({ text: t.String(), n: t.Integer(), t: t.Number() }), "lossy");
 /** Every so many readers one follows everything. */
 const ALL = 50;
-/** Every so many readers one is cut twice a second and goes on from its last event. */
+/** Every so many readers one is cut twice a second and continues from its last event. */
 const CUT = 10;
 const runOf = (reader: number) => `run_${reader}`;
 /** Milliseconds since the epoch, in fractions: the same in both processes. */

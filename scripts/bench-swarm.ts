@@ -1,5 +1,5 @@
 /**
- * A swarm of many tasks at once on the scripted model, and kill -9 in the midst of others.
+ * A swarm of many tasks at once on the scripted model, and kill -9 in the middle of others.
  *
  *   bun scripts/bench-swarm.ts [--tasks 50] [--at-once 16] [--rounds 5] [--points 40] [--seed N]
  */

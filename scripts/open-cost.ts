@@ -1,4 +1,4 @@
-/** How long an open and close of a file takes, beneath a folder and by node:fs. Compiled and run by bench-commit.ts. */
+/** How long an open and close of a file takes, below a folder and by node:fs. Compiled and run by bench-commit.ts. */
 import { closeSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { openFolder } from "../src/working-copy/folder.ts";
@@ -14,10 +14,10 @@ function microseconds(act: () => void): number {
 }
 
 const acts = {
-  beneath: () => top.openFile(file)[Symbol.dispose](),
+  below: () => top.openFile(file)[Symbol.dispose](),
   plain: () => closeSync(openSync(join(root, file), "r")),
 };
 // Once for the compiler, then in turns.
 for (const act of Object.values(acts)) microseconds(act);
-const figures = Array.from({ length: 5 }, () => [microseconds(acts.beneath), microseconds(acts.plain)]);
+const figures = Array.from({ length: 5 }, () => [microseconds(acts.below), microseconds(acts.plain)]);
 console.log(JSON.stringify(figures));

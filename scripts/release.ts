@@ -25,7 +25,7 @@ function output(...command: string[]): string {
 /** Writes a new key: the private half 0600 to `path`, the public half into the sources. */
 function makeKey(path: string | undefined): void {
   if (!path) fail("keygen needs the file for the private key, outside this folder");
-  if (existsSync(path)) fail(`${path} is there already`);
+  if (existsSync(path)) fail(`${path} already exists`);
   if (resolve(path).startsWith(`${process.cwd()}/`)) fail("keep the private key outside this folder");
   const { privateKey, publicKey } = generateKeyPairSync("ed25519");
   writeFileSync(path, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600, flag: "wx" });

@@ -61,7 +61,7 @@ function createOptionsOf(root: string): (folder: string) => ts.CompilerOptions {
 
 /**
  * Declaration files that nothing imports count for their own project only, and all projects are one program here: those
- * that the root's tsconfig includes are kept, so that one package's globals do not stand in another.
+ * that the root's tsconfig includes are kept, so that one package's globals are not in another.
  */
 function createIsIncluded(root: string): (file: string) => boolean {
   let included: Set<string> | undefined;
@@ -78,7 +78,7 @@ function createIsIncluded(root: string): (file: string) => boolean {
   };
 }
 
-/** A file system in which workspace packages stand in the root's node_modules. */
+/** A file system in which workspace packages are in the root's node_modules. */
 function createLinkedSystem(root: string, packages: WorkspacePackages) {
   const link = /\/node_modules\/((?:@[^/]+\/)?[^/@]+)(.*)$/;
   const through = (path: string): string => {

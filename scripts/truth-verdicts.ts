@@ -16,7 +16,7 @@ export interface Verdicts {
   accepted: Map<string, Set<number>>;
   /** Sites where the compiler has no answer, or one that is no node of the graph. */
   unknown: Set<string>;
-  /** Calls seen, calls whose callee the compiler cannot type, and calls of what lies outside. */
+  /** Calls seen, calls whose callee the compiler cannot type, and calls of what is outside. */
   sites: number;
   untyped: number;
   outside: number;
@@ -42,7 +42,7 @@ function createLocator(graph: CodeGraph, root: string) {
     if (list) list.push(row);
     else byFile.set(path, [row]);
   }
-  /** `exact`: the node must begin on the declaration's line, as locals share names with what stands around them. */
+  /** `exact`: the node must begin on the declaration's line, as locals share names with what is around them. */
   return ({ node, names }: Named, exact: boolean): number => {
     const source = node.getSourceFile();
     const first = source.getLineAndCharacterOfPosition(node.getStart()).line + 1;

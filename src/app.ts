@@ -39,7 +39,7 @@ export interface AppOptions extends Replacements {
   features?: FeatureList<ProductServices>;
 }
 
-/** Everything but HTTP, not started. `close` lets go of it. @throws Problem when a part cannot be opened. */
+/** Everything but HTTP, not started. `close` releases it. @throws Problem when a part cannot be opened. */
 export async function openHouse(config: Config, { features = FEATURES, ...replaced }: AppOptions = {}) {
   const core = openCore(config, replaced);
   try {

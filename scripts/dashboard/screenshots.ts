@@ -1,7 +1,8 @@
-/** scripts/screenshots: the pictures of docs/dashboard.md, or only those that are named. */
+/** scripts/screenshots: the pictures of docs/dashboard.md and docs/first-project.md, or only those that are named. */
 import { mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import type { Page } from "playwright-core";
 import { openBrowser } from "../../src/testing/browser.ts";
 import { startCodeHost } from "../../src/testing/code-host.ts";
 import { type Seeded, seed, seedEnvironment } from "../../src/testing/dashboard/seed.ts";
@@ -17,7 +18,90 @@ interface Picture {
   path(ids: Seeded): string;
   dark?: boolean;
   phone?: boolean;
+  /** What is clicked and typed before it is taken. */
+  act?(page: Page): Promise<unknown>;
 }
+
+/** What only this machine is called by: a folder for the sample repository, a port. */
+const PLAIN = `{
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode())
+    texts.currentNode.data = texts.currentNode.data
+      .replace(/\\S*skep-source-\\w+\\/repository/g, "https://git.example.org/team/shop.git")
+      .replace(/http:\\/\\/127\\.0\\.0\\.1:\\d+/g, "https://skep.example.org");
+}`;
+
+const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).first().click();
+const TRANSCRIPT = 'role=log[name="Log of the step"]';
+
+/** Those of docs/first-project.md that no other page shows. */
+const STEPS: Picture[] = [
+  { name: "project", path: ({ project }) => `/projects/${project}` },
+  {
+    ...{ name: "start", path: () => "/runs/new?pipeline=feature&project=shop" },
+    act: (page) => page.getByLabel("Task").fill("Let a cart have a discount in per cent, with a test."),
+  },
+  {
+    ...{ name: "run-live", path: ({ running }: Seeded) => `/runs/${running}` },
+    act: (page) => page.locator(TRANSCRIPT).getByText("This takes a while").waitFor(),
+  },
+  { name: "approval", path: ({ waiting }) => `/runs/${waiting}` },
+  {
+    ...{ name: "comment", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes&view=split` },
+    async act(page) {
+      await page.getByRole("button", { name: "Comment on line 6" }).first().click();
+      await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not with a float.");
+      await page.getByRole("textbox", { name: "Comment" }).scrollIntoViewIfNeeded();
+    },
+  },
+  {
+    ...{ name: "send-back", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes` },
+    async act(page) {
+      await press(page, "Send back");
+      await page.getByLabel("Message").fill("Nearly there: add a test for 100 per cent.");
+    },
+  },
+  {
+    ...{ name: "merge", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes` },
+    act: (page) => press(page, "Merge"),
+  },
+  {
+    ...{ name: "task-start", path: ({ project }: Seeded) => `/board?project=${project}` },
+    async act(page) {
+      await page.getByRole("button", { name: "Move Quote names in every export the same way" }).click();
+      await page.getByRole("menuitem", { name: "Start agents on it" }).click();
+      await page.getByText("A run starts at once").waitFor();
+    },
+  },
+  {
+    name: "budget",
+    path: () => "/settings?tab=budgets",
+    act: (page) => page.getByLabel("Everybody, a month, USD").fill("20"),
+  },
+  {
+    ...{ name: "impact", path: ({ project }: Seeded) => `/projects/${project}/graph?symbol=round` },
+    act: (page) => page.getByRole("heading", { name: "What a change reaches" }).evaluate((one) => one.scrollIntoView()),
+  },
+  {
+    ...{ name: "memory-edit", path: () => "/memory/engineer?entry=decision%2Fone-writer" },
+    act: (page) => press(page, "Edit"),
+  },
+  {
+    ...{ name: "tool-server-tools", path: () => "/tool-servers/odd" },
+    act: (page) => page.locator("main summary").filter({ hasText: /^say/ }).click(),
+  },
+  {
+    ...{ name: "invite", path: () => "/users" },
+    async act(page) {
+      await press(page, "Add a user");
+      await page.getByLabel("E-mail").fill("ben@example.org");
+      await page.getByLabel("Name").fill("Ben");
+      await page.getByLabel("Password").fill("a-long-pass-phrase");
+      await press(page, "Add");
+      await page.getByText("They can log in now.").waitFor();
+    },
+  },
+];
 
 const PICTURES: Picture[] = [
   { name: "setup", path: () => "/setup" },
@@ -46,6 +130,7 @@ const PICTURES: Picture[] = [
   { name: "code-map", path: ({ project }) => `/projects/${project}/graph?tab=map` },
   { name: "usage", path: () => "/usage" },
   { name: "phone", path: () => "/", phone: true },
+  ...STEPS,
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "skep-screenshots-"));
@@ -59,10 +144,12 @@ try {
   mkdirSync(OUT, { recursive: true });
   let bytes = 0;
   const wanted = PICTURES.filter(({ name }) => named.length === 0 || named.includes(name));
-  for (const { name, path, dark = false, phone = false } of wanted) {
+  for (const { name, path, act, dark = false, phone = false } of wanted) {
     const look = { colorScheme: dark ? ("dark" as const) : ("light" as const), viewport: phone ? PHONE : WIDE };
     const { page, open, close } = await visit(browser, server.url, look);
     await open(path(ids));
+    await act?.(page);
+    await page.evaluate(PLAIN);
     await page.evaluate("document.fonts.ready.then(() => new Promise((done) => setTimeout(done, 600)))");
     const file = join(OUT, `${name}.png`);
     await page.screenshot({ path: file, animations: "disabled" });

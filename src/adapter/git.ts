@@ -1,5 +1,5 @@
 /**
- * Git, by argument vectors only. A project's repository folder lies apart from its working copies, and every command
+ * Git, by argument vectors only. A project's repository folder is apart from its working copies, and every command
  * names both, so nothing that is found inside a working copy is ever taken for a repository.
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";

@@ -32,7 +32,7 @@ export function createMailer({ url, from }: MailerOptions): (mail: Mail, signal:
     try {
       const host = from.slice(from.lastIndexOf("@") + 1).replace(/[^\w.-]/g, "") || "localhost";
       const headers = { "Auto-Submitted": "auto-generated" };
-      // One mailbox as it stands: never read as a list of addresses.
+      // One mailbox as it is: never read as a list of addresses.
       const mail = { from, to: { name: "", address: to }, subject, text, messageId: `<${id}@${host}>`, headers };
       await Promise.race([transport.sendMail(mail), stopped.promise]);
     } catch (error) {

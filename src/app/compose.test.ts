@@ -13,7 +13,7 @@ function coreOf(logged: string[] = []): Omit<Core, "contributions"> {
 const create = <S>(list: FeatureList<S>, logged?: string[]) => list.create(coreOf(logged), API);
 
 describe("composing", () => {
-  test("gives each feature the services above it; what stands below is refused by the compiler", async () => {
+  test("gives each feature the services above it; what is below is refused by the compiler", async () => {
     const one = defineFeature("one", () => ({ service: { name: "one" } }));
     const two = defineFeature("two", ({ one }: { one: { name: string } }) => ({ service: `two after ${one.name}` }));
     const { services } = await create(noFeatures().with(one).with(two));
@@ -45,7 +45,7 @@ describe("composing", () => {
     expect(logged).toEqual(["b could not stop"]);
   });
 
-  test("lets go of what earlier features hold when one cannot be created", async () => {
+  test("releases what earlier features hold when one cannot be created", async () => {
     const closed: string[] = [];
     const holding = defineFeature("holding", () => ({ close: () => void closed.push("holding") }));
     const failing = defineFeature("failing", () => {

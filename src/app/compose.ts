@@ -1,4 +1,4 @@
-/** Puts features together: a typed list of definitions, and the house that comes of it. Names no feature. */
+/** Puts features together: a typed list of definitions, and the result: the composed product. Names no feature. */
 
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";
@@ -18,7 +18,7 @@ export interface FeatureList<Services, Event extends EventDefinition = EventDefi
   /** Every kind of event, in the order of the features. */
   readonly events: readonly Event[];
   /** Creates them one after another. When one fails, what those before it hold is let go. */
-  create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<House<Services>>;
+  create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<Composition<Services>>;
 }
 
 export interface Api {
@@ -35,14 +35,14 @@ export interface Patience {
   slowMs: number;
 }
 
-export interface House<Services> {
+export interface Composition<Services> {
   readonly services: Services;
   readonly contributions: Contributions;
   /** Starts the features in order, then their duties. */
   start(): Promise<void>;
-  /** Lets all features go on with what the last process left. What fails is logged. */
+  /** Lets all features continue what the last process left. What fails is logged. */
   resume(): Promise<void>;
-  /** Ends background work in reverse order. What fails or hangs is logged, and the others go on. */
+  /** Ends background work in reverse order. What fails or hangs is logged, and the others continue. */
   stop(): Promise<void>;
   /** Lets go in reverse order what the features hold. */
   close(): Promise<void>;
@@ -62,16 +62,16 @@ function listOf<Services, Event extends EventDefinition>(
         throw new Error(`Two features are called ${definition.name}.`);
       return listOf([...definitions, definition as AnyDefinition]);
     },
-    create: (core, api, patience = PATIENCE) => createHouse<Services>(definitions, core, api, patience),
+    create: (core, api, patience = PATIENCE) => createComposition<Services>(definitions, core, api, patience),
   };
 }
 
-async function createHouse<Services>(
+async function createComposition<Services>(
   definitions: readonly AnyDefinition[],
   core: Omit<Core, "contributions">,
   api: Api,
   { slowMs }: Patience,
-): Promise<House<Services>> {
+): Promise<Composition<Services>> {
   const features = new Map<string, Feature>();
   const services: Record<string, unknown> = {};
   const { log } = core;
@@ -106,7 +106,7 @@ async function createHouse<Services>(
           try {
             await feature.resume?.();
           } catch (error) {
-            log.error({ err: error, feature: name }, `${name} could not go on with what the last process left`);
+            log.error({ err: error, feature: name }, `${name} could not continue what the last process left`);
           }
         }),
       );

@@ -37,7 +37,7 @@ describe("a feature added with one line", () => {
     expect((await call("POST", "/v1/bells", { times: 0 })).status).toBe(422);
   });
 
-  test("stands in the API's description with its route and its event, and among the tools of agents", async () => {
+  test("is in the API's description with its route and its event, and among the tools of agents", async () => {
     const { body: document } = await call("GET", "/openapi.json");
     expect(Object.keys(document.paths["/v1/bells"])).toEqual(["post"]);
     expect(JSON.stringify(document.components.schemas["Event"])).toContain("BellRung");

@@ -1,5 +1,4 @@
 /** Every feature of the product, one line each. A feature may need those above it. */
-import type { EventOf } from "../core/events.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
 import { attachments } from "../feature/attachments/feature.ts";
@@ -108,6 +107,3 @@ export const FEATURES = noFeatures()
 
 /** What every list that the product is made of brings at least. */
 export type ProductServices = typeof FEATURES extends FeatureList<infer Services, infer _> ? Services : never;
-
-/** Any event, distinguished by `kind`. */
-export type AppEvent = EventOf<(typeof FEATURES.events)[number]>;

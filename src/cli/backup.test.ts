@@ -43,7 +43,7 @@ async function archive(entries: readonly [name: string, text: string][]): Promis
   return file;
 }
 
-test("of a server at work holds all it keeps; restored elsewhere, a server goes on with it", async () => {
+test("of a server at work holds all it keeps; restored elsewhere, a server continues from it", async () => {
   const call = (method: string, path: string, body?: unknown) => server.request<{ id: string }>(method, path, { body });
   await call("POST", "/v1/secrets", { name: "KEPT", value: "a-value-for-it" });
   await call("POST", "/v1/memory/vaults/scribe/entries", { title: "Kept", content: "It was kept." });

@@ -41,7 +41,7 @@ describe("skep check", () => {
       expect(lines.find((line) => said.test(line)) ?? `${said} not in\n${stdout}`).toMatch(said);
   });
 
-  test("says of what is not a file of ours that it is none, and of what is not there that it is not", async () => {
+  test("names a file that is not ours, and a file that does not exist", async () => {
     const other = file("notes.txt", "hello");
     const { code, stdout } = await skep(["check", other, join(folder.path, "gone.yml"), "--json"]);
     expect(code).toBe(1);

@@ -48,7 +48,7 @@ const matching = (found: Candidates, typed: string): Candidates =>
 interface Walked {
   /** The command that the words lead to. */
   at: Command;
-  /** How many of its own arguments are there already. */
+  /** How many of its own arguments already exist. */
   positional: number;
   /** A flag whose value comes next. */
   open: Option | undefined;

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { msWhenBusy } from "../testing/busy-machine.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 
@@ -28,7 +29,7 @@ const offered = async (...words: string[]): Promise<string[]> => {
 };
 
 describe("what may stand next", () => {
-  test("commands, and those below them, begun or not; hidden ones are not offered", async () => {
+  test("commands, and those below them, started or not; hidden ones are not offered", async () => {
     expect(await offered("pro")).toEqual(["projects", "providers"]);
     expect(await offered("secrets", "")).toEqual(expect.arrayContaining(["set", "grant", "revoke", "delete"]));
     expect(await offered("")).not.toContain("complete");
@@ -62,7 +63,7 @@ describe("what may stand next", () => {
     expect(await offered("runs", "--data", "")).toEqual([":folders"]);
     const begun = performance.now();
     expect(await offered("run", "--url", "http://127.0.0.1:9", "")).toEqual([]);
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(performance.now() - begun).toBeLessThan(msWhenBusy(20_000));
   });
 });
 

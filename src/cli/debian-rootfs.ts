@@ -10,7 +10,7 @@ import type { Readable } from "node:stream";
 import { Problem } from "../core/errors.ts";
 
 /** Beside Debian's minimal set. */
-export const DEBIAN_PACKAGES: readonly string[] = [
+const DEBIAN_PACKAGES: readonly string[] = [
   ...["ca-certificates", "curl", "file", "gcc", "git", "libc6-dev", "make", "patch", "python3", "ripgrep"],
 ];
 

@@ -48,7 +48,7 @@ describe("skep demo", () => {
     expect(readdirSync(at).sort()).toEqual(["data", "repository", "transcript.yml"]);
   });
 
-  test("once more over the same folder makes another run, on a branch of its own", async () => {
+  test("again over the same folder makes another run, on a branch of its own", async () => {
     const at = join(folder.path, "plain");
     const branches = () =>
       Bun.spawnSync(["git", "for-each-ref", "--format=%(refname:short)", "refs/heads/run"], {
@@ -84,7 +84,7 @@ describe("skep demo", () => {
         AGENT_IMAGE: await testImage(docker!),
         DOCKER_HOST: process.env["DOCKER_HOST"] ?? "",
       };
-      const { code, stdout } = await skep(["demo", "--folder", at], { env: inside, timeoutMs: 60_000 });
+      const { code, stdout } = await skep(["demo", "--folder", at], { env: inside });
       expect(stdout).toContain(`Sandbox     docker, in containers of ${inside.AGENT_IMAGE}`);
       expect(stdout).toContain("24 hours greeted");
       expect(code).toBe(0);

@@ -1,6 +1,6 @@
 /**
  * `skep demo`: a whole first run with nothing set up. Makes a small git repository, starts a server of its own on the
- * loopback address, lets the pipeline `hello` work on it, and shows what came of it. Touches nothing outside its folder.
+ * loopback address, lets the pipeline `hello` work on it, and shows the result. Touches nothing outside its folder.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";

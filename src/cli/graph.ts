@@ -40,6 +40,7 @@ export async function serveFolder(path: string, options: Pick<Common, "store">):
   const client = clientOf(options);
   const graph = client.project(place);
   let looked = 0;
+  // Shared by all calls within that time; not a queue.
   let refreshing: Promise<unknown> = Promise.resolve();
   const refresh = (): Promise<unknown> => {
     if (Date.now() - looked < FRESH_MS) return refreshing;

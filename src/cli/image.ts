@@ -73,7 +73,7 @@ export function imageCommand(program: Command): void {
           `${tag.padEnd(48)} ${(sizeBytes / 1e6).toFixed(1).padStart(9)} MB${tag === config.agentImage ? "  used by agents that name none" : ""}`,
         );
     if (!rows.some(({ tags }) => tags.includes(config.agentImage)))
-      console.log(`${config.agentImage}, which agents use that name none, is not there: skep image build`);
+      console.log(`${config.agentImage}, which agents use that name none, does not exist: skep image build`);
   });
 }
 

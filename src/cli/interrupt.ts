@@ -13,7 +13,7 @@ export interface Interrupt {
 export const INTERRUPTED = 130;
 
 /**
- * On another's server the first Ctrl-C only leaves: the run goes on. On a server of this process's own, which ends with
+ * On another's server the first Ctrl-C only leaves: the run continues. On a server of this process's own, which ends with
  * it, the run is cancelled and its end is waited for; a second Ctrl-C leaves at once.
  */
 export function onInterrupt(client: Client, runId: string, ownServer: boolean): Interrupt {
@@ -23,7 +23,7 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean): 
     if (asked) process.exit(INTERRUPTED);
     asked = true;
     if (!ownServer) return abort.abort();
-    console.error("\nCancelling the run; once more to leave at once.");
+    console.error("\nCancelling the run; again to leave at once.");
     client.call("POST", `/v1/runs/${runId}/cancel`).catch(() => abort.abort());
   };
   for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, handle);

@@ -43,7 +43,7 @@ export function runCommand(program: Command, exit: (code: number) => void): void
     .option("--private", "run it on a server of its own, on the data folder, that ends with the run")
     .addHelpText(
       "after",
-      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server to go on; it cancels one that is --private.",
+      "\nExit code: 0 succeeded, 1 failed, 2 wrong use, 3 cancelled, 130 left with Ctrl-C.\nCtrl-C leaves a run on a server to continue; it cancels one that is --private.",
     )
     .action(async (pipeline: string, task: string, flags: RunFlags) => exit(await run(pipeline, task, flags)));
 }

@@ -79,7 +79,7 @@ describe("skep run on a server that runs", () => {
     expect(all.at(-1)).toMatchObject({ status: "succeeded" });
   });
 
-  test("what is not there is one line: pipeline, project, model, input", async () => {
+  test("what does not exist is one line: pipeline, project, model, input", async () => {
     const wrong: [args: string[], says: RegExp, code: number][] = [
       [["run", "nope", "Ring"], /There is no pipeline nope\. List them with: skep pipelines/, 1],
       [["run", "rung", "Ring"], /There is no pipeline rung\. Did you mean ring\?/, 1],
@@ -107,7 +107,7 @@ describe("skep run on a server that runs", () => {
 });
 
 describe("steering a run", () => {
-  test("Ctrl-C leaves a followed run to go on; cancel stops it, and following then ends with 3", async () => {
+  test("Ctrl-C leaves a followed run to continue; cancel stops it, and following then ends with 3", async () => {
     const id = await create("slow");
     const child = Bun.spawn(skepCommand("runs", id, "--follow", "--data", server.data), {
       ...{ env: { PATH: process.env["PATH"] ?? "" }, stdin: "ignore" as const },
@@ -120,7 +120,7 @@ describe("steering a run", () => {
       if (!before.includes("▶ slow") && said.includes("▶ slow")) child.kill("SIGINT");
     }
     expect(await child.exited).toBe(130);
-    expect(said).toContain(`left ${id} running; it goes on`);
+    expect(said).toContain(`left ${id} running; it continues`);
     expect((await cli("runs", id)).stdout).toMatch(/^running: run_\w+\n\nSTEP .*\nslow +running +1 +scribe/);
     const cancelled = await cli("cancel", id);
     expect(cancelled.code).toBe(0);
@@ -130,7 +130,7 @@ describe("steering a run", () => {
     expect(lines(again.stderr)).toHaveLength(1);
   });
 
-  test("restart goes on with a run that failed; one that succeeded is refused in one line", async () => {
+  test("restart continues a run that failed; one that succeeded is refused in one line", async () => {
     const id = await create("broken");
     await ended(id);
     expect((await cli("restart", id)).code).toBe(0);

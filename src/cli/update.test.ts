@@ -54,7 +54,7 @@ async function run(args: string[], env: Record<string, string> = {}): Promise<Ra
   return { code, stdout, stderr };
 }
 const versionOf = async () => (await run(["--version"])).stdout.trim();
-/** What lies beside the executable. */
+/** What is beside the executable. */
 const beside = () => readdirSync(join(folder, "bin")).toSorted();
 
 /** Builds the same program under another version. */
@@ -137,7 +137,7 @@ describe.skipIf(!BINARY)("skep update", () => {
     expect(await versionOf()).toBe(next);
   });
 
-  test("a running server keeps running, and the operator is told to restart it", async () => {
+  test("a running server keeps running, and the output says to restart it", async () => {
     const from = publishNext();
     const server = Bun.spawn([installed, "serve"], {
       env: { PATH: process.env["PATH"] ?? "", DATA: join(folder, "data"), PORT: "0", SANDBOX: "process" },

@@ -65,7 +65,7 @@ export interface EventCatalogue {
   has(kind: string): boolean;
 }
 
-/** @throws Error when two features define one kind, or one is no plain word: it stands in a frame of the stream. */
+/** @throws Error when two features define one kind, or one is no plain word: it is in a frame of the stream. */
 export function createEventCatalogue(definitions: readonly EventDefinition[]): EventCatalogue {
   const kinds = new Set<string>();
   for (const { kind } of definitions) {

@@ -1,7 +1,7 @@
 /**
  * What a background job is: a kind, the shape of its payload, and the work. Its row is the truth: a job is done once
  * its row says so, and a server that stopped or died before that begins it again with the same payload. So `run` must
- * bear being begun again: it looks at what is there before it does it.
+ * be safe to run again: it checks what is done before it does it.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
 

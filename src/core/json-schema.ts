@@ -216,7 +216,7 @@ function countValue(value: unknown, most: number): number | undefined {
 }
 
 /**
- * A schema as a part of a larger one, at `path` in it: references to its own top go on leading there.
+ * A schema as a part of a larger one, at `path` in it: references to its own top still lead there.
  */
 export function embedded(schema: Record<string, unknown>, path: readonly string[]): Record<string, unknown> {
   const prefix = `#${path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;

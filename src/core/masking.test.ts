@@ -27,7 +27,7 @@ describe("masking", () => {
     for (const form of forms) expect([form, mask(`>${form}<`)]).toEqual([form, ">[secret:A]<"]);
   });
 
-  test("base64 is found at each of its three places, in both alphabets, with what stands around it", () => {
+  test("base64 is found at each of its three places, in both alphabets, with what is around it", () => {
     for (const [before, after] of [
       ["", ""],
       ["x", "y"],
@@ -108,7 +108,7 @@ describe("masking", () => {
     );
   });
 
-  test("a part that is cut anywhere shows nothing of a value but what stands whole in another place", () => {
+  test("a part that is cut anywhere shows nothing of a value but what is whole in another place", () => {
     for (const value of [VALUE, KEY.trim(), Buffer.from(KEY).toString("base64")]) {
       const text = `${"left ".repeat(20)}${value}${" right".repeat(20)}`;
       for (let cut = 90; cut <= 110 + value.length; cut++) {

@@ -1,6 +1,6 @@
 /**
  * Finding any of many short texts in a long one, in a time that grows with the length of the long one alone: at each
- * place a hash of six characters says whether one of them may begin there, and those that begin alike stand in order.
+ * place a hash of six characters says whether one of them may begin there, and those that begin alike are in order.
  */
 
 /** Length of what is hashed, and of the shortest text that can be sought. */
@@ -102,7 +102,7 @@ export class Needles {
     }
   }
 
-  /** The first of the last places of a text where a longer needle has begun, so far as the text goes; its length if none. */
+  /** The first of the last places of a text where a longer needle has started, so far as the text goes; its length if none. */
   openFrom(text: string): number {
     for (let at = Math.max(0, text.length - MAX_NEEDLE + 1); at < text.length; at++)
       if (this.isOpen(text, at)) return at;

@@ -1,4 +1,4 @@
-/** Names of branches and tags that can stand in a git command: rules of git-check-ref-format, and no leading `-`. */
+/** Names of branches and tags that can be in a git command: rules of git-check-ref-format, and no leading `-`. */
 const UNUSABLE = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{|\/\/|^[-/.]|[/.]$|\.lock(\/|$)|\/\.|\/-|^@$/;
 
 /** True for a plain branch or tag name, or a commit's hash. */

@@ -33,7 +33,7 @@ export function formsOf(value: string): string[] {
   }
   const alone = bytes.toString("base64");
   addLines(alone, BASE64_LINES);
-  // With the padding, which only stands at an end.
+  // With the padding, which is only at an end.
   add(alone);
   add(alone.replaceAll("+", "-").replaceAll("/", "_"));
   for (const form of base64Forms(bytes)) {
@@ -62,7 +62,7 @@ function urlForms(value: string): string[] {
   return upper.flatMap((form) => [form, form.replace(/%[0-9A-F]{2}/g, (code) => code.toLowerCase())]);
 }
 
-/** Base64 as it stands inside longer encoded text: what the value alone decides, for each of the three places it can begin at. */
+/** Base64 as it is inside longer encoded text: what the value alone decides, for each of the three places it can begin at. */
 function base64Forms(bytes: Buffer): string[] {
   return [0, 1, 2].map((before) => {
     const text = Buffer.concat([Buffer.alloc(before), bytes]).toString("base64");

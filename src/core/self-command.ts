@@ -1,7 +1,7 @@
 /** How this program starts itself again, as a process of its own. */
 import { fileURLToPath } from "node:url";
 
-/** True in the compiled executable, where modules lie in a file system of its own. */
+/** True in the compiled executable, where modules are in a file system of its own. */
 export const IS_COMPILED = import.meta.url.includes("/$bunfs/");
 
 /** The command line of `skep ARGS…`: this executable, or the sources under the same runtime. */

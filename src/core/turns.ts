@@ -1,4 +1,4 @@
-/** How long a stretch of work goes on without a pause. */
+/** How long a stretch of work runs without a pause. */
 const TURN_MS = 4;
 
 /** To be awaited between steps: pauses when a turn has been long enough, so that everything that waits has its own. */

@@ -11,7 +11,7 @@ const FORMAT = "skep-update-1";
 /** Signed together with the manifest, so that no other thing signed with this key passes for one. */
 const DOMAIN = Buffer.from(`${FORMAT}\n`);
 export const MANIFEST_BYTES = 256 * 1024;
-export const EXECUTABLE_BYTES = 1024 * 1024 * 1024;
+const EXECUTABLE_BYTES = 1024 * 1024 * 1024;
 
 const Envelope = t.Object({ format: t.Literal(FORMAT), manifest: t.String(), signature: t.String() });
 
@@ -36,7 +36,7 @@ export type UpdateManifest = Static<typeof UpdateManifest>;
 const untrusted = (why: string) => new Problem(422, "update_untrusted", why);
 
 /** @param key 32 bytes in base64. @throws Problem 422 `update_untrusted` when it is no key. */
-export function publicKeyOf(key: string): KeyObject {
+function publicKeyOf(key: string): KeyObject {
   const bytes = Buffer.from(key, "base64");
   if (bytes.byteLength !== 32)
     throw untrusted("This build holds no release key. Give the publisher's with UPDATE_PUBLIC_KEY.");

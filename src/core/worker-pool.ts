@@ -1,6 +1,7 @@
 /**
  * A few processes for work that must not touch each other: each is alone in its process while it runs, so what one costs,
- * or breaks, no other feels. Processes are kept and used again; one that is late, too large or broken is replaced.
+ * or breaks, no other feels. Processes are kept and used again; one that is late, too large or broken is replaced. Not a
+ * `PQueue`: that one cannot let work of another owner pass an owner whose work already runs.
  */
 import { WorkerLost, type WorkerProcess } from "./worker-process.ts";
 
@@ -19,7 +20,7 @@ export interface WorkerPoolOptions<Reply extends { id: number }> {
 export interface WorkerPool<Reply extends { id: number }> {
   /**
    * @param owner whose work it is: one at a time, so that none keeps all processes from others.
-   * @throws WorkerLost when the process died under it; work that finds a dead process is begun again in a fresh one.
+   * @throws WorkerLost when the process died under it; work that finds a dead process is started again in a fresh one.
    */
   run<T>(owner: string, work: (worker: WorkerProcess<Reply>) => Promise<T>): Promise<T>;
   /** To be called when a process has ended. */

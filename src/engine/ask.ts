@@ -14,7 +14,7 @@ import { failed } from "./result.ts";
 import type { Tool } from "./tool.ts";
 
 export const SUMMARISE =
-  "This is the conversation so far; it is too long to go on. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
+  "This is the conversation so far; it is too long to continue. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
 
 /** Calls for one reply, summaries and refused ones among them. */
 const CONTEXT_TRIES = 8;
@@ -73,7 +73,7 @@ function coveredBy(stored: readonly StoredMessage[], { id, kind }: Execution): r
   return stored.length > 1 ? stored : undefined;
 }
 
-/** Where a summary takes the place of the task itself, the task stands above it, word for word. */
+/** Where a summary takes the place of the task itself, the task is above it, word for word. */
 function storeSummary({ execution, ports }: LoopInput, covered: readonly StoredMessage[], reply: ModelReply): void {
   const last = covered.at(-1)!;
   const task = last.executionId === execution.id ? `${textOf(execution.input)}\n\n` : "";

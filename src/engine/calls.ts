@@ -38,9 +38,9 @@ export interface Turn {
 }
 
 /**
- * Brings every call of a reply to an end. A call that a dead process had begun is reported as interrupted, never run
+ * Brings every call of a reply to an end. A call that a dead process had started is reported as interrupted, never run
  * again; except `complete` and `fail`, which touch nothing but our rows and are taken as said, and tools that find what
- * they had begun. Calls of an earlier
+ * they had started. Calls of an earlier
  * turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
@@ -63,7 +63,7 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     }
     await ports.turn();
     turn.signal.throwIfAborted();
-    // Before the call has begun: where no sandbox can be started it waits, and is made afterwards.
+    // Before the call has started: where no sandbox can be started it waits, and is made afterwards.
     if (tool && NEED_SANDBOX.has(tool.group)) await turn.open();
     const result = await runCall(turn, call, earlier < LIMITS.callsPerReply ? tools : undefined);
     if (result.end) return result.end;

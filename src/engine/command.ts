@@ -1,6 +1,6 @@
 /**
  * An execution without a model: one command in the sandbox, stored as a call like those that agents make, so that it is
- * streamed, kept and shown as they are. A command that a dead process had begun is run again from its start.
+ * streamed, kept and shown as they are. A command that a dead process had started is run again from its start.
  */
 import { LIMITS } from "../core/limits.ts";
 import { keptWhole, liveOutput, type Turn } from "./calls.ts";

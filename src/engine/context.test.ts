@@ -75,7 +75,7 @@ async function run(windowTokens: number, reads: number, input = "Read it.") {
 }
 
 describe("a provider that refuses what is too long", () => {
-  test("is asked again with less, until it fits; the work goes on to its end", async () => {
+  test("is asked again with less, until it fits; the work continues to its end", async () => {
     const { ended, requests, rig } = await run(7_000, 8);
     expect(ended).toMatchObject({ status: "succeeded", error: null });
     expect(requests.filter(({ refused }) => refused).length).toBeGreaterThan(0);

@@ -68,7 +68,7 @@ export interface Fitted {
   tokens: number;
 }
 
-/** Shortens outputs, the oldest first, until all fits. @param room tokens, the system prompt's among them. */
+/** Shortens outputs, oldest first, until all fits. @param room tokens, the system prompt's among them. */
 export function fitRoom(system: string, messages: readonly ModelMessage[], room: number): Fitted {
   const fitted = [...messages];
   const sizes = fitted.map((message) => sizeOf(message));

@@ -35,10 +35,10 @@ const lastWords = ({ messages }: ModelRequest): string => {
 
 describe("a step that declares no outputs", () => {
   test.each([
-    ["length", "reply_cut", /cut at its length limit. Go on/],
+    ["length", "reply_cut", /cut at its length limit. Continue/],
     ["content_filter", "content_filter", /held your reply back/],
   ] as const)(
-    "is not ended by a reply that ended by %s: the agent goes on, within its turns",
+    "is not ended by a reply that ended by %s: the agent continues, within its turns",
     async (finish, code, ask) => {
       const { model, ended } = await run("", "max_turns: 3\n");
       (await model.next()).reply(said("half of it", finish));
@@ -89,7 +89,7 @@ describe("a step that declares no outputs", () => {
   });
 });
 
-describe("words as the result of a step that owes outputs", () => {
+describe("words as the result of a step that must give outputs", () => {
   const SCHEMA = `    output_schema: { type: object, required: [n], properties: { n: { type: integer } } }\n`;
   const fenced = 'Here it is:\n```json\n{ "n": 3 }\n```\n';
   test.each([

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createAnsweringModel } from "../testing/answering-model.ts";
+import { msWhenBusy } from "../testing/busy-machine.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 
 const { started, close } = createRigs();
@@ -67,7 +68,7 @@ describe("engine", () => {
     expect(rig.calls()).toBe(4);
   });
 
-  test("complete without the outputs that the step owes is refused, and the agent may try again", async () => {
+  test("complete without the outputs that the step must give is refused, and the agent may try again", async () => {
     const script = `
 steps:
   write:
@@ -83,7 +84,7 @@ steps:
     expect(refused?.data).toMatchObject({ ok: false });
   });
 
-  test("a step whose agent fails fails the run, and a restart goes on from that step only", async () => {
+  test("a step whose agent fails fails the run, and a restart continues from that step only", async () => {
     const fails = TWO_SCRIPT.replace(
       / {2}check:[\s\S]*/,
       "  check:\n    - tool_calls: [{ tool: fail, input: { reason: it is bad } }]\n",
@@ -118,7 +119,7 @@ steps:
     rig.services.runs.cancel(run.id, LOCAL_ADMIN);
     expect(await rig.ended(run.id)).toMatchObject({ status: "cancelled" });
     while (rig.services.engine.active() > 0) await Bun.sleep(5);
-    expect(performance.now() - asked).toBeLessThan(1_000);
+    expect(performance.now() - asked).toBeLessThan(msWhenBusy(1_000));
     expect(rig.steps(run.id).map(({ status }) => status)).toEqual(["cancelled", "cancelled"]);
     expect(() => rig.services.runs.cancel(run.id, LOCAL_ADMIN)).toThrow("already");
   });
@@ -229,7 +230,7 @@ steps:
     });
   });
 
-  test("a stop gives work back, and the next start goes on without running a finished tool again", async () => {
+  test("a stop gives work back, and the next start continues without running a finished tool again", async () => {
     const script = `
 steps:
   write:

@@ -102,7 +102,7 @@ export type Ending =
 /** What a model call was for. */
 export type CallPurpose = "turn" | "summary" | "title";
 
-/** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session goes on. */
+/** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session continues. */
 export type StopRequest = "cancel" | "interrupt";
 
 export interface TakeRule {

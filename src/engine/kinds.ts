@@ -11,7 +11,7 @@ export interface Kind {
   executionEnds: "complete" | "reply" | "exit";
   /** What ends the session: its work, or a person (or the feature that opened it). Until then it takes turns. */
   sessionEnds: "work" | "person";
-  /** What of the session the model reads: everything, or the execution's own messages (an attempt starts afresh). */
+  /** What of the session the model reads: everything, or the execution's own messages (an attempt starts empty). */
   reads: "session" | "execution";
   tools: readonly ToolGroup[];
   /** The setting that names the model where nobody else does; null: it works without a model. */
@@ -39,7 +39,7 @@ const WORKS = { executionEnds: "complete", sessionEnds: "work", reads: "executio
 /** Turns of a person and replies, for as long as the person likes. */
 const TURN_BY_TURN = { executionEnds: "reply", sessionEnds: "person", reads: "session", listed: "open" } as const;
 
-export const KINDS = {
+const KINDS = {
   /** A step of a pipeline; each attempt is an execution. */
   pipeline: { ...WORKS, startedBy: "run", tools: WORK_TOOLS, purpose: "pipeline" },
   /** A command of a pipeline: no model, no tools, and no agent but the one whose sandbox it borrows. */

@@ -19,8 +19,8 @@ export interface LoopInput extends Turn {
 
 const REMINDER =
   "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
-const GO_ON = "Your reply was cut at its length limit. Go on where it stopped, in smaller pieces.";
-const FILTERED = "The provider's content filter held your reply back. Go on in other words.";
+const GO_ON = "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces.";
+const FILTERED = "The provider's content filter held your reply back. Continue in other words.";
 const EMPTY = "Your reply was empty. Answer, or use a tool.";
 
 /** Runs until the execution ends. @throws Stopped when its signal aborts, Problem when the sandbox is lost. */
@@ -54,14 +54,14 @@ function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
   return { status: "succeeded", outputs: end.outputs, text: end.summary || text, by: "complete" };
 }
 
-/** What no reply of this finish can be: the end. The agent is asked to go on, for as long as it has turns. */
+/** What no reply of this finish can be: the end. The agent is asked to continue, for as long as it has turns. */
 const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code: string; why: string }>> = {
   length: { ask: GO_ON, code: "reply_cut", why: "its last reply was cut at its length limit" },
   content_filter: { ask: FILTERED, code: "content_filter", why: "the provider's filter held its last reply back" },
 };
 
 /**
- * After a reply without tool calls: how the execution ends, or the note with which the agent goes on. One that works is
+ * After a reply without tool calls: how the execution ends, or the note with which the agent continues. One that works is
  * reminded once of `complete`; if it stops again, its words are the result where they can be.
  */
 async function afterReply({ execution, ports }: LoopInput, said: AssistantMessage): Promise<Ending | string> {

@@ -46,7 +46,7 @@ export async function resultOf(
   return isOwed ? { [outputs[0]!]: text } : undefined;
 }
 
-/** A JSON object that is the whole text or stands in its last fence. */
+/** A JSON object that is the whole text or is in its last fence. */
 function objectIn(text: string): Record<string, unknown> | undefined {
   const fenced = [...text.matchAll(/```(?:json)?\n([\s\S]*?)```/g)].at(-1)?.[1];
   for (const one of [text, fenced]) {

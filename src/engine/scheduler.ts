@@ -1,4 +1,4 @@
-/** Takes queued executions as room allows. The bus only wakes it: what is to be done stands in the rows. */
+/** Takes queued executions as room allows. The bus only wakes it: what is to be done is in the rows. */
 import type { Logger } from "../core/log.ts";
 import type { Execution, StopRequest } from "./execution.ts";
 import { type EnginePorts, Stopped } from "./ports.ts";

@@ -18,7 +18,7 @@ function wordsOf(text: string): string {
 }
 
 /**
- * The skills whose tags stand in the input as whole words, whatever their case: the most tags first, ties by name.
+ * The skills whose tags are in the input as whole words, whatever their case: the most tags first, ties by name.
  * Linear in the input for a given set of tags.
  */
 export function matchSkills<Skill extends MatchableSkill>(

@@ -27,7 +27,7 @@ export interface ExecutionInfo {
 
 export interface ToolContext {
   execution: ExecutionInfo;
-  /** Id of this call, once in its session: what a call has begun is found by it when the call is made again. */
+  /** Id of this call, once in its session: what a call has started is found by it when the call is made again. */
   callId: string;
   sandbox: Sandbox;
   signal: AbortSignal;
@@ -74,7 +74,7 @@ export interface Tool<Input = never> {
   /** What the input is held to before `run`, where that is less than what the model is shown. */
   accepts?: object;
   timeoutMs: number;
-  /** After a crash a call that was under way is made again: it finds what it had begun, and begins nothing twice. */
+  /** After a crash a call that was under way is made again: it finds what it had started, and begins nothing twice. */
   resumes?: boolean;
   /** Throws Problem for expected failures (the model reads them); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;

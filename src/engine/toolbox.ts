@@ -21,7 +21,7 @@ export interface Toolbox {
 
 /**
  * @param sources every one there is at this moment.
- * @param onFailure called with a source that threw; the execution goes on without its tools.
+ * @param onFailure called with a source that threw; the execution continues without its tools.
  */
 export function createToolbox(
   sources: () => readonly ToolSource[],

@@ -107,7 +107,7 @@ function workOf(
   return async ({ spec, ...turn }) => runLoop({ ...turn, agent, model, system: await begin({ ...turn, spec }, model) });
 }
 
-/** What is handed to the sandbox is masked as long as it works, whatever becomes of the stored value meanwhile. */
+/** What is handed to the sandbox is masked as long as it works, whatever happens to the stored value meanwhile. */
 function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string, string>>): () => void {
   const ends = Object.entries(values).map(([name, value]) => masking.add(name, value));
   return () => {
@@ -115,7 +115,7 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
   };
 }
 
-/** Assembles the prompt at the first start; later starts go on under the stored one. */
+/** Assembles the prompt at the first start; later starts continue under the stored one. */
 async function begin(
   { execution, ports, sandbox, spec }: Turn & { spec: SandboxSpec },
   model: string,

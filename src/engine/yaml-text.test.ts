@@ -13,7 +13,7 @@ describe("readYaml", () => {
     expect(yaml.locate(["list", 7, "none"])).toEqual({ line: 3, column: 3 });
   });
 
-  test("counts lines from where the text stands in its file", () => {
+  test("counts lines from where the text is in its file", () => {
     expect(readYaml("a: 1\na: 2\n", 10).problems).toEqual([
       { line: 11, column: 1, pointer: "", message: "This key is given twice." },
     ]);

@@ -1,7 +1,7 @@
 /**
  * What a feature is. `src/feature/<name>/feature.ts` exports one definition; `src/app/features.ts` lists it in one line.
  * Its `create` gets the parts of the server and the services of the features listed above it, and nothing else: two
- * features cannot need each other. Whatever it returns is carried out by the house (`app/compose.ts`).
+ * features cannot need each other. Whatever it returns is carried out by `app/compose.ts`.
  */
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
@@ -138,11 +138,11 @@ export interface Feature<Service = unknown> {
   checks?(): Finding[] | Promise<Finding[]>;
   /** The server listens, and counts as started when this is done. In the order of the list. */
   start?(): void | Promise<void>;
-  /** Soon after the start: goes on with what the last process left, where that takes time. `stop` may come meanwhile. */
+  /** Soon after the start: continues what the last process left, where that takes time. `stop` may come meanwhile. */
   resume?(): Promise<void>;
   /** Ends background work; the server still answers. In reverse order. */
   stop?(): void | Promise<void>;
-  /** Lets go of what it holds (processes, connections), after the server has stopped. In reverse order. */
+  /** Releases what it holds (processes, connections), after the server has stopped. In reverse order. */
   close?(): void | Promise<void>;
 }
 

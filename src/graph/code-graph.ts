@@ -1,6 +1,6 @@
 /**
- * The graph in memory: nodes and edges as columns. Everything that answers questions reads this; Kuzu and the search
- * index are made from it.
+ * The graph in memory: nodes and edges as columns. Everything that answers questions reads it; Kuzu and the search
+ * index are built from it.
  *
  * A node is a row. Rows are ordered: files, folders, symbols, communities, processes.
  */

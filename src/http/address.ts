@@ -3,7 +3,7 @@ import ipaddr from "ipaddr.js";
 import type { Config } from "../core/config.ts";
 import { isLoopback } from "../core/config.ts";
 
-/** True if `address` lies in one of the addresses or CIDR networks. */
+/** True if `address` is in one of the addresses or CIDR networks. */
 export function inNetworks(address: string, networks: readonly string[]): boolean {
   if (!ipaddr.isValid(address)) return false;
   const parsed = ipaddr.process(address);

@@ -29,7 +29,7 @@ export const sameToken = (a: string, b: string): boolean =>
   a.length > 0 && b.length > 0 && timingSafeEqual(digest(a), digest(b));
 
 /** The bearer token of a request. @throws Problem 401 for another scheme or an empty token. */
-export function bearerOf(request: Request): string | undefined {
+function bearerOf(request: Request): string | undefined {
   const header = request.headers.get("authorization");
   if (header === null) return undefined;
   const [, token] = /^Bearer +([\x21-\x7e]+) *$/i.exec(header) ?? [];

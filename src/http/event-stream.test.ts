@@ -149,7 +149,7 @@ describe("event stream", () => {
     expect(idsOf(await readUntil(open({ filter: { run_id: "a" }, after: 2 }), () => false))).toEqual([3]);
   });
 
-  test("who has read all of a run that has ended is told not to come back; a restart opens it again", async () => {
+  test("a client that has read all of a run that has ended is answered 204; a restart opens it again", async () => {
     const { emit, open, streams } = rig();
     emit(ofRun(created, "a"), ofRun(failed, "a"), activity("of another"));
     const again = (after: number, kinds?: string[]) => open({ filter: { run_id: "a", kinds }, after });
@@ -164,7 +164,7 @@ describe("event stream", () => {
     expect(open({ after: 5 }).status).toBe(200);
   });
 
-  test("a position that this log never reached is answered with a gap, and the position to go on from", async () => {
+  test("a position that this log never reached is answered with a gap, and the position to continue from", async () => {
     const { emit, open } = rig();
     emit(activity("1"), activity("2"));
     const response = open({ after: 900 });
@@ -175,7 +175,7 @@ describe("event stream", () => {
     expect(frames[1]).toMatchObject({ id: "3", event: "said" });
   });
 
-  test("with a run the stream goes on over an end that is taken back meanwhile", async () => {
+  test("with a run the stream continues over an end that is taken back meanwhile", async () => {
     const { emit, open } = rig();
     emit(ofRun(created, "a"));
     const reading = readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);

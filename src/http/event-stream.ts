@@ -12,11 +12,11 @@ import { type EventFilter, type EventLog, matches } from "../store/event-log.ts"
 
 export interface StreamRequest {
   filter: EventFilter;
-  /** Position to go on from; undefined means from now on. */
+  /** Position to continue from; undefined means from now on. */
   after: number | undefined;
   /** Whether this reader may see the event; asked for each. */
   mayRead(event: SkepEvent): boolean;
-  /** The event after which the stream ends; absent: it goes on. */
+  /** The event after which the stream ends; absent: it continues. */
   isLast?(event: SkepEvent): boolean;
   /** False ends the stream: a token was revoked, an execution ended. */
   stillValid(): boolean;
@@ -45,7 +45,7 @@ export function encodeFrame(event: SkepEvent): string {
   return `id: ${id}\nevent: ${kind}\ndata: ${json}\n\n`;
 }
 
-/** @param position where the stream goes on, for a client that reconnects */
+/** @param position where the stream continues, for a client that reconnects */
 const encodeGap = (position: number, from: number, to: number): string =>
   `id: ${position}\nevent: gap\ndata: ${JSON.stringify({ kind: "gap", from, to, detail: "Events in between are not sent; read the current state." })}\n\n`;
 
@@ -60,7 +60,7 @@ export interface EventStreamsDeps {
   bus: Bus;
   /** After these a run has ended, and the stream that follows it with it. */
   runEnds: readonly EventDefinition[];
-  /** After this one an ended run goes on. */
+  /** After this one an ended run continues. */
   runRestarted: EventDefinition;
 }
 
@@ -73,7 +73,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
   let waking: ReturnType<typeof setTimeout> | undefined;
   let wokenAt = Number.NEGATIVE_INFINITY;
 
-  /** Of runs that are followed: the position of their end, or null while they go on. */
+  /** Of runs that are followed: the position of their end, or null while they continue. */
   const ends = new Map<string, number | null>();
   const endAt = ({ id, kind }: SkepEvent): number | null => (kind === restart ? null : id);
   function endOf(runId: string): number | null {
@@ -120,7 +120,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     const events = log.read(after, PAGE, filter);
     return { events, reached: events.length === PAGE ? events.at(-1)!.id : Math.max(last, after) };
   }
-  /** Events that this position asks for and that are not there: no longer, or not in this log, e.g. of a restored copy. */
+  /** Events that this position asks for and that do not exist: no longer, or not in this log, e.g. of a restored copy. */
   function gapAt(after: number | undefined, filter: EventFilter) {
     if (after === undefined) return undefined;
     const [first, last] = [log.firstId(), log.lastId()];
@@ -168,7 +168,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
         // The reader is gone already.
       }
     };
-    /** What still belongs to a run is written with its end or shortly after; a restart makes it go on. */
+    /** What still belongs to a run is written with its end or shortly after; a restart makes it continue. */
     const isOver = (): boolean => {
       if (filter.run_id === undefined) return false;
       const end = endOf(filter.run_id);

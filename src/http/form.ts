@@ -77,7 +77,7 @@ export async function readForm(contentType: string, folder: string): Promise<For
     characters += value.length;
     if (isCut || isNameCut || characters > LIMITS.bodyBytes)
       return fail(new Problem(413, "too_large", `The fields of a form may hold ${LIMITS.bodyBytes} bytes.`));
-    if (field in fields) return fail(invalid("A field of the form is there twice."));
+    if (field in fields) return fail(invalid("A field of the form occurs twice."));
     fields[field] = value;
   });
   for (const limit of ["partsLimit", "filesLimit", "fieldsLimit"] as const)

@@ -1,6 +1,6 @@
 /**
  * The gate before the framework. In this order: request id, host and origin, route, the route's rate limit, credential,
- * access and scopes, the caller's rate limit, the body, the credential once more, idempotency. Nothing of a request is
+ * access and scopes, the caller's rate limit, the body, the credential again, idempotency. Nothing of a request is
  * parsed and no handler runs before its caller is allowed to make it, and is still allowed when the body is there.
  */
 import type { Logger } from "pino";

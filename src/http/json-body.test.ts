@@ -18,7 +18,7 @@ describe("a stranger's JSON", () => {
       expect(a["admin"]).toBeUndefined();
     }
   });
-  test("that is none is the sender's mistake", () => {
+  test("that is not valid is the sender's mistake", () => {
     for (const text of ["", "{", "{'a':1}", '{"a":1}x', "NaN"])
       expect(() => parseJson(text)).toThrow(expect.objectContaining({ status: 400, code: "malformed" }));
   });

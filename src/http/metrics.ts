@@ -42,7 +42,7 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** What the map holds under the key; made when it is not there. */
+/** What the map holds under the key; made when it does not exist. */
 function held<T>(map: Map<string, T>, key: string, make: () => T): T {
   const known = map.get(key);
   if (known !== undefined) return known;

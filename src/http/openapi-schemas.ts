@@ -1,6 +1,6 @@
 /**
  * The schemas of the OpenAPI document. What the framework writes is put into the words that generators read, and what
- * operations take and answer gets a name under `components`, where each shape stands once.
+ * operations take and answer gets a name under `components`, where each shape is once.
  *
  * A shape is named by its schema's `title` when that is a type's name (`RunStep`); else after the operation that gets,
  * lists or creates it: `getRun` names `Run`, `loginWithCode` names `LoginWithCodeBody` and `LoginWithCodeAnswer`.
@@ -41,7 +41,7 @@ export function plainSchema(schema: Schema): Schema {
 
 /**
  * When a route is first used the framework writes `additionalProperties: false` into its schemas, behind all other words.
- * What a schema itself declares stands before its properties. The document must not depend on what was used before it.
+ * What a schema itself declares comes before its properties. The document must not depend on what was used before it.
  */
 const isAddedClosed = (schema: Schema): boolean =>
   schema["additionalProperties"] === false &&
@@ -79,7 +79,7 @@ const answersOf = ({ responses = {} }: Operation): Media[] =>
 const answerOf = (operation: Operation): Media | undefined => answersOf(operation)[0];
 
 /** The element of `{items, next_cursor}`. */
-export function itemOf(schema: Schema | undefined): Schema | undefined {
+function itemOf(schema: Schema | undefined): Schema | undefined {
   const properties = schema?.["properties"];
   if (!isSchema(properties) || !("next_cursor" in properties) || !isSchema(properties["items"])) return undefined;
   const item = properties["items"]["items"];

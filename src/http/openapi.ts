@@ -141,7 +141,7 @@ function contentOf({ body, uploads }: RouteEntry): Record<string, { schema: Sche
   if (!uploads) return { "application/json": { schema: body as Schema } };
   const { file, ...fields } = (body as Schema & { properties: Record<string, unknown> }).properties;
   const form = { "multipart/form-data": { schema: body as Schema } };
-  // Where the file is not a must, its place can be taken by what stands in the text.
+  // Where the file is optional, the text can take its place.
   const isMust = ((body as { required?: string[] }).required ?? []).includes("file");
   return file === undefined || isMust
     ? form

@@ -4,7 +4,7 @@ import { type FieldError, isProblem, Problem } from "../core/errors.ts";
 import { isGarbled } from "../store/damage.ts";
 import { wrongWords } from "./schema-words.ts";
 
-export const PROBLEM_TYPE = "application/problem+json";
+const PROBLEM_TYPE = "application/problem+json";
 
 export const ProblemSchema = t.Object(
   {

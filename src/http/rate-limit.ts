@@ -8,7 +8,7 @@ import { Problem } from "../core/errors.ts";
 import type { Caller } from "./caller.ts";
 
 /** Requests per window. Lock-out of accounts after wrong tries is apart from this, in the feature. */
-export const RATE_LIMITS = {
+const RATE_LIMITS = {
   login: { quota: 30, seconds: 60 },
   refresh: { quota: 120, seconds: 60 },
   setup: { quota: 10, seconds: 60 },

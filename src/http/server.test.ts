@@ -30,7 +30,7 @@ const server = listen({
 afterAll(() => server.stop());
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: ${new URL(server.url).host}\r\n\r\n`;
 
-test("a connection that stands still is closed: after an answer, in a second head, before the answer is taken; a stream is not", async () => {
+test("a connection that stalls is closed: after an answer, in a second head, before the answer is taken; a stream is not", async () => {
   const ask = async (path: string) => {
     const connection = await rawConnection(server);
     await connection.send(get(path));

@@ -8,7 +8,7 @@ import type { Authority } from "../store/authority.ts";
 import type { Caller } from "./caller.ts";
 
 export interface Standing extends Authority {
-  /** The request is answered: what it left running (a job, a timer) goes on in its own right. */
+  /** The request is answered: what it left running (a job, a timer) continues in its own right. */
   end(): void;
 }
 

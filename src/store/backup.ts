@@ -51,12 +51,12 @@ const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
 /**
  * Writes a gzipped tar, for its owner alone; nothing is there under its name before it is whole.
- * @throws Problem 422 without a database in the folder, when the file is there already, or cannot be written.
+ * @throws Problem 422 without a database in the folder, when the file already exists, or cannot be written.
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
   if (!existsSync(join(data, DATABASE)))
     throw failed("no_data", `${data} is not a data folder: there is no ${DATABASE} in it. Name it with --data.`);
-  if (existsSync(file)) throw failed("exists", `${file} is there already. Name another file, or remove it.`);
+  if (existsSync(file)) throw failed("exists", `${file} already exists. Name another file, or remove it.`);
   const aside = scratchBeside(file);
   try {
     copyDatabase(join(data, DATABASE), join(aside, DATABASE));

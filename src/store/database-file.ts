@@ -1,5 +1,5 @@
 /**
- * The database's file. It is there whole or not at all, whenever the machine stops, so one that is empty was not begun:
+ * The database's file. It is there whole or not at all, whenever the machine stops, so one that is empty was never created:
  * it was lost, and is never taken for that of a new instance.
  */
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync, statSync } from "node:fs";

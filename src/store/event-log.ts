@@ -26,7 +26,7 @@ export type RawEvent = Omit<SkepEvent, "data"> & { data: string };
 
 export interface EventPage {
   events: SkepEvent[];
-  /** Where the next page begins; null when the log was read to its start. A page may be empty and still go on. */
+  /** Where the next page begins; null when the log was read to its start. A page may be empty and still continue. */
   before: number | null;
 }
 

@@ -31,7 +31,7 @@ export function instanceKeys({
     log.warn(
       "SECRET_ENCRYPTION_KEY is not 64 hexadecimal digits; it is stretched with HKDF-SHA-256. Better: openssl rand -hex 32",
     );
-  // A key that is none is said now, not by the first who needs it.
+  // A key that is not valid is said now, not by the first who needs it.
   if (!given && !secretKeyEphemeral && folder.hasKey("secrets.key")) folder.key("secrets.key");
   let ephemeral: Uint8Array | undefined;
   return {

@@ -13,7 +13,7 @@ type Value = string | number | null;
 export type Condition = readonly [sql: string, ...values: Value[]] | undefined;
 
 export interface Reader<Row> {
-  /** @param rest what stands behind `SELECT … FROM table`, with `?` for the values. */
+  /** @param rest what is behind `SELECT … FROM table`, with `?` for the values. */
   all(rest: string, ...values: Value[]): Row[];
   /** The same `FROM first CROSS JOIN table`: the rows come as `first`, which is read first, names them. */
   joined(first: string, rest: string, ...values: Value[]): Row[];

@@ -35,7 +35,7 @@ export interface Store {
   readonly statement: Prepare;
   /**
    * Runs `change` in one immediate transaction. Inside another one it is a savepoint: what it throws undoes its own
-   * rows, events and effects alone, and the caller may catch it and go on. Only SQL belongs inside.
+   * rows, events and effects alone, and the caller may catch it and continue. Only SQL belongs inside.
    */
   write<T>(change: (tx: WriteTx) => T): T;
   /**
@@ -268,7 +268,7 @@ function createStore(
       try {
         flush();
       } catch {
-        // Closing goes on: what is lost is text that was only queued.
+        // Closing continues: what is lost is text that was only queued.
       }
       clearTimeout(timer);
       sqlite.close();

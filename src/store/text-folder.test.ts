@@ -48,7 +48,7 @@ describe("text folder", () => {
     expect(folder.read("x.md")).toBe(folder.read("x.md"));
   });
 
-  test("links that lead out are not there: not listed, read, written, removed through", () => {
+  test("links that lead out are as if absent: not listed, read, written, removed through", () => {
     symlinkSync(join(outside, "secret.md"), join(root, "leak.md"));
     symlinkSync(outside, join(root, "way"));
     mkdirSync(join(root, "real"));

@@ -39,7 +39,7 @@ export interface FolderEntry {
 }
 
 export interface TextFolder {
-  /** Entries by name; empty when the folder is not there. Links count as what they lead to, if that is inside. */
+  /** Entries by name; empty when the folder does not exist. Links count as what they lead to, if that is inside. */
   list(path: string): FolderEntry[];
   /** Undefined when there is no such file inside the folder. Never throws. */
   read(path: string): TextFile | undefined;
@@ -62,7 +62,7 @@ export function createTextFolder(root: string): TextFolder {
   const base = realpathSync(root);
   const isInside = (real: string): boolean => real === base || real.startsWith(base + sep);
 
-  /** The real path inside the folder, links resolved; undefined when there is nothing, or it lies outside. */
+  /** The real path inside the folder, links resolved; undefined when there is nothing, or it is outside. */
   const resolve = (path: string): string | undefined => {
     try {
       const real = realpathSync(join(root, path));
@@ -71,7 +71,7 @@ export function createTextFolder(root: string): TextFolder {
       return undefined;
     }
   };
-  /** Every folder above the path that exists lies inside. */
+  /** Every folder above the path that exists is inside. */
   const assertInside = (path: string): void => {
     const parts = path.split("/");
     const outside = () =>

@@ -5,13 +5,14 @@
  */
 import { allOf, type Condition, contains } from "./reader.ts";
 
+/** More of them narrow little and cost as much each. */
 const PER_WORD = 3;
 const WORDS = 4;
 
 /** Rows looked at, the newest, where a word has fewer than three characters: the index does not know it. */
 const SHORT_WORD_ROWS = 2_000;
 
-/** Three characters of the word at its begin, at its end and between. */
+/** Three characters of the word at its beginning, at its end and between. */
 function trigramsOf(word: string): string[] {
   const characters = [...word];
   const last = characters.length - 3;
@@ -25,7 +26,7 @@ export const wordsOf = (text: string): string[] => [...new Set(text.split(/\s+/)
  * The rows that may hold all of the words, as a table `named` with their ids (`id`) and order (`place`, the newest has the
  * highest), for a `FROM` that says `CROSS JOIN` next.
  * @param kind whose `…_texts` and `…_trigrams` are asked.
- * @param conditions on `texts`, as the first is called in it.
+ * @param conditions on `texts`, as the table of ids is called in it.
  */
 export function namedBy(kind: "run" | "task", words: readonly string[], ...conditions: Condition[]) {
   // A NUL would end the expression.
@@ -43,7 +44,7 @@ export function namedBy(kind: "run" | "task", words: readonly string[], ...condi
   return { table, values };
 }
 
-/** Each word stands in one of the columns. */
+/** Each word is in one of the columns. */
 export const hold = (words: readonly string[], columns: readonly string[]): Condition[] =>
   words.map((word) => {
     const each = columns.map((column) => contains(column, word));

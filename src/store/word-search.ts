@@ -1,6 +1,6 @@
 /**
  * Full-text search by the words of a question: every word quoted, joined by OR, stop words left out. To rank a row costs
- * its share of a millisecond, so words that stand in many rows are left out while rarer ones find enough.
+ * its share of a millisecond, so words that are in many rows are left out while rarer ones find enough.
  */
 import type { Prepare } from "./statement-cache.ts";
 

@@ -4,6 +4,9 @@ import { type Browser, chromium } from "playwright-core";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
+/** For a start, and for each action of a page: what hangs ends, and a busy machine is only slow. */
+export const PATIENCE_MS = 120_000;
+
 /** Whether there is one; with CI set, tests fail rather than be skipped without it. */
 export const hasBrowser = (): boolean => process.env["CI"] === "true" || PATHS.some((path) => existsSync(path));
 
@@ -14,6 +17,7 @@ export async function openBrowser(): Promise<Browser> {
   return chromium.launch({
     executablePath,
     headless: true,
+    timeout: PATIENCE_MS,
     args: [
       ...["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking", "--disable-sync"],
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",

@@ -192,7 +192,7 @@ describe("answers", () => {
 
 describe("what is sent", () => {
   test("to an approval twice under one Idempotency-Key is answered twice and counts once", async () => {
-    await made("/v1/pipelines", { id: "asked", name: "A", steps: [{ id: "ask", approval: { message: "Go on?" } }] });
+    await made("/v1/pipelines", { id: "asked", name: "A", steps: [{ id: "ask", approval: { message: "Continue?" } }] });
     const run = await made("/v1/runs", { pipeline_id: "asked", task_description: "Ask" });
     for (let waits = false; !waits; ) {
       const { items } = (await call<{ items: unknown[] }>("GET", "/v1/approvals?state=waiting")).body;

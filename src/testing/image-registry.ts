@@ -15,7 +15,7 @@ export interface ImageRegistry {
   /** Layers are sent to their half and then wait. */
   hold(): void;
   release(): void;
-  /** Layers whose sending has begun and is not over. */
+  /** Layers whose sending has started and is not over. */
   open(): number;
   stop(): Promise<void>;
 }

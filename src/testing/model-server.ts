@@ -15,7 +15,7 @@ export type Behaviour =
   | { kind: "cut"; reply: FakeReply; how: "closed" | "torn" }
   /** A frame that is not JSON, after the content. */
   | { kind: "malformed"; reply: FakeReply }
-  /** Sends the content (if any) and then nothing, for ever. */
+  /** Sends the content (if any) and then nothing, forever. */
   | { kind: "hang"; reply?: FakeReply }
   /** An error inside a stream that began well. */
   | { kind: "error-frame"; reply?: FakeReply; message: string }

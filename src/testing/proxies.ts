@@ -20,7 +20,7 @@ export function freePort(): number {
   return port;
 }
 
-/** Runs it until it passes requests on: to a server that is there already. */
+/** Runs it until it passes requests on: to a server that is already running. */
 async function started(command: string[], home: string, port: number): Promise<RealProxy> {
   const child = Bun.spawn(command, {
     stdout: "ignore",

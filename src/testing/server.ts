@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 export interface Answered<T = unknown> {
   status: number;
   headers: Headers;
-  /** The parsed JSON body, or the text when it is none. */
+  /** The parsed JSON body, or the text when it is not one. */
   body: T;
 }
 

@@ -45,7 +45,7 @@ describe("the text worker", () => {
     expect(work.pids()).toEqual([]);
   });
 
-  test("a pattern that backtracks for ever is stopped at the limit, and others go on meanwhile", async () => {
+  test("a pattern that backtracks forever is stopped at the limit, and others continue meanwhile", async () => {
     const { work, reasons } = textWork({ timeoutMs: 1_500 });
     const value = { a: `${"a".repeat(50_000)}!` };
     const stuck = refusalOf(work.schemaFaults("hostile", { ...CATASTROPHE, uniqueItems: true }, value));

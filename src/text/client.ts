@@ -17,7 +17,7 @@ export interface TextLimits {
   idleMs: number;
 }
 
-export const DEFAULT_TEXT_LIMITS: TextLimits = {
+const DEFAULT_TEXT_LIMITS: TextLimits = {
   timeoutMs: 10_000,
   memoryBytes: 768 * 1024 * 1024,
   idleMs: 60_000,
@@ -25,7 +25,7 @@ export const DEFAULT_TEXT_LIMITS: TextLimits = {
 
 export interface TextWork {
   /**
-   * A page as readable text; null when it is none.
+   * A page as readable text; null when it is not one.
    * @param owner whose work it is: one piece at a time.
    * @throws Problem 422 `too_hard` when it takes too long or too much memory, 503 when too many wait.
    */

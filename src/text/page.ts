@@ -4,7 +4,7 @@ import { convert } from "html-to-text";
 /** Of a page's markup, this much is read. */
 const HTML_CHARACTERS = 2_000_000;
 
-/** The page's text; null when it is none. `contentType` as the server sent it. */
+/** The page's text; null when it is not one. `contentType` as the server sent it. */
 export function readableText(contentType: string, body: Uint8Array): string | null {
   const [media = "", ...parameters] = contentType.split(";").map((part) => part.trim().toLowerCase());
   const isHtml = media === "text/html" || media === "application/xhtml+xml";

@@ -45,7 +45,7 @@ export interface LeftOut {
 export interface Comparison {
   /** Files one by one, as they are found. @throws Problem 413 `workspace_too_large`. */
   changes: AsyncGenerator<ChangedFile>;
-  /** Tracked paths that are no more. */
+  /** Tracked paths that no longer exist. */
   readonly gone: string[];
   /** Tracked ones among them are taken for unchanged. */
   readonly leftOut: LeftOut[];
@@ -69,7 +69,7 @@ export function compareWorkingCopy(options: CompareOptions): Comparison {
   return { changes: changesOf(options, lists), ...lists };
 }
 
-/** What is kept while a comparison goes on. */
+/** What is kept while a comparison runs. */
 interface State {
   options: CompareOptions;
   lists: Omit<Comparison, "changes">;

@@ -1,4 +1,4 @@
-/** What is reached from an open folder lies beneath it: with `openat2`, and component by component without it. */
+/** What is reached from an open folder is below it: with `openat2`, and component by component without it. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { execFileSync } from "node:child_process";
 import {
@@ -21,7 +21,7 @@ import { FileError, type Folder, openFolder, removeFolder } from "./folder.ts";
 import { loadLibc } from "./libc.ts";
 import { walkBeneath } from "./walk.ts";
 
-const base = mkdtempSync(join(tmpdir(), "skep-beneath-"));
+const base = mkdtempSync(join(tmpdir(), "skep-below-"));
 const outside = join(base, "outside");
 afterAll(() => rmSync(base, { recursive: true, force: true }));
 mkdirSync(outside);
@@ -52,7 +52,7 @@ describe.each([
 ] as const)("a folder opened %s", (_how, system) => {
   const open = (): Folder => openFolder(root, "utf8", system);
 
-  test("reads, lists, makes, renames and removes beneath itself", async () => {
+  test("reads, lists, makes, renames and removes below itself", async () => {
     using top = open();
     expect(top.readFile("a/b/file", 100).toString()).toBe("inside");
     expect(top.list()).toEqual([
@@ -94,7 +94,7 @@ describe.each([
     expect(readdirSync(outside)).toEqual(["file"]);
   });
 
-  test("takes no path that is not beneath it", () => {
+  test("takes no path that is not below it", () => {
     using top = open();
     const paths = ["..", ".", "../outside/file", "/etc/passwd", "a/../../outside/file", "a//b", "a/./b", "a/", "/"];
     for (const path of paths) expect([path, code(() => top.openFile(path))]).toEqual([path, "EXDEV"]);
@@ -162,7 +162,7 @@ describe.each([
   });
 });
 
-test("a walk goes on past a folder that cannot be looked into, and names it", async () => {
+test("a walk continues past a folder that cannot be looked into, and names it", async () => {
   mkdirSync(join(root, "z"));
   using top = openFolder(root);
   const unreadable: string[] = [];

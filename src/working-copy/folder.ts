@@ -1,5 +1,5 @@
 /**
- * An open folder, and what lies beneath it. Everything is reached from its descriptor, and no link is followed on the
+ * An open folder, and what is below it. Everything is reached from its descriptor, and no link is followed on the
  * way: whatever is renamed, linked or swapped meanwhile by somebody who works on the same files, nothing outside of it
  * is read, written or removed. Reading takes regular files only and never waits: a pipe or a device that somebody left
  * there is refused at once.
@@ -84,10 +84,10 @@ export class Folder {
     this.close();
   }
 
-  /** A folder beneath; to be closed by the caller. "" is this one, opened once more. */
+  /** A folder below; to be closed by the caller. "" is this one, opened again. */
   folder(path: string): Folder {
     const flags = FOLDER | constants.O_NONBLOCK;
-    const inside = path === "" ? "." : beneath(path);
+    const inside = path === "" ? "." : below(path);
     return new Folder(this.system, this.system.open(this.descriptor, inside, this.names, flags), this.names);
   }
 
@@ -136,7 +136,7 @@ export class Folder {
 
   /** A regular file, to be read. @throws FileError `EISDIR`, and `ENXIO` for what is neither file nor folder. */
   openFile(path: string): OpenFile {
-    const descriptor = this.system.open(this.descriptor, beneath(path), this.names, READ);
+    const descriptor = this.system.open(this.descriptor, below(path), this.names, READ);
     try {
       const stat = this.system.statOpen(descriptor);
       if (stat.kind === "folder") throw new FileError("EISDIR", "read");
@@ -162,7 +162,7 @@ export class Folder {
     return data.toString(this.names, start);
   }
 
-  /** The text of a link. @throws FileError `EINVAL` for what is none. */
+  /** The text of a link. @throws FileError `EINVAL` for anything else. */
   readLink(path: string): string {
     return this.#at(path, (folder, name) => this.system.readLink(folder, name, this.names));
   }
@@ -174,7 +174,7 @@ export class Folder {
 
   /** Writes a new file. @throws FileError `EEXIST` also for a link that leads nowhere. */
   createFile(path: string, data: Uint8Array, { mode = 0o644, owner }: { mode?: number; owner?: Owner } = {}): void {
-    const descriptor = this.system.open(this.descriptor, beneath(path), this.names, CREATE, mode);
+    const descriptor = this.system.open(this.descriptor, below(path), this.names, CREATE, mode);
     try {
       fchmodSync(descriptor, mode);
       if (owner) fchownSync(descriptor, owner.uid, owner.gid);
@@ -214,7 +214,7 @@ export class Folder {
   }
 
   #at<T>(path: string, act: (folder: number, name: string) => T): T {
-    const slash = beneath(path).lastIndexOf("/");
+    const slash = below(path).lastIndexOf("/");
     if (slash < 0) return act(this.descriptor, path);
     using parent = this.folder(path.slice(0, slash));
     return act(parent.descriptor, path.slice(slash + 1));
@@ -253,8 +253,8 @@ export class OpenFile {
 
 const NOT_BENEATH = /(?:^|\/)\.{0,2}(?:\/|$)/;
 
-function beneath(path: string): string {
-  if (NOT_BENEATH.test(path)) throw new FileError("EXDEV", "a path that is not beneath the folder");
+function below(path: string): string {
+  if (NOT_BENEATH.test(path)) throw new FileError("EXDEV", "a path that is not below the folder");
   return path;
 }
 

@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import fc from "fast-check";
+import { processorMs } from "../testing/busy-machine.ts";
 import { openFolder } from "./folder.ts";
 import { parseIgnoreRules } from "./ignore-rules.ts";
 import { joined, walkBeneath } from "./walk.ts";
@@ -76,8 +77,8 @@ describe("rules", () => {
   test("cannot hold up the server, whatever an agent writes in them", () => {
     const hostile = Array.from({ length: 1_000 }, () => `${"*a".repeat(100)}b`).join("\n");
     const rules = parseIgnoreRules(hostile);
-    const started = performance.now();
+    const started = processorMs();
     for (let round = 0; round < 20; round++) rules("a".repeat(250), false);
-    expect((performance.now() - started) / 20).toBeLessThan(50);
+    expect((processorMs() - started) / 20).toBeLessThan(50);
   });
 });

@@ -80,7 +80,7 @@ export class GitIndex {
     return this.inFolder(slash < 0 ? "" : path.slice(0, slash))?.get(path.slice(slash + 1));
   }
 
-  /** Rows of what lies in a folder itself, by name. "" is the top. */
+  /** Rows of what is in a folder itself, by name. "" is the top. */
   inFolder(path: string): ReadonlyMap<string, number> | undefined {
     return this.folders.get(path);
   }
@@ -123,7 +123,7 @@ export class GitIndex {
     return this.bytes.toString("hex", start, start + hashBytes(this.hash));
   }
 
-  /** Entries as they stand in the file, from one row to before another. */
+  /** Entries as they are in the file, from one row to before another. */
   raw(from: number, to: number): Buffer {
     return this.bytes.subarray(this.offsets[from], this.offsets[to]);
   }

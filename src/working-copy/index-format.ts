@@ -7,9 +7,9 @@ export const STAT_BYTES = 40;
 const MAX_NAME = 0xfff;
 
 export const GITLINK = 0o160000;
-export const LINK = 0o120000;
-export const FILE = 0o100644;
-export const PROGRAM = 0o100755;
+const LINK = 0o120000;
+const FILE = 0o100644;
+const PROGRAM = 0o100755;
 
 /** `sha1` or `sha256`, by the repository's format. */
 export type HashName = "sha1" | "sha256";

@@ -10,7 +10,7 @@ const PIECE_BYTES = 1024 * 1024;
 export interface IndexEdits {
   /** New and changed entries, in any order; a path at most once. */
   entries: readonly NewEntry[];
-  /** Paths of the index that are no more. */
+  /** Paths of the index that no longer exist. */
   gone: readonly string[];
   /** What the index stands for with these edits; git works it out when not given. */
   tree?: string;
@@ -18,7 +18,7 @@ export interface IndexEdits {
 
 interface Edit {
   path: string;
-  /** Undefined for what is no more. */
+  /** Undefined for what no longer exists. */
   entry: NewEntry | undefined;
 }
 

@@ -21,7 +21,7 @@ export class FileError extends Error {
 }
 
 export interface Libc {
-  /** Opens beneath a folder; no component may be a link. @returns a descriptor. */
+  /** Opens below a folder; no component may be a link. @returns a descriptor. */
   open(folder: number, path: string, names: NameEncoding, flags: number, mode?: number): number;
   /** Of an entry itself, never of what a link leads to; undefined where there is nothing. */
   find(folder: number, name: string, names: NameEncoding): FileStat | undefined;

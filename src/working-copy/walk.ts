@@ -21,7 +21,7 @@ export interface WalkOptions {
 
 export interface Tracked {
   hasFile(path: string): boolean;
-  /** Whether a tracked file lies anywhere in this folder. */
+  /** Whether a tracked file is anywhere in this folder. */
   hasFolder(path: string): boolean;
 }
 
@@ -50,7 +50,7 @@ interface Waiting {
 export const joined = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`);
 
 /**
- * Everything beneath `top`, in parts: folders by name, each before those in it; the entries of one in no order. Others
+ * Everything below `top`, in parts: folders by name, each before those in it; the entries of one in no order. Others
  * get their turn in between. Throws FileError when `start` itself cannot be opened.
  * @param start where to begin, from the top; the rules of the folders above hold too
  */

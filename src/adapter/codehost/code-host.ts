@@ -35,7 +35,7 @@ export interface HostRepository {
 }
 
 /** What somebody may do in a repository, ascending. */
-export const PERMISSIONS = ["none", "read", "write", "admin"] as const;
+const PERMISSIONS = ["none", "read", "write", "admin"] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
 export interface HostIssue {
@@ -60,7 +60,7 @@ export interface HostPull {
   labels: string[];
   head: { branch: string; commit: string };
   base: string;
-  /** Its branch lies in another repository, whose owner decides what is in it. */
+  /** Its branch is in another repository, whose owner decides what is in it. */
   fork: boolean;
   url: string;
 }

@@ -7,7 +7,7 @@ export type FrameSink = (stream: "stdout" | "stderr", chunk: Uint8Array) => void
 
 const HEADER_BYTES = 8;
 
-/** A parser to be fed with chunks in order. Throws on a header that is none (a TTY stream, a wrong endpoint). */
+/** A parser to be fed with chunks in order. Throws on a header that is not valid (a TTY stream, a wrong endpoint). */
 export function createDemuxer(sink: FrameSink): (chunk: Uint8Array) => void {
   const header = new Uint8Array(HEADER_BYTES);
   let headerFilled = 0;

@@ -176,7 +176,7 @@ describe.skipIf(!docker)("an engine", () => {
     expect(lines).toEqual(["up\n"]);
   });
 
-  test("says what is not there and what cannot be, each by its own word", async () => {
+  test("says what does not exist and what cannot be, each by its own word", async () => {
     await expect(engine.containers.inspect("nonesuch")).rejects.toMatchObject({
       status: 404,
       code: "docker_not_found",

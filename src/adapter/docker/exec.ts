@@ -23,7 +23,7 @@ export interface RunningExec {
    * the command any more. When the container ended, this number may be 0 all the same: look at the container's state.
    */
   exitCode(): Promise<number | null>;
-  /** Lets go of the streams; the command itself goes on. */
+  /** Releases the streams; the command itself continues. */
   detach(): void;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The repository that an agent finds in its working copy: the history of its own branch down to some depth, and nothing
- * else of the project: no other branch, no remote, no hook. Once it lies there it is the agent's, and hostile: git of
+ * else of the project: no other branch, no remote, no hook. Once it is there it is the agent's, and hostile: git of
  * this side never runs in it and nothing is read from it. What the agent leaves in its files is what is committed.
  */
 import { readFileSync } from "node:fs";
@@ -16,7 +16,7 @@ export interface AgentRepository extends WorktreePlace {
   branch: string;
   /** Commits of it that the agent can read; at least 1. */
   depth: number;
-  /** Commit that gets the tag `base`, where it lies within the depth. */
+  /** Commit that gets the tag `base`, where it is within the depth. */
   base: string | null;
   signal?: AbortSignal | undefined;
 }

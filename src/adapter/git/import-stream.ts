@@ -86,7 +86,7 @@ function fileCommand({ path, mode, objectId, data }: ChangedFile): Buffer[] {
   return [at("inline"), Buffer.from(`data ${data.length}\n`), data, Buffer.from("\n")];
 }
 
-/** As C writes strings; bytes of any kind may stand in it. */
+/** As C writes strings; it may hold bytes of any kind. */
 const quoted = (path: string): string => `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
 
 function addFolders(path: string, folders: Set<string>): void {

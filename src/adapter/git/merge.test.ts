@@ -47,7 +47,7 @@ describe("a merge", () => {
       git("update-ref", "refs/heads/taken", later);
       expect(await own.merge(wish)).toEqual(done);
       expect(git("rev-parse", "taken")).toBe(later);
-      // A branch that was put back by hand is merged into once more.
+      // A branch that was put back by hand is merged into again.
       git("update-ref", "refs/heads/taken", "main");
       expect((await own.merge(wish)).conflicts).toBeUndefined();
       expect(git("show", "taken:a.txt")).toBe("three");

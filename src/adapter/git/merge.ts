@@ -21,7 +21,7 @@ export interface MergeRequest {
   mark?: string | undefined;
   /** Ends the work while the branch has not moved. */
   signal?: AbortSignal | undefined;
-  /** Called as the work goes on. @param percent of the commits of a rebase. */
+  /** Called as the work progresses. @param percent of the commits of a rebase. */
   onStep?: ((percent: number) => void) | undefined;
 }
 
@@ -88,7 +88,7 @@ async function placesOf(git: GitCommand, at: At, { into, mark }: MergeRequest) {
   return { target: { commit, tree }, done: mark === undefined ? undefined : rows.get(markRef(mark))?.[0] };
 }
 
-/** The branch and the mark together: after a crash, the one says what became of the other. */
+/** The branch and the mark together: after a crash, the one says what happened to the other. */
 async function moveBranch(git: GitCommand, at: At, request: MergeRequest, from: string, to: string): Promise<void> {
   const { into, mark } = request;
   const moves = [
@@ -199,7 +199,7 @@ async function fileOf(git: GitCommand, at: At, tree: string, path: string, maxBy
   return (await git(["cat-file", "blob", id!], at)).stdout;
 }
 
-/** What stands between conflict marks. */
+/** What is between conflict marks. */
 function conflictHunks(text: string): string[] {
   const found = text.match(/^<{7} [\s\S]*?^>{7} .*$/gm) ?? [];
   return found.slice(0, MAX_HUNKS).map((hunk) => hunk.slice(0, MAX_HUNK_CHARACTERS));

@@ -1,4 +1,4 @@
-/** What may stand in git's argument vectors. Whatever begins with `-` would be read as an option. */
+/** What may be in git's argument vectors. Whatever begins with `-` would be read as an option. */
 import { Problem } from "../../core/errors.ts";
 import { isRefName } from "../../core/ref-name.ts";
 
@@ -9,7 +9,7 @@ export function assertRef(ref: string): void {
   if (!isRefName(ref)) throw bad("branch name");
 }
 
-/** @throws Problem 422 unless it can be a folder's name as it stands. */
+/** @throws Problem 422 unless it can be a folder's name as it is. */
 export function assertName(name: string): void {
   if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(name)) throw bad("worktree name");
 }

@@ -1,5 +1,5 @@
 /**
- * Runs' working copies. The repository's own folder lies outside of everything that an agent can write; a worktree's
+ * Runs' working copies. The repository's own folder is outside of everything that an agent can write; a worktree's
  * `.git` is never read: it is the agent's (agent-repository.ts). Removing a copy deletes only what is ours.
  */
 import { existsSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
  * A connection to one tool server over whichever transport, in either revision of the protocol: its list of tools and
- * calls of them. Knows no policy: what is listed is given as it came, for others to judge.
+ * calls of them. It has no policy: callers judge what is listed.
  */
 import type * as Library from "@modelcontextprotocol/client";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";

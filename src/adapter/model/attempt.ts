@@ -36,7 +36,7 @@ export interface AttemptOutcome {
   finish: FinishReason;
   /** Undefined when nothing was used: the provider refused before it began. */
   used: Measured | undefined;
-  /** Of tries before this one that failed in their midst; `used` holds it too. */
+  /** Of tries before this one that failed part way; `used` holds it too. */
   usedBefore?: Measured | undefined;
   /** What the provider says it charged, USD. */
   chargedUsd: number | undefined;

@@ -13,7 +13,7 @@ The step was asked:
 To have a real model do the work, add a key for a provider, or run Ollama beside Skep, and choose its model.
 `;
 
-/** One phase of an onboarding: it asks, writes the answer down, ends its phase, and says what came of that. */
+/** One phase of an onboarding: it asks, writes the answer down, ends its phase, and reports the result. */
 const interview = (question: string, answer: Record<string, unknown>): ScriptTurn[] => [
   {
     text: `I am demo/scripted, not an AI: whatever you say, I play my transcript. ${question}`,

@@ -28,7 +28,7 @@ const shaOf = (text: string): string => createHash("sha256").update(text).digest
 const dataSha = (data: Uint8Array): string => createHash("sha256").update(data).digest("hex").slice(0, 32);
 
 /** The text with identifiers and times replaced by their kind. */
-export function normalized(text: string): string {
+function normalized(text: string): string {
   return text
     .replace(TYPE_ID, (_, prefix: string) => `<${prefix}>`)
     .replace(/\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi, "<uuid>")
@@ -81,7 +81,7 @@ export function difference(recorded: Fingerprint, now: Fingerprint): string {
   return "nothing differs";
 }
 
-/** How many leading messages two requests share, as a measure of nearness; the model counts once more. */
+/** How many leading messages two requests share, as a measure of nearness; the model counts again. */
 export function likeness(recorded: Fingerprint, now: Fingerprint): number {
   let shared = 0;
   while (shared < now.messages.length && recorded.messages[shared]?.sha === now.messages[shared]?.sha) shared++;

@@ -92,7 +92,7 @@ describe("a provider that does not answer well is described in words, never with
     }
   });
 
-  test("a host that is not there, and one that stays silent", async () => {
+  test("a host that does not exist, and one that stays silent", async () => {
     const gone = await createModelServer();
     await gone.stop();
     const found = await list({ ...endpoint("vllm", "openai-compatible", ""), baseUrl: `${gone.origin}/v1` });

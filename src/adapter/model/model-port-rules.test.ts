@@ -76,7 +76,7 @@ describe("model port", () => {
     fixture.expectNoKey(answer);
   });
 
-  test("a server that is not there is tried again and then named", async () => {
+  test("a server that does not exist is tried again and then named", async () => {
     const gone = await createModelServer();
     const { origin } = gone;
     await gone.stop();
@@ -167,7 +167,7 @@ describe("model port", () => {
     expect(body).not.toContain("secret-thought");
   });
 
-  test("OpenAI is told to keep nothing, and Anthropic's prefix is marked for its cache", async () => {
+  test("OpenAI is asked to keep nothing, and Anthropic's prefix is marked for its cache", async () => {
     await fixture.call(RESPONSES);
     await fixture.call(ANTHROPIC);
     expect(server.requests[0]!.body).toMatchObject({ store: false });

@@ -4,6 +4,7 @@
  * order, so parallel steps replay too; the same request made twice gets the first reply, then the second.
  */
 import { appendFile, readFile } from "node:fs/promises";
+import PQueue from "p-queue";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Masker } from "../../core/masking.ts";
@@ -35,20 +36,21 @@ export interface Recorder extends ModelPort {
 
 /** The same port, with every call written down. A cassette that cannot be written costs the recording, not the call. */
 export function createRecorder({ port, path, masker, log }: RecorderDeps): Recorder {
-  let written: Promise<void> = Promise.resolve();
+  // One line after the other, in the order of the replies.
+  const writes = new PQueue({ concurrency: 1 });
 
   function write(line: CassetteLine): void {
-    // Begins a line of its own even after half a line that a kill has left; empty lines mean nothing.
+    // The leading line end closes half a line that a kill may have left; empty lines mean nothing.
     const text = `\n${JSON.stringify(masker ? masker.json(line) : line)}\n`;
-    written = written
-      .then(() => appendFile(path, text, { mode: 0o600 }))
+    writes
+      .add(() => appendFile(path, text, { mode: 0o600 }))
       .catch((error) => log?.warn({ reason: messageOf(error) }, "a model call could not be recorded"));
   }
 
   return {
     info: port.info,
     estimateUsd: port.estimateUsd,
-    flush: () => written,
+    flush: () => writes.onIdle(),
     async call(request) {
       const reply = await port.call(request);
       const { agentId: agent, stepId } = request.scope;

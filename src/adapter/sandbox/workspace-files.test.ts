@@ -9,6 +9,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { LIMITS } from "../../core/limits.ts";
 import type { Workspace } from "../../engine/sandbox.ts";
+import { processorMs } from "../../testing/busy-machine.ts";
 import { parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 import { giveWorkspace } from "./workspace-owner.ts";
@@ -98,7 +99,9 @@ describe("files of a workspace", () => {
     while (!lstatSync(join(root, "dir"), { throwIfNoEntry: false })?.isSymbolicLink()) await Bun.sleep(1);
     const count = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
     const both = () => seen.has("inside") && seen.has("outside_workspace");
-    for (let round = 0; round < 400 || (!both() && round < 20_000); round++) {
+    for (let round = 0; round < 400 || !both(); round++) {
+      // On a busy machine the other process may not have had its turn yet.
+      if (round >= 400) await Bun.sleep(1);
       await files.read("dir/secret").then(
         (data) => count(text(data)),
         (error) => count(error.code),
@@ -261,9 +264,9 @@ describe("rules of .gitignore files", () => {
 
   test("cannot hold up the server, whatever an agent writes in them", () => {
     const hostile = Array.from({ length: 1_000 }, () => `${"*a".repeat(100)}b`).join("\n");
-    const started = performance.now();
+    const started = processorMs();
     const rules = parseIgnoreRules(hostile);
     for (let round = 0; round < 20; round++) rules("a".repeat(250), false);
-    expect((performance.now() - started) / 20).toBeLessThan(50);
+    expect((processorMs() - started) / 20).toBeLessThan(50);
   });
 });

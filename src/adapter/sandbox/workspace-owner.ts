@@ -4,7 +4,7 @@ import { FileError, type Folder, type Owner, openFolder } from "../../working-co
 import { walkBeneath } from "../../working-copy/walk.ts";
 
 /** The user of containers when the server runs as root; in no distribution's range of real users. */
-export const SANDBOX_OWNER: Owner = { uid: 10_001, gid: 10_001 };
+const SANDBOX_OWNER: Owner = { uid: 10_001, gid: 10_001 };
 
 /** The user a container runs as: the server's own, or the fixed one when that is root. */
 export function sandboxOwner(server: Owner): Owner {

@@ -104,7 +104,7 @@ function openRoot(root: string): Folder {
     return openFolder(root);
   } catch {
     // Its host path is nobody's business inside.
-    throw new Problem(503, "workspace_missing", "The workspace's folder is not there.");
+    throw new Problem(503, "workspace_missing", "The workspace's folder does not exist.");
   }
 }
 

@@ -47,7 +47,7 @@ async function bounded(name: string, answer: Response): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** The JSON of an answer. @throws Problem 503 when it is none. */
+/** The JSON of an answer. @throws Problem 503 when it is not one. */
 export function jsonOf(name: string, { bytes }: SpeechAnswer): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(bytes));

@@ -64,7 +64,7 @@ describe("a chat at a terminal", () => {
     expect(terminal.text()).toContain("skep chat scribe -c");
   });
 
-  test("-c goes on with the last chat and shows where it stood; the arrow brings back what was typed", async () => {
+  test("-c continues the last chat and shows where it stood; the arrow brings back what was typed", async () => {
     const terminal = chat(["scribe", "-c"]);
     await terminal.shows(/› Tell me of bells[\s\S]*• two\nscribe/);
     terminal.type("\x1b[A");
@@ -114,9 +114,9 @@ describe("a chat at a terminal", () => {
     await command("/rewind", /1 +Second\n2 +First/);
     await command("/rewind 1", /Taken back[\s\S]*› Second$/);
     terminal.type("\x15");
-    await command("/fork", /go on in a copy/);
+    await command("/fork", /continue in a copy/);
     await command("/export chat.md", /Written to chat\.md/);
-    await command("/export chat.md", /chat\.md is there already/);
+    await command("/export chat.md", /chat\.md already exists/);
     await command("/cost", /context +known after the next reply/);
     await command("/compact", /reads a summary from now on[\s\S]*›$/);
     await command("/agent scribe", /A new chat with scribe[\s\S]*scribe \$0/);
@@ -153,7 +153,7 @@ describe("one message for pipes", () => {
     expect(JSON.parse(json.stdout)).toMatchObject({ agent_id: "scribe", status: "succeeded", error: null });
   });
 
-  test("wrong use is named: an empty message, an agent that is not there, a file that is not there", async () => {
+  test("wrong use is named: an empty message, an agent that does not exist, a file that does not exist", async () => {
     for (const [args, message] of [
       [["scribe", "-p", " "], "empty"],
       [["scrib3", "-p", "x"], "There is no agent scrib3"],

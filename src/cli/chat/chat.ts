@@ -26,14 +26,14 @@ export function chatCommand(program: Command, exit: (code: number) => void): voi
   withServer(program.command("chat"))
     .description("talk with an agent")
     .argument("[agent]", "whom to talk with; else the one of the last chat")
-    .option("-c, --continue", "go on with the last chat")
+    .option("-c, --continue", "continue the last chat")
     .option("-p, --print <text>", "say this, print the reply and leave; - reads standard input")
     .option("--model <provider/model>", "model that answers")
     .option("--project <project>", "project to talk about: its files and its code graph")
     .option("--attach <file...>", "files for the first message")
     .addHelpText(
       "after",
-      "\nIn a chat, /help lists the commands. Ctrl-C stops the reply, twice leaves; \\ at the end of a line goes on in the next.\nExit code: 0 done, 1 the reply failed, 2 wrong use, 130 left with Ctrl-C.",
+      "\nIn a chat, /help lists the commands. Ctrl-C stops the reply, twice leaves; \\ at the end of a line continues in the next.\nExit code: 0 done, 1 the reply failed, 2 wrong use, 130 left with Ctrl-C.",
     )
     .action(async (agent: string | undefined, flags: ChatFlags) => exit(await chat(agent, flags)));
 }
@@ -57,7 +57,7 @@ async function chat(agent: string | undefined, flags: ChatFlags): Promise<number
   return sayOnce(client, session, { message, attached, json: flags.json ?? false });
 }
 
-/** The chat to go on with, or a new one. */
+/** The chat to continue, or a new one. */
 async function sessionFor(client: Client, word: string | undefined, flags: ChatFlags): Promise<ChatView> {
   const agent = word === undefined ? undefined : String((await findOne(client, agents, word))["id"]);
   if (flags.continue) {

@@ -37,7 +37,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   rewind: { takes: "[N]", about: "list your messages, or take back from the Nth last on", run: rewind },
   fork: {
     takes: "[N]",
-    about: "go on in a copy, or one up to your Nth last message",
+    about: "continue in a copy, or one up to your Nth last message",
     run: fork,
   },
   compact: { takes: "", about: "let the model read a summary; you keep every word", run: compact },
@@ -45,7 +45,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   cost: { takes: "", about: "what the chat has cost, how full the window is", run: cost },
   quit: {
     takes: "",
-    about: "leave; skep chat -c goes on",
+    about: "leave; skep chat -c continues",
     async run(state) {
       state.leaving = true;
       return [];
@@ -144,7 +144,7 @@ async function fork(state: ChatState, word: string): Promise<string> {
   state.session = last
     ? await client.call<ChatView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
     : await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
-  return "You go on in a copy; the other chat stays as it is.";
+  return "You continue in a copy; the other chat stays as it is.";
 }
 
 async function compact({ client, session }: ChatState): Promise<string> {
@@ -164,9 +164,7 @@ async function exportChat({ client, session }: ChatState, word: string): Promise
     writeFileSync(file, text, { flag: "wx", mode: 0o600 });
   } catch (error) {
     const why =
-      (error as NodeJS.ErrnoException).code === "EEXIST"
-        ? "is there already. Give another name."
-        : "cannot be written.";
+      (error as NodeJS.ErrnoException).code === "EEXIST" ? "already exists. Give another name." : "cannot be written.";
     throw new Problem(422, "unwritable", `${file} ${why}`);
   }
   return `Written to ${file}`;

@@ -6,7 +6,7 @@ import { Writable } from "node:stream";
 import { credentialsPath } from "../server/credentials.ts";
 
 export interface InputLine {
-  /** The next line; undefined: the person leaves. @param draft stands there already, to be changed. */
+  /** The next line; undefined: the person leaves. @param draft text to start with. */
   next(prompt: string, draft?: string): Promise<string | undefined>;
   /** What Ctrl-C does while no line is asked for. */
   onInterrupt(handle: () => void): void;
@@ -108,7 +108,7 @@ export function createInputLine(words: readonly string[]): InputLine {
   };
 }
 
-/** Lines that were typed, the oldest first. One JSON text a line of the file, since a line may hold line ends. */
+/** Lines that were typed, oldest first. One JSON text a line of the file, since a line may hold line ends. */
 function readHistory(): string[] {
   try {
     const lines = readFileSync(historyPath(), "utf8").trimEnd().split("\n");
@@ -124,6 +124,6 @@ function keep(line: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch {
-    // Without a place for it there is no history, and the chat goes on.
+    // Without a place for it there is no history, and the chat continues.
   }
 }

@@ -98,5 +98,5 @@ async function begin({ client, session }: ChatState): Promise<void> {
 /** A chat in which nobody said anything is not kept. */
 async function leave({ client, session }: ChatState): Promise<void> {
   if (session.message_count === 0) await client.call("DELETE", `${pathOf(session.id)}?purge=true`).catch(() => {});
-  else console.log(paint("dim", `Go on with: skep chat ${session.agent_id} -c`));
+  else console.log(paint("dim", `Continue: skep chat ${session.agent_id} -c`));
 }

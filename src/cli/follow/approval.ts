@@ -15,7 +15,7 @@ export interface ApprovalOptions {
   after(): void;
 }
 
-/** Asks one question after the other while the run goes on. One that is answered elsewhere goes away. */
+/** Asks one question after the other while the run continues. One that is answered elsewhere goes away. */
 export function createApprovals(client: Client, runId: string, options: ApprovalOptions): Follower {
   const open = new Map<string, string>();
   let asked: { step: string; stop: AbortController } | undefined;
@@ -98,7 +98,7 @@ export function meaningIn(steps: readonly PipelineStep[], name: string): Meaning
     .filter(({ needs }, index) => (needs ? needs.includes(name) : index === at + 1))
     .map(({ id }) => id)
     .join(", ");
-  const yes = following ? `goes on with ${following}` : "ends the run well";
+  const yes = following ? `continues with ${following}` : "ends the run well";
   const { on_failure } = step;
   if (typeof on_failure === "object") return { yes, no: `goes back to ${on_failure.goto}` };
   return { yes, no: on_failure === "continue" ? yes : "fails the run" };

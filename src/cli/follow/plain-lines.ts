@@ -14,7 +14,7 @@ const short = (value: unknown): string => {
 };
 
 export function createPlainLines(client: Client, runId: string, text: boolean, signal: AbortSignal): Follower {
-  /** A piece of text stands on the line that has not ended. */
+  /** A piece of text is on the line that has not ended. */
   let open = false;
   const endLine = () => {
     if (open) process.stdout.write("\n");
@@ -52,7 +52,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "session_started":
       return `▶ ${who} (${agent_id})`;
     case "output_withdrawn":
-      return paint("dim", `  ↺ ${who}: the provider failed; what was said counts no more and is asked for again`);
+      return paint("dim", `  ↺ ${who}: the provider failed; what was said no longer counts and is asked for again`);
     case "tool_call_start":
       return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
     case "tool_call_end":

@@ -1,4 +1,4 @@
-/** The end of a run in words: what came of it, where it is, what it cost, and which commands come next. */
+/** The end of a run in words: the result, where it is, what it cost, and which commands come next. */
 import { join } from "node:path";
 import { statusStyle } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
@@ -10,10 +10,10 @@ const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON
 const indented = (text: string): string => text.trimEnd().replaceAll("\n", "\n    ");
 
 /** A run that somebody stopped following. @param ownServer whether its server ends with this command. */
-export const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
-  `left ${id} ${status}; ${ownServer ? "it goes on when a server starts on this data folder" : "it goes on"}`;
+const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
+  `left ${id} ${status}; ${ownServer ? "it continues when a server starts on this data folder" : "it continues"}`;
 
-/** @param client knows where the work lies, if that is on this machine. */
+/** @param client knows where the work is, if that is on this machine. */
 export function reportLines(run: RunView, client?: Pick<Client, "data">): string[] {
   const status = paint(statusStyle(run.status), run.status);
   if (!hasEnded(run))
@@ -41,7 +41,7 @@ export function followedLines(run: RunView, client: Client, ownServer: boolean):
   return [...reportLines(run, client), ...nextLines(run, client)];
 }
 
-/** Commands that come next: to see the work, to take it over, to go on. */
+/** Commands that come next: to see the work, to take it over, to continue. */
 function nextLines({ id, status, branch, project_id }: RunView, { data }: Client): string[] {
   const next: string[] = status === "succeeded" ? [] : [`skep restart ${id}`];
   if (branch && project_id !== null) {

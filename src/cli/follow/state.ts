@@ -47,7 +47,7 @@ export interface StepRow {
   status: string;
 }
 
-/** The state before the first event: the run's steps, none begun. */
+/** The state before the first event: the run's steps, none started. */
 export function initialState(rows: readonly StepRow[]): RunState {
   const names = new Map(rows.filter(({ index }) => index === null).map((row) => [row.step_id, byOf(row)]));
   const steps = [...names].map(([name, by]) => emptyStep(name, by));

@@ -99,7 +99,7 @@ describe("a followed run at a terminal", () => {
     expect(await terminal.exited).toBe(0);
   });
 
-  test("a question that is answered elsewhere goes away, and the run goes on", async () => {
+  test("a question that is answered elsewhere goes away, and the run continues", async () => {
     const terminal = follow(80);
     await terminal.shows(/Approve\?/);
     const [run] = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs?limit=1")).body.items;
@@ -122,7 +122,7 @@ describe("a followed run at a terminal", () => {
     await terminal.shows(/Approve\?/);
     terminal.type("\x03");
     expect(await terminal.exited).toBe(130);
-    expect(terminal.text()).toMatch(/left run_\w+ waiting; it goes on/);
+    expect(terminal.text()).toMatch(/left run_\w+ waiting; it continues/);
     expect(terminal.sent().lastIndexOf("\x1b[?25h")).toBeGreaterThan(terminal.sent().lastIndexOf("\x1b[?25l"));
   });
 

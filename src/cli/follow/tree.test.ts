@@ -52,7 +52,7 @@ const items = (...states: string[]): Written[] => [
   ]),
 ];
 const STATES: Record<string, RunState> = {
-  "not begun": after([0, "run_created", {}]),
+  "not started": after([0, "run_created", {}]),
   "at work, a step says something": after(
     [0, "run_created", {}],
     ...done("plan", 0, 4.5),
@@ -99,7 +99,7 @@ describe("the tree of a run", () => {
     const lines = treeLines(STATES["items side by side"]!, { width: 80, height: 10, now: BEGIN });
     expect(lines.length).toBeLessThanOrEqual(10);
     expect(lines.join("\n")).toContain("1 done");
-    expect(lines.join("\n")).toContain("3 not begun");
+    expect(lines.join("\n")).toContain("3 not started");
     for (const height of [1, 2, 3, 5]) {
       const few = treeLines(STATES["items side by side"]!, { width: 80, height, now: BEGIN });
       expect(few.length).toBeLessThanOrEqual(height);
@@ -126,9 +126,9 @@ describe("what an answer leads to", () => {
     { id: "last", on_failure: "continue" },
   ];
   test("comes from the pipeline: what comes next, and what a no means", () => {
-    expect(meaningIn(steps, "agree")).toEqual({ yes: "goes on with build, also", no: "goes back to design" });
+    expect(meaningIn(steps, "agree")).toEqual({ yes: "continues with build, also", no: "goes back to design" });
     expect(meaningIn(steps, "last")).toEqual({ yes: "ends the run well", no: "ends the run well" });
-    expect(meaningIn(steps, "design")).toEqual({ yes: "goes on with agree", no: "fails the run" });
+    expect(meaningIn(steps, "design")).toEqual({ yes: "continues with agree", no: "fails the run" });
     expect(meaningIn(steps, "nowhere")).toBeUndefined();
   });
 });

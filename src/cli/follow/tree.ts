@@ -104,7 +104,7 @@ interface Group {
   lines: string[];
 }
 
-/** What does not fit gives way: first the steps that are done, then those that have not begun, last the end. */
+/** What does not fit gives way: first the steps that are done, then those that have not started, last the end. */
 function folded(groups: readonly Group[], height: number, width: number): string[] {
   const all = groups.flatMap(({ lines }) => lines);
   if (all.length <= height) return all;
@@ -115,7 +115,7 @@ function folded(groups: readonly Group[], height: number, width: number): string
   const lines = [
     ...line(groups.filter(isQuiet).length, "done"),
     ...busy,
-    ...line(groups.filter(isAhead).length, "not begun"),
+    ...line(groups.filter(isAhead).length, "not started"),
   ];
   return lines.length <= height ? lines : lines.slice(0, Math.max(0, height));
 }

@@ -1,6 +1,6 @@
 /**
  * `skep init`: from nothing to a finished run with a model of one's own: finds or starts the server, sets up a provider,
- * chooses a model, adds the repository one stands in, runs hello. Each answer is a flag, too.
+ * chooses a model, adds the repository you are in, runs hello. Each answer is a flag, too.
  */
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
@@ -29,7 +29,7 @@ export interface InitFlags extends ServerFlags {
   keyEnv?: string;
   baseUrl?: string;
   model?: string;
-  /** A path; false for none; unset: the repository one stands in. */
+  /** A path; false for none; unset: the repository you are in. */
   project?: string | boolean;
   run: boolean;
   keep?: boolean;

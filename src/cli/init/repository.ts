@@ -1,4 +1,4 @@
-/** The repository one stands in, as a project of the server. */
+/** The repository you are in, as a project of the server. */
 import { basename, resolve } from "node:path";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";

@@ -230,8 +230,8 @@ function authorize(): Verb {
         await client.call("DELETE", `${path}/authorization`);
         return { json: { forgotten: true }, text: "forgotten" };
       }
-      const begun = await client.call<Item>("POST", `${path}/authorize`);
-      return { json: begun, text: ["Open this address in a browser:", begun["authorization_url"]] };
+      const started = await client.call<Item>("POST", `${path}/authorize`);
+      return { json: started, text: ["Open this address in a browser:", started["authorization_url"]] };
     },
   };
 }
@@ -241,7 +241,7 @@ function logs(): Verb {
     ...{ name: "logs", about: "what a tool server prints, and what is said of it", on: "one" },
     options: [
       { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
-      { flags: "--follow", about: "go on until Ctrl-C" },
+      { flags: "--follow", about: "continue until Ctrl-C" },
     ],
     async run({ client, item, flags }) {
       const stop = new AbortController();

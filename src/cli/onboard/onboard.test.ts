@@ -12,8 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const cli = (args: readonly string[], options: RunOptions = {}) =>
-  skep([...args, "--data", server.data], { timeoutMs: 60_000, ...options });
+const cli = (args: readonly string[], options: RunOptions = {}) => skep([...args, "--data", server.data], options);
 
 describe("skep onboard", () => {
   test("asks, takes each line as an answer, and ends with the project that was made", async () => {
@@ -29,7 +28,7 @@ describe("skep onboard", () => {
 
   test("is left at the end of the input and taken up again, by how it began or with --continue", async () => {
     const first = await cli(["onboard", "--say", "Kites of silk"], { stdin: "Silk kites\n" });
-    expect(first.stdout).toMatch(/Left; nothing is lost. Go on with: skep onboard onb_\w+\n$/);
+    expect(first.stdout).toMatch(/Left; nothing is lost. Continue: skep onboard onb_\w+\n$/);
     const again = await cli(["onboard", "Kites of"], { stdin: "" });
     expect(again.stdout).toContain("phase: strategy");
     expect(again.stdout).toContain("What is it to reach?");
@@ -50,11 +49,11 @@ describe("skep onboard", () => {
     terminal.type("Boats of bark\r");
     await terminal.shows(/What is it to reach\?\s+>/);
     terminal.type("\x03");
-    await terminal.shows(/Go on with: skep onboard/);
+    await terminal.shows(/Continue: skep onboard/);
     expect(await terminal.exited).toBe(0);
   });
 
-  test("a session or a model that is not there is one line", async () => {
+  test("a session or a model that does not exist is one line", async () => {
     const none = await cli(["onboard", "onb_none"]);
     expect(none).toMatchObject({
       code: 1,

@@ -12,7 +12,7 @@ import { terminalOnboarding } from "./terminal-onboarding.ts";
 
 const SHOWN = 50;
 
-export const onboardings: Resource = {
+const onboardings: Resource = {
   name: "onboard",
   one: "session",
   about: "be asked what you want to build, by four interviewers, until it is a project with vision and tasks",
@@ -31,7 +31,7 @@ export const onboardings: Resource = {
   verbs: [
     {
       name: "list",
-      about: "list your sessions, the latest first",
+      about: "list your sessions, newest first",
       on: "none",
       async run({ client, path }) {
         const found = await listItems(client, path, new URLSearchParams(), SHOWN);
@@ -70,7 +70,7 @@ const linesOf = ({ id, status, phase, title, project_id, context }: Item): strin
 ];
 
 const OPTIONS = [
-  { flags: "--continue", about: "go on with the latest session that is active" },
+  { flags: "--continue", about: "continue the latest session that is active" },
   { flags: "--say <text>", about: "what you want to build, to begin with" },
   { flags: "--model <model>", about: "provider/model, for all interviewers" },
 ];
@@ -78,7 +78,7 @@ const OPTIONS = [
 export function onboardCommand(program: Command, exit: Exit): void {
   const command = withServer(program.command(onboardings.name))
     .description(onboardings.about)
-    .argument("[session]", "go on with this one: its id, how it began, or a part of these");
+    .argument("[session]", "continue this one: its id, how it began, or a part of these");
   for (const option of OPTIONS) command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
     const client = await connect(flags as ServerFlags);
@@ -100,9 +100,9 @@ async function choose(client: Client, word: string | undefined, flags: Flags): P
   return client.call<Item>("POST", onboardings.path, body);
 }
 
-/** How it stands when the onboarding is left, and what to do next. */
+/** The state of the onboarding when it is left, and what to do next. */
 function endOf({ id, status, project_id, context }: Item): string {
-  if (status === "active") return `Left; nothing is lost. Go on with: skep onboard ${id}`;
+  if (status === "active") return `Left; nothing is lost. Continue: skep onboard ${id}`;
   if (status !== "completed") return `${id} is ${status}.`;
   const name = plain(context.intake?.name ?? project_id);
   return `The project ${name} is made. See it with: skep projects ${project_id}`;

@@ -15,9 +15,9 @@ interface Terminal {
   close(): void;
 }
 
-/** @returns the session as it stands when the onboarding has ended or was left. */
-export async function terminalOnboarding(client: Client, begun: Item, { json }: { json: boolean }): Promise<Item> {
-  const path = `/v1/onboarding/sessions/${begun["id"]}`;
+/** @returns the session as it is when the onboarding has ended or was left. */
+export async function terminalOnboarding(client: Client, started: Item, { json }: { json: boolean }): Promise<Item> {
+  const path = `/v1/onboarding/sessions/${started["id"]}`;
   const terminal = openTerminal();
   try {
     let session = await client.call<Item>("GET", path);
@@ -54,7 +54,7 @@ async function listen(client: Client, path: string, before: Item, { json, termin
   if (!before["busy"]) return before;
   const left = new AbortController();
   let stopping = false;
-  // Once: the reply ends, the onboarding goes on. Twice: the person leaves at once.
+  // Once: the reply ends, the onboarding continues. Twice: the person leaves at once.
   terminal.onInterrupt = () => {
     const leave = () => {
       terminal.close();
@@ -91,7 +91,7 @@ async function listen(client: Client, path: string, before: Item, { json, termin
 
 function show({ kind, data }: SkepEvent): void {
   if (kind === "agent_output" && data["call_id"] === undefined) process.stdout.write(plain(String(data["text"])));
-  else if (kind === "output_withdrawn") process.stdout.write(paint("dim", "\n(the provider failed; once more)\n"));
+  else if (kind === "output_withdrawn") process.stdout.write(paint("dim", "\n(the provider failed; trying again)\n"));
   else if (kind === "tool_call_start") process.stdout.write("\n");
   else if (kind === "turn_ended") {
     const { status, error } = data as { status: string; error?: { message: string } };

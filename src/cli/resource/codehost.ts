@@ -45,18 +45,18 @@ export const codehost: Resource = {
   empty:
     "No rules. Add one: skep codehost add NAME --project PROJECT --event issue_labeled --label LABEL --pipeline ID",
   verbs: [
-    { name: "status", about: "how the connection stands", on: "none", run: status },
+    { name: "status", about: "the state of the connection", on: "none", run: status },
     { name: "repos", about: "repositories that it reaches", on: "none", options: [LIMIT], run: repos },
     {
       name: "deliveries",
-      about: "what the host sent, and what came of it",
+      about: "what the host sent, and the result",
       on: "none",
       options: [LIMIT],
       run: deliveries,
     },
     {
       name: "retry",
-      about: "act once more on a delivery that failed",
+      about: "act again on a delivery that failed",
       on: "none",
       args: [{ name: "<delivery>", about: "its id" }],
       async run({ client, args: [id] }) {
@@ -118,7 +118,7 @@ export const codehost: Resource = {
     },
     switchVerb("enable", "let a rule start runs", true),
     switchVerb("disable", "let a rule start nothing", false),
-    deleteVerb("delete a rule; runs that it started go on", ({ item }) => `rule ${item["name"]}`),
+    deleteVerb("delete a rule; runs that it started continue", ({ item }) => `rule ${item["name"]}`),
     runVerb(
       "push",
       "push a run's branch to the project's repository",

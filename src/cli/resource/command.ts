@@ -34,7 +34,7 @@ export function optionOf({ flags, about, choices, default: value }: OptionSpec):
   return option;
 }
 
-export function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
+function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
   const argument = new Argument(name, about);
   return choices ? argument.choices([...choices]) : argument;
 }
@@ -62,7 +62,7 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
 
 const placeOf = ({ within }: Resource): OptionSpec[] => (within ? [within.option] : []);
 
-export const pathOf = ({ path, idOf, pathOf: own }: Resource, item: Item): string =>
+const pathOf = ({ path, idOf, pathOf: own }: Resource, item: Item): string =>
   own?.(item) ?? `${path}/${encodeURIComponent(idOf(item))}`;
 
 async function list(resource: Resource, flags: Flags): Promise<Answer> {
@@ -78,7 +78,7 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
   const isNarrowed = query.size > 0;
   const text =
     found.items.length === 0
-      ? [isNarrowed ? `No ${resource.name} like that.` : resource.empty]
+      ? [isNarrowed ? `No matching ${resource.name}.` : resource.empty]
       : [...tableLines(resource.columns, found.items), ...more];
   return { json: found, text };
 }

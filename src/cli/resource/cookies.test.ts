@@ -35,7 +35,7 @@ test("are added from a browser's file, granted, taken back and deleted, and no v
   expect((await cli()).stdout).toContain("skep cookies add");
 });
 
-test("a file that is not there, or breaks the format, is one line with the place", async () => {
+test("a file that does not exist, or breaks the format, is one line with the place", async () => {
   expect((await cli("add", join(folder.path, "none.txt"))).stderr).toContain("There is no file");
   const file = join(folder.path, "broken.txt");
   writeFileSync(file, "# fine\nshop.example.com sid\n");

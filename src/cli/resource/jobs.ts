@@ -53,9 +53,9 @@ export const jobs: Resource = {
 };
 
 /** Waits until a job is over. On a terminal it shows how far the job is. */
-export async function jobEnded(client: Client, begun: Item): Promise<Item> {
+export async function jobEnded(client: Client, started: Item): Promise<Item> {
   const isShown = process.stderr.isTTY === true && isLive();
-  for (let job = begun; ; job = await client.call<Item>("GET", `/v1/jobs/${begun["id"]}`)) {
+  for (let job = started; ; job = await client.call<Item>("GET", `/v1/jobs/${started["id"]}`)) {
     if (isShown) process.stderr.write(`\r\x1b[K${isOver(job) ? "" : progressText(job)}`);
     if (isOver(job)) return job;
     await Bun.sleep(LOOK_MS);

@@ -20,7 +20,7 @@ export const keys: Resource = {
     { head: "MAY", of: ({ scopes }) => scopes?.join(", ") ?? "everything you may" },
     {
       head: "UNTIL",
-      of: ({ expires_at, expired }) => (expired ? "expired" : expires_at ? timeText(expires_at) : "for ever"),
+      of: ({ expires_at, expired }) => (expired ? "expired" : expires_at ? timeText(expires_at) : "forever"),
       style: ({ expired }) => (expired ? "red" : undefined),
     },
     { head: "LAST USED", of: ({ last_used_at }) => timeText(last_used_at) || "never" },
@@ -34,7 +34,7 @@ export const keys: Resource = {
       on: "none",
       args: [{ name: "<name>", about: "what it is for" }],
       options: [
-        { flags: "--days <n>", about: "how long it holds; 0 is for ever", default: "90" },
+        { flags: "--days <n>", about: "how long it holds; 0 is forever", default: "90" },
         { flags: "--scope <words>", about: "hold it to these, separated by commas: read, runs, write, admin" },
       ],
       async run({ client, path, args: [name], flags }) {

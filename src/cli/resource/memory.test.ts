@@ -26,7 +26,7 @@ const ENTRY = "lead/fact/deploys-happen-on-tuesdays";
 test("vaults, their entries, a search and one entry are shown, in words and as JSON", async () => {
   expect((await memory()).stdout).toMatch(/^lead +1/m);
   for (const args of [["lead"], ["list", "lead"]]) expect((await memory(...args)).stdout).toContain(ENTRY);
-  expect((await memory("list", "lead", "--type", "lesson")).stdout).toBe("No entries like that.\n");
+  expect((await memory("list", "lead", "--type", "lesson")).stdout).toBe("No matching entries.\n");
   const found = await memory("search", "deploy", "friday");
   expect(found.stdout).toContain(`Deploys happen on Tuesdays  ${ENTRY}`);
   expect(found.stdout).toContain("Never on Fridays.");
@@ -89,7 +89,7 @@ test("a vault is consolidated, and a contradiction is listed and settled", async
   expect((await memory("settle", id, "--both")).stderr).toContain("no such contradiction");
 });
 
-test("a name without an agent, an entry that is not there and a missing editor are named in one line", async () => {
+test("a name without an agent, an entry that does not exist and a missing editor are named in one line", async () => {
   for (const [args, message] of [
     [["show", "deploy-day"], "write the agent and the entry"],
     [["show", "lead/fact/none"], "no such"],

@@ -72,7 +72,7 @@ export const memory: Resource = {
         const undone = await client.call<{ entry?: Item }>("POST", `${pathOf(name!)}/undo`);
         return {
           json: undone,
-          text: undone.entry ? `${name}: as it was` : `${name}: removed; it was not there before`,
+          text: undone.entry ? `${name}: as it was` : `${name}: removed; it did not exist before`,
         };
       },
     },
@@ -109,7 +109,7 @@ export const memory: Resource = {
       async run({ client, item }) {
         const path = `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`;
         const job = await client.call<Item>("POST", path);
-        return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says what came of it` };
+        return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says how it ended` };
       },
     },
     {
@@ -174,7 +174,7 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
   if (!Number.isInteger(most) || most < 1)
     throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
   const found = await listItems(client, `/v1/memory/vaults/${encodeURIComponent(agent)}`, query, most);
-  if (found.items.length === 0) return { json: found, text: "No entries like that." };
+  if (found.items.length === 0) return { json: found, text: "No matching entries." };
   const columns = [
     { head: "ENTRY", of: nameOf },
     { head: "STATE", of: stateOf, optional: true },

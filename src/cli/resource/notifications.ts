@@ -105,7 +105,7 @@ export const notifications: Resource = {
     },
     {
       name: "deliveries",
-      about: "show what was sent to a channel, and what became of it",
+      about: "show what was sent to a channel, and what happened to it",
       on: "one",
       async run({ client, path }) {
         const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);

@@ -72,7 +72,7 @@ export const pipelines: Resource = {
         return { json: saved, text: `saved ${saved["id"]}, ${saved["steps"].length} steps` };
       },
     },
-    deleteVerb("delete a pipeline; runs of it go on", ({ item }) => `pipeline ${item["id"]}`),
+    deleteVerb("delete a pipeline; runs of it continue", ({ item }) => `pipeline ${item["id"]}`),
   ],
 };
 

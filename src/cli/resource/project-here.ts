@@ -1,4 +1,4 @@
-/** The project that a command is about: the one that is named, that of the folder one stands in, or the only one. */
+/** The project that a command is about: the one that is named, that of the folder you are in, or the only one. */
 import { Problem } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";
 import type { Client } from "../server/client.ts";
@@ -28,7 +28,7 @@ export async function projectHere(client: Client, { project }: Flags): Promise<I
   throw new Problem(422, "bad_usage", `Name the project with --project: ${names.join(", ")}${more}.`);
 }
 
-/** Projects whose repository lies in this folder, or which it was cloned from. */
+/** Projects whose repository is in this folder, or which it was cloned from. */
 export function ofFolder(folder: string, items: readonly Item[]): Item[] {
   const root = gitRoot(folder);
   if (root === undefined) return [];

@@ -70,7 +70,7 @@ export const projects: Resource = {
         { flags: "--name <text>", about: "another name" },
         { flags: "--repository <url>", about: "a new address; cloned again" },
         ...OPTIONS,
-        { flags: "--status <status>", about: "what becomes of it", choices: ["active", "paused", "archived"] },
+        { flags: "--status <status>", about: "what happens to it", choices: ["active", "paused", "archived"] },
       ],
       { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf: (project) => linesOf(project) },
     ),
@@ -80,8 +80,8 @@ export const projects: Resource = {
       on: "one",
       options: [NO_WAIT],
       async run({ client, path, flags }) {
-        const begun = await client.call<Item>("POST", `${path}/clone`);
-        return cloned(flags["wait"] === false ? begun : await untilCloned(client, begun));
+        const started = await client.call<Item>("POST", `${path}/clone`);
+        return cloned(flags["wait"] === false ? started : await untilCloned(client, started));
       },
     },
     {
@@ -158,9 +158,9 @@ async function vision({ client, item, path, flags }: Call) {
 }
 
 async function fetchProject({ client, item, path, flags }: Call) {
-  const begun = await client.call<Item>("POST", `${path}/fetch`);
-  if (flags["wait"] === false) return { json: begun, text: `${item["name"]}: fetching, as job ${begun["id"]}` };
-  const job = await jobEnded(client, begun);
+  const started = await client.call<Item>("POST", `${path}/fetch`);
+  if (flags["wait"] === false) return { json: started, text: `${item["name"]}: fetching, as job ${started["id"]}` };
+  const job = await jobEnded(client, started);
   const text =
     job["state"] === "succeeded"
       ? `${item["name"]}: up to date, at ${job["result"]?.commit?.slice(0, 8) ?? "no commit"}`

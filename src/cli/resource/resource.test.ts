@@ -84,6 +84,14 @@ describe("one of them", () => {
     expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
     expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
     expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain("no such run");
+    // Where one is going, said and shown.
+    const file = join(folder.path, "vision.md");
+    writeFileSync(file, "Speaks five languages.\n");
+    expect(await said("projects", "vision", "parrot")).toContain("parrot has no vision");
+    await said("projects", "vision", "parrot", "--set", file);
+    expect(await json("projects", "vision", "parrot")).toEqual({ vision: "Speaks five languages." });
+    await said("projects", "vision", "parrot", "--clear");
+    expect(await json("projects", "vision", "parrot")).toEqual({ vision: null });
     for (const name of ["parrot", "partridge"]) await said("projects", "delete", name);
   });
 });
@@ -94,7 +102,7 @@ describe("projects", () => {
     expect(await said("projects", "update", "bell", "--description", "Rings")).toMatch(/^description +Rings$/m);
     expect(await said("projects")).toMatch(/^bell +active +ready +[0-9a-f]{8} /m);
     expect((await json("projects", "--status", "archived")).items).toEqual([]);
-    expect(await said("projects", "--status", "archived")).toBe("No projects like that.\n");
+    expect(await said("projects", "--status", "archived")).toBe("No matching projects.\n");
     expect(await refused("projects", "--status", "asleep")).toContain("active, paused, archived");
     expect(await said("projects", "delete", "bell")).toBe("deleted project bell\n");
     const away = await cli(["projects", "add", "gone", "--repository", join(folder.path, "nowhere")]);
@@ -221,7 +229,7 @@ describe("secrets", () => {
     await run(["secrets", "delete", "BELL_TOKEN"]);
   });
 
-  test("an empty value, and a variable that is not there, are refused before anything is sent", async () => {
+  test("an empty value, and a variable that does not exist, are refused before anything is sent", async () => {
     expect(await refused("secrets", "set", "X_TOKEN")).toContain("value of X_TOKEN is empty");
     expect(await refused("secrets", "set", "X_TOKEN", "--value-env", "NOT_THERE")).toContain("NOT_THERE is empty");
   });

@@ -1,5 +1,5 @@
 /**
- * What the API keeps lists of, as tables of data: where it lies, how one is named, which columns people see, what can be
+ * What the API keeps lists of, as tables of data: where it is, what one is called, which columns people see, what can be
  * done with it. `command.ts` makes commands of it; nothing else writes a list or looks for an id.
  */
 import type { Client } from "../server/client.ts";
@@ -46,7 +46,7 @@ export interface Call {
 export interface Answer {
   json: unknown;
   text: string | readonly string[];
-  /** What stands for the text where there is no terminal to act upon it: a file's content, byte for byte. */
+  /** What stands for the text where there is no terminal to act on it: a file's content, byte for byte. */
   exact?: string;
   code?: number;
 }
@@ -69,7 +69,7 @@ export interface Resource {
   about: string;
   /** Path of the list; empty for one with `within`. */
   path: string;
-  /** For a list that lies below another object: the option that names that, and the path it leads to. */
+  /** For a list that is below another object: the option that names that, and the path it leads to. */
   within?: { option: OptionSpec; pathFor(client: Client, flags: Flags): Promise<string> };
   /** What stands for one in a path. */
   idOf(item: Item): string;

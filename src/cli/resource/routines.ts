@@ -45,7 +45,7 @@ function scheduleOf(flags: Flags): Item | string | undefined {
 
 const CHOICES: readonly OptionSpec[] = [
   { flags: "--cron <text>", about: 'when: five fields of cron, e.g. "0 9 * * mon-fri"' },
-  { flags: "--every <minutes>", about: "when: every so many minutes" },
+  { flags: "--every <minutes>", about: "when: every N minutes" },
   { flags: "--offset <minutes>", about: "with --every: so many minutes later" },
   { flags: "--timezone <zone>", about: "whose clocks count, e.g. Europe/Berlin; UTC otherwise" },
   { flags: "--say <text>", about: "what to do, in a line" },
@@ -136,7 +136,7 @@ export const routines: Resource = {
     },
     {
       name: "ticks",
-      about: "show what came of each time at which a routine was due",
+      about: "show the result of each time at which a routine was due",
       on: "one",
       async run({ client, path }) {
         const list = await listItems(client, `${path}/ticks`, new URLSearchParams(), SHOWN);

@@ -96,7 +96,7 @@ export const RUN_VERBS: readonly Verb[] = [
   },
   {
     name: "restart",
-    about: "go on with a failed or cancelled run, from its first step not done",
+    about: "continue a failed or cancelled run, from its first step not done",
     on: "one",
     options: [
       { flags: "--from <step>", about: "go back to this step" },
@@ -144,7 +144,7 @@ export const RUN_VERBS: readonly Verb[] = [
     about: "another attempt of an ended run, with its open comments as guidance",
     on: "one",
     options: [
-      { flags: "--from <step>", about: "go on from this step (default: every step again)" },
+      { flags: "--from <step>", about: "continue from this step (default: every step again)" },
       { flags: "--message <text>", about: "said before the comments" },
     ],
     run: ({ client, path, flags }) =>
@@ -183,7 +183,7 @@ async function diff({ client, path, flags }: Call): Promise<Answer> {
 }
 
 const PATCH_STYLES: Readonly<Record<string, Style>> = { "+": "green", "-": "red", "@": "cyan" };
-/** What the line begins with says what became of it. */
+/** What the line begins with says what happened to it. */
 const colouredLine = (line: string): string =>
   paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], plain(line));
 

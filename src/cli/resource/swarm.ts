@@ -87,7 +87,7 @@ export const swarm: Resource = {
       options: [FOLLOW, OUTPUTS],
       async run({ client, path, args: [key], flags }) {
         const now = await client.call<Item>("POST", `${path}/tasks/${encodeURIComponent(key!)}/retry`);
-        return flags["follow"] ? follow(client, now, flags) : { json: now, text: `${now["id"]} goes on` };
+        return flags["follow"] ? follow(client, now, flags) : { json: now, text: `${now["id"]} continues` };
       },
     },
   ],
@@ -143,7 +143,7 @@ function outputLines({ key, output, outputs }: Item): string[] {
   return said.length === 0 ? [] : ["", paint("bold", key), ...said];
 }
 
-/** Says what happens until the swarm has ended, then how it ended. Ctrl-C leaves; the swarm goes on. */
+/** Says what happens until the swarm has ended, then how it ended. Ctrl-C leaves; the swarm continues. */
 async function follow(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const left = new AbortController();
   const leave = () => left.abort();

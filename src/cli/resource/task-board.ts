@@ -4,7 +4,7 @@ import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalCol
 import { listItems } from "./find.ts";
 import type { Answer, Call, Item } from "./resource.ts";
 
-/** Of a column that stands beside others. */
+/** Of a column that is beside others. */
 const LEAST_WIDTH = 20;
 /** Where lines may be as long as they are. */
 const WIDTH_WITHOUT_TERMINAL = 120;

@@ -21,9 +21,9 @@ export async function importTasks({ client, path, args: [file], flags }: Call): 
   const tasks = Array.isArray(data) ? data : (data as { tasks?: unknown } | null)?.tasks;
   if (!Array.isArray(tasks))
     throw new Problem(422, "unreadable", 'The file holds no list of tasks. Write [{"title": "…"}, …].');
-  const begun = await client.call<Item>("POST", `${path}/import`, { tasks });
-  if (flags["wait"] === false) return { json: begun, text: `importing, as job ${begun["id"]}` };
-  const job = await jobEnded(client, begun);
+  const started = await client.call<Item>("POST", `${path}/import`, { tasks });
+  if (flags["wait"] === false) return { json: started, text: `importing, as job ${started["id"]}` };
+  const job = await jobEnded(client, started);
   if (job["state"] !== "succeeded")
     return { json: job, text: `The import ended: ${job["error"]?.message ?? job["state"]}`, code: 1 };
   const { created, refused, refused_count } = job["result"] as Item;

@@ -47,7 +47,7 @@ function file(name: string, text: string): string {
 }
 
 describe("skep tasks", () => {
-  test("means the only project, that of the folder one stands in, or the one that is named", async () => {
+  test("means the only project, that of the folder you are in, or the one that is named", async () => {
     expect(await refused(elsewhere)).toContain("skep projects add");
     expect((await cli(["projects", "add", "."])).stderr).toContain(". is not a git repository");
     expect(await said(repository, "projects", "add", ".")).toStartWith("bell: cloned");

@@ -63,7 +63,7 @@ function hoursOf(text: string): number | null {
 const TASK_STYLES: Readonly<Record<string, Style>> = {
   ...{ in_progress: "cyan", review: "yellow", blocked: "red", done: "green" },
 };
-export const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? statusStyle(status);
+const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? statusStyle(status);
 
 const listPathOf = ({ path, item }: Call): string => path.slice(0, -(encodeURIComponent(item["id"]).length + 1));
 
@@ -116,7 +116,7 @@ const VERBS: readonly Verb[] = [
     on: "one",
     args: [{ name: "<status>", about: "the new status" }],
     options: [
-      { flags: "--note <text>", about: "why; stands in its history" },
+      { flags: "--note <text>", about: "why; is in its history" },
       { flags: "--force", about: "past dependencies, limits of columns and required stages" },
     ],
     run: transition,

@@ -1,4 +1,4 @@
-/** Talking to a server, local or remote: JSON calls, and the event stream that goes on where it broke off. */
+/** Talking to a server, local or remote: JSON calls, and the event stream that continues where it broke off. */
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { type FieldError, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";

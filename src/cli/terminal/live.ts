@@ -13,7 +13,7 @@ export interface LiveLines {
   end(): void;
 }
 
-/** Between two drawings; clocks in the lines go on at this pace without any call. */
+/** Between two drawings; clocks in the lines continue at this pace without any call. */
 const FRAME_MS = 100;
 const TICK_MS = 1_000;
 const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_BELOW] = ["\x1b[?25l", "\x1b[?25h", "\x1b[0J"];
@@ -34,7 +34,7 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
   };
   const paintLines = (text = ""): void => {
     const before = back();
-    // One row is kept free: the cursor stands below the last line.
+    // One row is kept free: the cursor is below the last line.
     shown = hidden ? [] : draw({ width: out.columns || 80, height: Math.max(3, (out.rows || 24) - 1) });
     out.write(`${before}${CLEAR_BELOW}${text}${shown.map((line) => `${line}\n`).join("")}`);
   };

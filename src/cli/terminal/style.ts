@@ -26,7 +26,7 @@ export function paint(style: Style | undefined, text: string): string {
 export const columns = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY);
 
 /**
- * Text that others wrote, without what a terminal would act upon: control characters of both sets, and marks that turn
+ * Text that others wrote, without what a terminal would act on: control characters of both sets, and marks that turn
  * the direction of writing around. Line ends and tabs stay.
  */
 export const plain = (text: string): string =>

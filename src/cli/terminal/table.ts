@@ -79,7 +79,7 @@ export function fieldLines(fields: readonly (readonly [name: string, value: unkn
 }
 
 /** A value of the API in words; empty for nothing. */
-export function valueText(value: unknown): string {
+function valueText(value: unknown): string {
   if (value === null || value === undefined) return "";
   if (typeof value === "string") return TIME.test(value) ? timeText(value) : value;
   if (typeof value === "boolean") return value ? "yes" : "no";

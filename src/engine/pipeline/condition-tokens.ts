@@ -6,7 +6,7 @@ export type Token =
   | { kind: "sign"; sign: Sign; offset: number }
   | { kind: "end"; offset: number };
 
-export const SIGNS = ["==", "!=", "(", ")", "[", "]", ",", "and", "or", "not", "in"] as const;
+const SIGNS = ["==", "!=", "(", ")", "[", "]", ",", "and", "or", "not", "in"] as const;
 export type Sign = (typeof SIGNS)[number];
 
 /** What is wrong with a condition, and where in its text (offset in characters). */

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
+import { processorMs } from "../../testing/busy-machine.ts";
 import { CONDITION_LIMITS, type Condition, holds, parseCondition, pathsOf } from "./condition.ts";
 import { ConditionError } from "./condition-tokens.ts";
 
@@ -133,11 +134,11 @@ describe("a condition", () => {
   });
 
   test("100 kB of anything is refused at once, and the longest allowed condition is quick", () => {
-    const started = performance.now();
+    const started = processorMs();
     for (const piece of ["a", "(", "not ", "'", "a and ", "[", "1", "a.", "\\", " "])
       expect(() => parseCondition(piece.repeat(100_000))).toThrow(ConditionError);
     const longest = `${"a or ".repeat(CONDITION_LIMITS.characters / 5 - 1)}a`;
     expect(holds(parseCondition(longest), { a: 1 })).toBe(true);
-    expect(performance.now() - started).toBeLessThan(500);
+    expect(processorMs() - started).toBeLessThan(500);
   });
 });

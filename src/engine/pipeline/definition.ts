@@ -34,18 +34,18 @@ const visits = Type.Integer({
   description: `How often the target may be visited in all. Default ${DEFAULT_MAX_VISITS}.`,
 });
 
-const goto = closed({ goto: slug("Step to go to."), max_visits: Type.Optional(visits) }, "Go on at another step.");
+const goto = closed({ goto: slug("Step to go to."), max_visits: Type.Optional(visits) }, "Continue at another step.");
 
-export const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type.Literal("continue"), goto], {
-  description: "What a failure means: fail the run (default), try again, go on, or go to a step.",
+const ON_FAILURE = Type.Union([Type.Literal("fail"), Type.Literal("retry"), Type.Literal("continue"), goto], {
+  description: "What a failure means: fail the run (default), try again, continue, or go to a step.",
 });
 
-export const ROUTE = closed(
+const ROUTE = closed(
   {
     on: variable("Output of this step that decides."),
     to: Type.Record(Type.String({ minLength: 1, maxLength: 256 }), slug("Step to go to."), {
       minProperties: 1,
-      description: "Value of the output → step. A value that is not listed goes on in the normal order.",
+      description: "Value of the output → step. A value that is not listed continues in the normal order.",
     }),
     max_visits: Type.Optional(visits),
   },
@@ -114,7 +114,7 @@ export const APPROVAL_STEP = closed(
     approval: closed({
       message: text("What is asked, with {{ variables }}.", 10_000),
       timeout_seconds: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 365 * 86_400, description: "Seconds to wait. Default: for ever." }),
+        Type.Integer({ minimum: 1, maximum: 365 * 86_400, description: "Seconds to wait. Default: forever." }),
       ),
       on_timeout: Type.Optional(
         Type.Union([Type.Literal("fail"), Type.Literal("approve")], { description: "Default: fail." }),
@@ -122,7 +122,7 @@ export const APPROVAL_STEP = closed(
     }),
     on_failure: Type.Optional(
       Type.Union([Type.Literal("fail"), Type.Literal("continue"), goto], {
-        description: "What a refusal or time-out means: fail the run (default), go on, or go to a step.",
+        description: "What a refusal or time-out means: fail the run (default), continue, or go to a step.",
       }),
     ),
     route: Type.Optional(ROUTE),

@@ -33,13 +33,13 @@ export function declaredNeeds(steps: readonly PipelineStep[]): Map<string, Set<s
 }
 
 /** Where the step may send the run, each target once. */
-export function jumpTargets(step: PipelineStep): string[] {
+function jumpTargets(step: PipelineStep): string[] {
   const failure = gotoOf(step);
   return [...new Set([...Object.values(routeOf(step)?.to ?? {}), ...(failure ? [failure.goto] : [])])];
 }
 
-/** Everything reachable from each node, itself left out unless it lies on a cycle. O(nodes × edges). */
-export function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
+/** Everything reachable from each node, itself left out unless it is on a cycle. O(nodes × edges). */
+function reachable(edges: ReadonlyMap<string, ReadonlySet<string>>): Map<string, Set<string>> {
   const result = new Map<string, Set<string>>();
   for (const start of edges.keys()) {
     const seen = new Set<string>();

@@ -39,7 +39,7 @@ function routedBy(step: PipelineStep, { outputs }: StepRow): Jump | null {
   return to === undefined ? null : { to, maxVisits: route.max_visits ?? DEFAULT_MAX_VISITS };
 }
 
-/** The outcome of the step as it stands. */
+/** The outcome of the step as it is. */
 export function outcomeOf(step: PipelineStep, state: RunState, graph: PipelineGraph): Outcome {
   const row = state.latest(step.id);
   if (!row || !isStepEnd(row.status)) return { kind: "open" };

@@ -95,7 +95,7 @@ describe("parsePipeline", () => {
     ],
     ["a schema that is not an object's", pipeline(step("a", "output_schema: { type: array }")), "type: object"],
     [
-      "a schema with a pattern that is none",
+      "a schema with a pattern that is not valid",
       pipeline(step("a"), step("b", `output_schema: { type: object, properties: { v: { pattern: "(" } } }`)),
       "6:93 This is not a valid pattern",
     ],

@@ -1,7 +1,7 @@
 /** Dotted paths of templates and conditions: reading plain data by own properties only. */
 
 /** At most this many parts: `steps.design.outputs.tasks.0.title` has six. */
-export const PATH_PARTS = 16;
+const PATH_PARTS = 16;
 
 const PART = /^[A-Za-z0-9_-]{1,64}$/;
 /** Parts of every object of the language, never of our data. */
@@ -9,7 +9,7 @@ const NEVER: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototy
 
 export const isReservedName = (name: string): boolean => NEVER.has(name);
 
-/** The parts of a path, or null when it is none. Paths begin with a letter or underscore. */
+/** The parts of a path, or null when it is not one. Paths begin with a letter or underscore. */
 export function parsePath(text: string): string[] | null {
   if (text.length > 1_000 || !/^[A-Za-z_]/.test(text)) return null;
   const parts = text.split(".");

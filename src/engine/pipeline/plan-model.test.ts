@@ -70,7 +70,7 @@ const pipelineArbitrary: fc.Arbitrary<PipelineDefinition> = fc
   .map((steps) => JSON.parse(JSON.stringify({ id: "p", name: "P", steps })) as PipelineDefinition)
   .filter(({ steps }) => findCycle(forwardNeeds(steps)) === null);
 
-/** What was begun had all its needs behind it. */
+/** What was started had all its needs behind it. */
 function expectNeedsMet(run: PipelineRun, decisions: readonly Decision[]): void {
   const graph = pipelineGraph(run.definition);
   for (const decision of decisions) {

@@ -91,7 +91,7 @@ describe("variables", () => {
 });
 
 describe("when", () => {
-  test("a step whose condition is not true is skipped, and those after it go on", () => {
+  test("a step whose condition is not true is skipped, and those after it continue", () => {
     const run = start(
       step("a") + step("b", `when: "steps.a.outputs.go == true"`) + step("c", "", "[{{ steps.b.outputs.x }}]"),
     );
@@ -141,7 +141,7 @@ describe("on_failure", () => {
     );
   });
 
-  test("continue: those after it go on and can see it", () => {
+  test("continue: those after it continue and can see it", () => {
     const run = start(
       step("a", "on_failure: continue") + step("b", `when: "steps.a.status == 'failed'"`, "{{ steps.a.error }}"),
     );
@@ -166,7 +166,7 @@ describe("on_failure", () => {
     expect(run.succeed("a").succeed("b").succeed("c").run.status).toBe("succeeded");
   });
 
-  test("goto forward: what lies between is skipped", () => {
+  test("goto forward: what is between is skipped", () => {
     const run = start(step("a", "on_failure: { goto: d }") + step("b") + step("c") + step("d"));
     run.fail("a");
     expect(run.statuses).toBe("a:failed b:skipped c:skipped d:queued");
@@ -199,7 +199,7 @@ describe("route", () => {
     ).toEqual(["1:succeeded", "2:succeeded"]);
   });
 
-  test("a value that is not listed, and none at all, go on in order", () => {
+  test("a value that is not listed, and none at all, continue in order", () => {
     expect(start(loop).succeed("build").succeed("review", { verdict: "great" }).open).toEqual(["ship"]);
     expect(start(loop).succeed("build").succeed("review", {}).open).toEqual(["ship"]);
     expect(
@@ -411,9 +411,9 @@ describe("approval", () => {
     expect(run.open).toEqual(["gate?"]);
     expect(run.run.status).toBe("waiting");
     expect(nextDeadline(run.definition, run.run, run.rows)).toBeNull();
-    run.answer("gate", true, "go on");
+    run.answer("gate", true, "continue");
     expect(run.run.status).toBe("running");
-    expect(inputOf(run, "z")).toBe("go on");
+    expect(inputOf(run, "z")).toBe("continue");
   });
 
   test("a run waits only when nothing else is at work", () => {
@@ -522,7 +522,7 @@ describe("a person", () => {
     ]);
   });
 
-  test("starts nothing again that succeeded or still runs, nor from a step that is not there", () => {
+  test("starts nothing again that succeeded or still runs, nor from a step that does not exist", () => {
     const run = start(step("a"));
     run.restart();
     expect(run.log.some(({ kind }) => kind === "supersede_step")).toBe(false);

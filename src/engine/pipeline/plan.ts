@@ -4,7 +4,7 @@
  * outcome of the steps: retries are bounded by `max_attempts`, going back by `max_visits`.
  *
  * Concurrency: when the run fails, and when it goes back over a step that is at work on another branch, that step is
- * cancelled at once: its result could not be used any more. Branches that do not depend on the target go on.
+ * cancelled at once: its result could not be used any more. Branches that do not depend on the target continue.
  */
 
 import { isRunEnd, isStepActive, isStepEnd } from "../../core/run-states.ts";
@@ -127,7 +127,7 @@ class Planner {
     return row.index === null && step !== undefined && isForEach(step);
   }
 
-  /** What goes on inside a step that no agent takes up itself. */
+  /** What happens inside a step that no agent takes up itself. */
   #tend(step: PipelineStep): void {
     const row = this.state.latest(step.id);
     if (!row) return;

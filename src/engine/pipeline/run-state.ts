@@ -75,7 +75,7 @@ export class RunState {
   }
 
   /**
-   * Carries out a decision; throws when a state table does not know the move or the row is not there.
+   * Carries out a decision; throws when a state table does not know the move or the row does not exist.
    * @returns the step's row after it; undefined when it was about the run.
    */
   apply(decision: Decision, now: number): StepRow | undefined {

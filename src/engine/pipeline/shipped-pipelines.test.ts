@@ -45,7 +45,7 @@ const endsOf = (rig: Rig, run: { id: string }, ...steps: string[]) =>
   ends(rig, run).filter((end) => steps.some((step) => end.startsWith(`${step} `)));
 
 describe("hello", () => {
-  test("runs to its end, and once more from the greeting when the check finds something", async () => {
+  test("runs to its end, and again from the greeting when the check finds something", async () => {
     const { rig, inputs } = await started({
       look: { summary: "A shop." },
       greet: { file: "HELLO.md" },
@@ -179,7 +179,7 @@ describe("a project's check", () => {
     expect(inputs("fix")[1]).toContain("1 of 12 red");
   });
 
-  test("that is green lets the run go on to its review, which is informed", async () => {
+  test("that is green lets the run continue to its review, which is informed", async () => {
     const { rig, inputs } = await started(CLAIMS, CHECKED);
     rig.services.projects.create({ name: "shop", check: "true" });
     const run = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { LIMITS } from "../../core/limits.ts";
+import { processorMs } from "../../testing/busy-machine.ts";
 import { asMarkdown, parseTemplate, renderTemplate, soleVariable } from "./template.ts";
 
 const scope = {
@@ -86,9 +87,9 @@ describe("a template", () => {
   });
 
   test("100 kB of braces and quotes take no time", () => {
-    const started = performance.now();
+    const started = processorMs();
     for (const piece of ["{", "{{", "}}", "{{}}", "{{ ", "{{'", '{{"a', "{{ a ", "{{ a }}", "{{ ' }}", " "])
       renderTemplate(piece.repeat(100_000 / piece.length), scope);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(processorMs() - started).toBeLessThan(1_500);
   });
 });

@@ -61,7 +61,7 @@ export function parseTemplate(template: string): Template {
 const shown = (expression: string): string => (expression.length > 60 ? `${expression.slice(0, 60)}…` : expression);
 
 /** A value as text: texts as they are, nothing for what is missing, JSON for lists and objects. */
-export function asText(value: unknown): string {
+function asText(value: unknown): string {
   if (value === undefined || value === null) return "";
   return typeof value === "object" ? JSON.stringify(value, null, 2) : String(value);
 }

@@ -28,7 +28,7 @@ export function createCompleteTool(): Tool<CompleteInput> {
   };
 }
 
-/** `complete` as this execution must call it: the outputs it owes are in the tool's own schema. */
+/** `complete` as this execution must call it: the outputs it must give are in the tool's own schema. */
 export function owing(tool: Tool, { outputs, schema }: Contract): Tool {
   if (outputs.length === 0 && schema === null) return tool;
   const named = Object.fromEntries(

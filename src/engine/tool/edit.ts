@@ -8,7 +8,7 @@ import description from "./edit.md" with { type: "text" };
 import { counted, editableTextOf, hasBom, lineCount, pathParameter } from "./tool-input.ts";
 
 const change = Type.Object({
-  old_text: Type.String({ minLength: 1, description: "The text to replace, exactly as it stands in the file." }),
+  old_text: Type.String({ minLength: 1, description: "The text to replace, exactly as it is in the file." }),
   new_text: Type.String({ description: "What to put in its place." }),
   replace_all: Type.Optional(Type.Boolean({ description: "Replace every occurrence; by default there must be one." })),
 });
@@ -70,7 +70,7 @@ function applyEdit(text: string, edit: Change, index: number): { text: string; c
   if (places.first.length === 0) throw notFoundProblem(text, edit, index);
   if (places.count > 1 && !edit.replace_all) throw severalProblem(text, places, index);
   if (places.count > MAX_PLACES)
-    throw refused(index, `old_text stands in the file more than ${MAX_PLACES} times. Take in more text around it.`);
+    throw refused(index, `old_text is in the file more than ${MAX_PLACES} times. Take in more text around it.`);
   const length = text.length + places.count * (next.length - old.length);
   if (length > MAX_BYTES) throw refused(index, `the file would have ${length} characters, more than ${MAX_BYTES}.`);
   return { text: text.replaceAll(old, () => next), count: places.count, line: lineCount(text, places.first[0]) };
@@ -104,7 +104,7 @@ function severalProblem(text: string, { count, first }: Places, index: number): 
   const more = count > first.length ? ", …" : "";
   return refused(
     index,
-    `old_text stands in the file ${times} times (lines ${lines.join(", ")}${more}). Take in more text around it, or set replace_all.`,
+    `old_text is in the file ${times} times (lines ${lines.join(", ")}${more}). Take in more text around it, or set replace_all.`,
   );
 }
 
@@ -121,7 +121,7 @@ function notFoundProblem(text: string, edit: Change, index: number): Problem {
 /** Characters of a file, and of a text, in which that is looked for. */
 const HINT_CHARACTERS = 256 * 1024;
 
-/** The line from which the text stands there but for white space. One search over both, in which white space is one space. */
+/** The line from which the text is there but for white space. One search over both, in which white space is one space. */
 function nearLine(text: string, wanted: string): number | undefined {
   if (text.length > HINT_CHARACTERS || wanted.length > HINT_CHARACTERS) return undefined;
   const plain = (lines: string) =>

@@ -30,7 +30,7 @@ export function createFetchUrlTool({ fetchPage, readableText }: FetchUrlPorts): 
     description,
     parameters: t.Object({
       url: t.String({ minLength: 1, maxLength: 4_000 }),
-      offset: t.Optional(t.Integer({ minimum: 0, description: "Character to go on at. Default 0." })),
+      offset: t.Optional(t.Integer({ minimum: 0, description: "Character to continue at. Default 0." })),
     }),
     timeoutMs: 60_000,
     async run({ url, offset = 0 }, { execution, signal, masker }) {
@@ -41,7 +41,7 @@ export function createFetchUrlTool({ fetchPage, readableText }: FetchUrlPorts): 
       const text = await maskLong(masker, plain);
       const part = text.slice(offset, offset + PART);
       const end = offset + part.length;
-      const more = end < text.length ? `\n\n[${text.length - end} characters more: go on with offset ${end}]` : "";
+      const more = end < text.length ? `\n\n[${text.length - end} characters more: continue with offset ${end}]` : "";
       const cut = page.truncated ? "\n[The page is longer than what is fetched; the rest is missing.]" : "";
       const head = `${page.url}\nStatus ${page.status}\n\n`;
       return { ok: page.status < 400, output: `${head}${part || "(nothing more)"}${more}${more ? "" : cut}` };

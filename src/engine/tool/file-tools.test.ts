@@ -74,11 +74,11 @@ for (const kind of ["process", "docker"] as const)
       throw new Error("it was not refused");
     };
 
-    test("write makes folders, read numbers the lines and says how to go on", async () => {
+    test("write makes folders, read numbers the lines and says how to continue", async () => {
       expect((await write("notes/a.txt", "one\ntwo\nthree\n")).output).toBe("Wrote notes/a.txt: 3 lines, 14 bytes.");
       expect((await read({ path: "notes/a.txt" })).output).toBe("1\tone\n2\ttwo\n3\tthree");
       expect((await read({ path: "/workspace/notes/a.txt", offset: 2, limit: 1 })).output).toBe(
-        "2\ttwo\n\n[lines 2–2 of 3; go on with offset 3]",
+        "2\ttwo\n\n[lines 2–2 of 3; continue with offset 3]",
       );
       expect(await refusal(read({ path: "notes/a.txt", offset: 4 }))).toContain("has 3 lines");
       await write("empty", "");
@@ -96,7 +96,7 @@ for (const kind of ["process", "docker"] as const)
         const { output } = await read({ path: "long.txt", offset: next });
         expect(Buffer.byteLength(output)).toBeLessThanOrEqual(32 * 1024);
         seen += output.split("\n").filter((line) => /^\d+\tline \d+ x{30}$/.test(line)).length;
-        next = Number(/go on with offset (\d+)\]$/.exec(output)?.[1] ?? 0);
+        next = Number(/continue with offset (\d+)\]$/.exec(output)?.[1] ?? 0);
       }
       expect(seen).toBe(5_000);
       await write("wide.txt", "y".repeat(100_000));
@@ -115,7 +115,7 @@ for (const kind of ["process", "docker"] as const)
       expect(await refusal(read({ path: "nowhere/x" }))).toContain('There is no "nowhere/x"');
     });
 
-    test("edit replaces what stands there once, and says where", async () => {
+    test("edit replaces what is there once, and says where", async () => {
       await write("code.ts", "const a = 1;\nconst b = 2;\n");
       const { output } = await edit("code.ts", { old_text: "b = 2", new_text: "b = $& $1" });
       expect(output).toBe("Edited code.ts: 1 replacement, first at line 2.");

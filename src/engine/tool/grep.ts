@@ -16,7 +16,7 @@ const MAX_WALKED = 100_000;
 const MAX_MATCHES = 500;
 const MAX_LINE_CHARACTERS = 500;
 const MAX_OUTPUT_BYTES = 2 * 1024 * 1024;
-/** How the line begins that stands for what was too much. */
+/** How the line begins that stands for what was left out. */
 const LEFT_OUT = "[… ";
 /** Of file names in one command; systems allow no more than about 2 MB of arguments. */
 const BATCH_BYTES = 512 * 1024;

@@ -63,7 +63,7 @@ async function linesOf(data: Uint8Array, offset: number, limit: number, masker: 
     total++;
     if (total >= offset && total < offset + limit && room > 0) shown.push(lineText(data.subarray(start), masker));
   }
-  // Once more as a whole: a value may have several lines. Its line breaks stay, so the numbers do too.
+  // Again as a whole: a value may have several lines. Its line breaks stay, so the numbers do too.
   return { lines: masker.text(shown.join("\n")).split("\n"), total };
 }
 
@@ -87,6 +87,6 @@ function numbered(lines: readonly string[], offset: number, total: number): stri
     shown.push(row);
   }
   const next = offset + shown.length;
-  if (next <= total) shown.push(`\n[lines ${offset}–${next - 1} of ${total}; go on with offset ${next}]`);
+  if (next <= total) shown.push(`\n[lines ${offset}–${next - 1} of ${total}; continue with offset ${next}]`);
   return shown.join("\n");
 }

@@ -104,7 +104,7 @@ describe("fetch_url", () => {
     for (let offset: number | undefined = 0; offset !== undefined; ) {
       const { output } = await tool.run({ url: "https://e.org/", offset }, context);
       joined += output.replace(/^.*\nStatus 200\n\n/, "").replace(/\n\n\[\d+ characters more.*$/, "");
-      const next = /go on with offset (\d+)/.exec(output)?.[1];
+      const next = /continue with offset (\d+)/.exec(output)?.[1];
       offset = next === undefined ? undefined : Number(next);
     }
     expect(joined).toBe(whole);

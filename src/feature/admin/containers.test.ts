@@ -112,7 +112,7 @@ describe.skipIf(!docker)("on the engine", () => {
       detail: "It was cancelled.",
       error: null,
     });
-    // The engine lets go of a registry with the next bytes that it gets from it.
+    // The engine releases a registry with the next bytes that it gets from it.
     other.release();
     while (other.open() > 0) await Bun.sleep(5);
     expect(await docker!.images.inspect(other.image)).toBeUndefined();

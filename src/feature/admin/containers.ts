@@ -102,7 +102,7 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
 
 type Chunks = AsyncIterable<{ stream: string; text: string }>;
 
-/** Secret values are taken out before lines are cut; one that stands in two chunks is found. */
+/** Secret values are taken out before lines are cut; one that is in two chunks is found. */
 async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
   const streams = new Map<string, MaskedStream>();
   for await (const { stream, text } of chunks) {
@@ -114,7 +114,7 @@ async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks
 }
 
 /** Whole lines of each stream, in order; a line without end is cut. */
-export async function* toLines(chunks: Chunks): AsyncGenerator<LogLine> {
+async function* toLines(chunks: Chunks): AsyncGenerator<LogLine> {
   const rest = new Map<string, string>();
   for await (const { stream, text } of chunks) {
     const lines = ((rest.get(stream) ?? "") + text).split("\n");

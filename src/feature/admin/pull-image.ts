@@ -57,7 +57,7 @@ export interface LayerState {
 }
 
 /** How far a pull is: bytes fetched of the layers known so far. Never goes back and reaches 100 only at the end. */
-export function createLayers() {
+function createLayers() {
   const layers = new Map<string, { current: number; total: number }>();
   const states = new Map<string, LayerState>();
   let shown: number | undefined;

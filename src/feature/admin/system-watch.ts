@@ -12,7 +12,7 @@ export interface SystemWatchDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
   /** Image of agents that name none, at this moment. */
   agentImage(): string;
-  /** Makes the image where it is one that is made here. False when it is not there afterwards. */
+  /** Makes the image where it is one that is made here. False when it does not exist afterwards. */
   makeImage?(image: string): Promise<boolean>;
   /** Free and whole bytes of the disk under a folder. */
   diskSpace?(folder: string): Promise<{ free: number; size: number }>;

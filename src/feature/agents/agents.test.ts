@@ -92,12 +92,12 @@ describe("agents", () => {
 
   test.each([
     ["a model without provider", { model: "qwen3" }],
-    ["a thinking level that is none", { thinking_level: "deep" }],
+    ["an unknown thinking level", { thinking_level: "deep" }],
     ["a temperature too high", { temperature: 3 }],
     ["no turns", { max_turns: 0 }],
     ["too many turns", { max_turns: 1_000_000 }],
     ["no time", { timeout_seconds: 0 }],
-    ["a tool that is none", { tools: ["bash", "teleport"] }],
+    ["an unknown tool", { tools: ["bash", "teleport"] }],
     ["an image that is an option", { image: "--privileged" }],
     ["the host's network", { network: "host" }],
     ["no memory", { memory_mb: 1 }],

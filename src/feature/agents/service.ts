@@ -47,6 +47,8 @@ export interface Agents {
   ids(): string[];
   exists(id: string): boolean;
   list(page: Page): ListAnswer<Agent>;
+  /** All, without what has to be worked out. */
+  named(): Pick<Agent, "id" | "name" | "description">[];
   /** @throws Problem 404. */
   get(id: string): AgentDetail;
   /** What an entity tag stands for: the file, not what the agent does at the moment. */
@@ -105,7 +107,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     const at = Array.isArray(tools) ? tools.findIndex((tool) => !known.includes(tool)) : -1;
     if (at >= 0) throw invalidField(`/tools/${at}`, `There is no such tool. There are: ${known.join(", ")}.`);
   };
-  /** Writes only what reads back without a problem that was not there before. */
+  /** Writes only what reads back without a problem that did not exist before. */
   const save = (id: string, text: string, before: readonly { message: string }[]): void => {
     const known = new Set(before.map((problem) => problem.message));
     const { problems } = parse(id, text);
@@ -131,6 +133,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       const { items, next_cursor } = pageOfArray(ids, page, ({ id }) => id);
       return { items: items.flatMap(({ id }) => files.find(id) ?? []).map(present), next_cursor };
     },
+    named: () => files.ids().flatMap((id) => files.find(id) ?? []),
     get: detail,
     version: (id) => find(id).text,
     configure(id, change, caller) {

@@ -10,7 +10,7 @@ const tags = ["attachments"];
 const AttachmentPath = t.Object({ id: t.String() });
 
 /** RFC 9110 §14.2, one range of bytes. @returns undefined for what is to be ignored. @throws Problem 416. */
-export function rangeOf(header: string | null, size: number): { from: number; to: number } | undefined {
+function rangeOf(header: string | null, size: number): { from: number; to: number } | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return undefined;
   const from = first === "" ? Math.max(0, size - Number(last)) : Number(first);

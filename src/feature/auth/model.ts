@@ -94,7 +94,7 @@ export const AuthSession = t.Object({
 export type AuthSession = Static<typeof AuthSession>;
 
 const scopeWords = Object.keys(SCOPES) as Scope[];
-export const ScopeWord = t.Union(
+const ScopeWord = t.Union(
   scopeWords.map((word) => t.Literal(word)),
   {
     description: Object.entries(SCOPES)

@@ -46,7 +46,7 @@ export function accountOf(caller: Caller): string {
   throw forbidden("This needs an account: log in, or create an administrator first.", "account_needed");
 }
 
-export const visitorOf = (request: Request, caller: Caller): Visitor => ({
+const visitorOf = (request: Request, caller: Caller): Visitor => ({
   address: caller.address,
   userAgent: request.headers.get("user-agent"),
 });

@@ -1,4 +1,4 @@
-/** Backups that this server made, as they lie in the data folder. */
+/** Backups that this server made, as they are in the data folder. */
 import { type Static, Type as t } from "@sinclair/typebox";
 
 export const Backup = t.Object({

@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => metered.remove());
 
 const usage = { input: 1_000, output: 1_000 };
-/** An agent that would go on for ever, at $0.1 a turn. */
+/** An agent that would never stop, at $0.1 a turn. */
 const ENDLESS = reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage });
 beforeEach(() => {
   metered.models.requests.length = 0;
@@ -56,7 +56,7 @@ describe("a run stops before the call that would pass", () => {
     expect(exceeded?.data).toMatchObject({ scope, spent_usd: spentBefore + 0.6, limit_usd: spentBefore + 1 });
   });
 
-  test("the budget of the instance, and goes on when it is raised and the run restarted", async () => {
+  test("the budget of the instance, and continues when it is raised and the run restarted", async () => {
     const before = await spentBy("all");
     await settings({ instance_per_day_usd: before + 1 });
     const run = await metered.run(await metered.pipeline());

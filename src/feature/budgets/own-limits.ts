@@ -1,4 +1,4 @@
-/** The limits that an agent's file and a run bring along, as they stand now. */
+/** The limits that an agent's file and a run bring along, as they are now. */
 import { eq } from "drizzle-orm";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import type { Store } from "../../store/store.ts";

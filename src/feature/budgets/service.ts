@@ -50,7 +50,7 @@ export interface Budgets {
   recorded(tx: WriteTx, call: LlmCall): void;
   /** The session makes no call now. */
   release(sessionId: string): void;
-  /** Every budget of that user and of the instance, as it stands. */
+  /** Every budget of that user and of the instance, as it is. */
   states(userId: string | undefined): BudgetState[];
   /** Forgets notices given before that time. */
   prune(before: number): void;

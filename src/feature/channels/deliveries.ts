@@ -36,7 +36,7 @@ export interface Deliveries {
   look(): void;
   /** Of a channel, newest first. @throws Problem 404. */
   list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
-  /** Sends a test at once, one attempt. @returns what became of it. @throws Problem 404, 429. */
+  /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
   test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery>;
   prune(before: number): void;
   job: JobDefinition;

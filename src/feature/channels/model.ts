@@ -12,7 +12,8 @@ const Whose = oneOf("mine", "everyone");
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, pattern: "\\S" });
 const Triggers = t.Array(Trigger, {
   ...{ minItems: 1, maxItems: 3, uniqueItems: true },
-  description: "`waiting`: a run can only go on when a person answers. `ended`: it succeeded, failed or was cancelled.",
+  description:
+    "`waiting`: a run can only continue when a person answers. `ended`: it succeeded, failed or was cancelled.",
 });
 
 export const NotificationChannel = t.Object({

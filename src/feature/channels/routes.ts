@@ -100,7 +100,7 @@ function deliveryRoutes(base: Base, deliveries: Deliveries) {
         params: ChannelPath,
         query: t.Object(PageQuery),
         response: { 200: listOf(NotificationDelivery) },
-        detail: { tags, summary: "What was sent to a channel, and what became of it" },
+        detail: { tags, summary: "What was sent to a channel, and what happened to it" },
       },
     )
     .post(
@@ -113,7 +113,7 @@ function deliveryRoutes(base: Base, deliveries: Deliveries) {
         detail: {
           tags,
           summary: "Send a test now",
-          description: "One attempt; `state` and `error` say what became of it.",
+          description: "One attempt; `state` and `error` say what happened to it.",
         },
       },
     );

@@ -31,7 +31,7 @@ export interface Delivery {
   created_at: string;
 }
 
-/** @throws Problem 4xx when another attempt is of no use. */
+/** @throws Problem 4xx when another attempt cannot help. */
 export async function sendTo(
   wire: Wire,
   { kind, target, now }: { kind: ChannelKind; target: Target; now: number },
@@ -76,6 +76,6 @@ function webhookRequest({ url = "", secret = "" }: Target, delivery: Delivery, n
   return { url, headers: headers as Record<string, string>, body };
 }
 
-/** `whsec_` stands before base64; anything else is the key as it stands. */
+/** `whsec_` comes before base64; anything else is the key as it is. */
 const keyOf = (secret: string): Buffer =>
   secret.startsWith("whsec_") ? Buffer.from(secret.slice(6), "base64") : Buffer.from(secret);

@@ -115,7 +115,7 @@ describe("chat", () => {
     expect(said).toEqual(["one", "TWO", "last"]);
   });
 
-  test("a reply is stopped with what was said kept, and the chat goes on", async () => {
+  test("a reply is stopped with what was said kept, and the chat continues", async () => {
     const { id } = await begin();
     await call("POST", `/${id}/message`, { message: "Tell a long story" });
     expect((await call("POST", `/${id}/stop`)).status).toBe(200);

@@ -70,7 +70,7 @@ test("a summary is one row that points at what it covers; every message stays as
   expect(calls.body.items.filter(({ purpose }) => purpose === "summary")).toHaveLength(1);
 });
 
-test("what a reply cost stands at its last message alone, on every page of the chat", async () => {
+test("what a reply cost is at its last message alone, on every page of the chat", async () => {
   const id = await begin();
   await say(id, "What rings?");
   await say(id, "Look.");
@@ -99,7 +99,7 @@ test("rewinding to before a summary takes it back too, and a fork from there has
   expect((await messagesOf(fork)).map(({ role }) => role)).toEqual(["user", "assistant"]);
   const whole = (await call("POST", `/${id}/fork`, { message_id: (await messagesOf(id)).at(-1)!.id })).body.id;
   expect((await messagesOf(whole)).at(-1)).toMatchObject({ role: "system" });
-  await say(whole, "Go on.");
+  await say(whole, "Continue.");
   expect((await call("POST", `/${id}/rewind`, { message_id: first!.id })).status).toBe(200);
   expect((await messagesOf(id)).every(({ withdrawn }) => withdrawn)).toBe(true);
   await say(id, "Again.");
@@ -130,7 +130,7 @@ test("a fork is summarised before anything was said in it", async () => {
   await compacted(fork);
   const messages = await messagesOf(fork);
   expect(messages.at(-1)).toMatchObject({ role: "system", summary_to: 1 });
-  await say(fork, "Go on.");
+  await say(fork, "Continue.");
   expect((await call("GET", `/${fork}`)).body).toMatchObject({ status: "ready", message_count: messages.length + 2 });
 });
 

@@ -8,7 +8,7 @@ const TITLE_ATTEMPTS = 3;
 
 export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions }) {
   return {
-    /** Begun again after a crash it finds the summary, and nothing to do. */
+    /** Started again after a crash it finds the summary, and nothing to do. */
     compact: defineJob(
       "compact_chat",
       t.Object({ session_id: t.String() }),

@@ -52,7 +52,7 @@ export function presentChat(
 
 /** A chat as Markdown, for people. */
 export function chatAsMarkdown(chat: ChatSession, messages: readonly ChatMessage[]): string {
-  const head = `# ${chat.title ?? "Chat"}\n\nWith ${chat.agent_id}, begun ${chat.created_at}.\n`;
+  const head = `# ${chat.title ?? "Chat"}\n\nWith ${chat.agent_id}, started ${chat.created_at}.\n`;
   const body = messages.map(({ role, content, tool_calls, attachments, withdrawn, created_at }) =>
     [
       `\n## ${role === "user" ? "You" : role === "assistant" ? chat.agent_id : "Note"} · ${created_at}${withdrawn ? " · taken back" : ""}\n`,

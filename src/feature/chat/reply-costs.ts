@@ -5,7 +5,7 @@ import { executions, messages } from "../../store/tables/sessions.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
 
 /**
- * @param shown messages of one session, the oldest first.
+ * @param shown messages of one session, oldest first.
  * @returns US dollars of each reply that has ended, by the `seq` of its last message; a running one's cost still grows.
  */
 export function replyCosts(db: Store["db"], shown: readonly TranscriptMessage[]): ReadonlyMap<number, number> {

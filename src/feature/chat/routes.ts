@@ -57,7 +57,7 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
         agent_id: t.Optional(t.String({ maxLength: 64 })),
       }),
       response: { 200: listOf(ChatSession) },
-      detail: { tags, summary: "Your chats, the latest first; those that are open unless asked otherwise" },
+      detail: { tags, summary: "Your chats, newest first; those that are open unless asked otherwise" },
     })
     .post(
       "/v1/chat/sessions",

@@ -19,7 +19,7 @@ import { attachmentsOf, presentChat, presentMessage } from "./present.ts";
 import { replyCosts } from "./reply-costs.ts";
 
 export interface Chats {
-  /** The caller's own, the latest first. @param status `active` (default), `ended`, or `all`. */
+  /** The caller's own, newest first. @param status `active` (default), `ended`, or `all`. */
   list(
     filter: { status?: "active" | "ended" | "all" | undefined; agent_id?: string | undefined },
     page: Page,
@@ -27,7 +27,7 @@ export interface Chats {
   ): ListAnswer<ChatSession>;
   /** @throws Problem 404 unknown or another user's. */
   get(id: string, caller: Caller): ChatSession;
-  /** Own chats whose title holds every word, the latest first. */
+  /** Own chats whose title holds every word, newest first. */
   titled(
     words: readonly string[],
     limit: number,
@@ -87,7 +87,7 @@ const ENDED = ["ended", ...ENDS] as const;
 const TITLE_CHARACTERS = 60;
 const PAGE = 1_000;
 const REPLY_EVENT_KINDS = ["agent_output", "agent_thinking"];
-/** Events at which what was said before is in a message, or counts no more. */
+/** Events at which what was said before is in a message, or no longer counts. */
 const REPLY_BOUNDS = [
   ...["turn_started", "turn_steered", "turn_ended", "tool_call_start", "tool_call_end", "output_withdrawn"],
 ];

@@ -39,7 +39,7 @@ export interface CodeHostConnection {
   host(): Promise<CodeHost>;
   /** The account that we act as; asked at most every few minutes. */
   self(): Promise<HostAccount>;
-  /** The connection as it stands now, contacted at most every half minute. */
+  /** The connection as it is now, contacted at most every half minute. */
   status(): Promise<Omit<AppStatus, "webhook">>;
   /** `owner/name` when the address is of the connected host. */
   repositoryOf(address: string | null): string | undefined;

@@ -48,7 +48,7 @@ export interface Deliveries {
   find(id: string): DeliveryRow | undefined;
   end(id: string, end: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void;
   list(filter: { state?: Delivery["state"] | undefined }, page: Page): ListAnswer<Delivery>;
-  /** Acts once more on one that failed. @throws Problem 404, 409. */
+  /** Acts again on one that failed. @throws Problem 404, 409. */
   retry(id: string): Delivery;
   counts(): Omit<AppStatus["webhook"], "configured" | "path">;
   /** Removes those received before that time, ms since the epoch. */
@@ -117,7 +117,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
           .from(table)
           .where(or(eq(table.delivery_id, delivery_id), eq(table.body_hash, body_hash)))
           .get();
-        // Sent again by hand after it failed here: the same body is acted on once more.
+        // Sent again by hand after it failed here: the same body is acted on again.
         if (known?.state === "failed" && known.body_hash === body_hash) {
           again(known.id);
           return { status: "retried", id: known.id };

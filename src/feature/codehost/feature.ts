@@ -35,7 +35,7 @@ const PARALLEL = 4;
 /** A replay of what was signed longer ago than this is acted on again, by what the host says then. */
 const KEPT_DAYS = 400;
 
-/** How the host is reached: projects need it for their clones, so it stands above them. */
+/** How the host is reached: projects need it for their clones, so it is above them. */
 export const codehostConnection = defineFeature("codehostConnection", (deps: Core & { settings: SettingsService }) => ({
   service: createConnection({ ...deps, stored: deps.settings, open: openCodeHost, repositoryName, gitOrigin }),
 }));

@@ -15,7 +15,7 @@ export interface Links {
   find(runId: string): LinkRow | undefined;
   /** The run whose pull request this is. */
   ofPull(repository: string, number: number): LinkRow | undefined;
-  /** Runs started from this issue or pull request, the newest first. */
+  /** Runs started from this issue or pull request, newest first. */
   startedFrom(repository: string, number: number): LinkRow[];
   /** Runs that changed since the host was last informed, as far as their pull request is not closed. */
   behind(): string[];

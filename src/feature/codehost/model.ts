@@ -4,7 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 const strict = { additionalProperties: false } as const;
-export const HostError = t.Object({ code: t.String(), message: t.String() });
+const HostError = t.Object({ code: t.String(), message: t.String() });
 const Kind = oneOf("github", "gitea");
 
 export const HostRepository = t.Object(
@@ -100,7 +100,7 @@ export const Delivery = t.Object(
     event: t.String(),
     repository: orNull(t.String()),
     state: DeliveryState,
-    detail: orNull(t.String({ description: "What came of it." })),
+    detail: orNull(t.String({ description: "Result." })),
     error: orNull(HostError),
     run_id: orNull(t.String()),
     received_at: Time,

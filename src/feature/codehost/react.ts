@@ -12,7 +12,7 @@ import { runs } from "../../store/tables/runs.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
 
-/** What came of it. */
+/** Result. */
 export interface Reaction {
   state: "done" | "ignored";
   detail: string;

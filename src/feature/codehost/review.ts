@@ -22,7 +22,7 @@ export interface ReviewDeps {
 }
 
 /** A comment on the pull request leads to another attempt when it begins with this word. */
-export const AGAIN = "/again";
+const AGAIN = "/again";
 
 export function createReview({ store, connection, links, comments, rules, follow }: ReviewDeps) {
   return async (notice: Notice, runId: string): Promise<Reaction> => {

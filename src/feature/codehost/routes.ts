@@ -1,4 +1,4 @@
-/** /v1/codehost: webhooks, repositories, the connection and how it stands. */
+/** /v1/codehost: webhooks, repositories, the connection and its state. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia, status } from "elysia";
 import type { Base } from "../../http/base.ts";
@@ -89,7 +89,7 @@ export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }
       access: "admin",
       query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
       response: { 200: listOf(Delivery) },
-      detail: { tags, summary: "What the code host sent and what came of it, newest first" },
+      detail: { tags, summary: "What the code host sent and the result, newest first" },
     })
     .post(
       "/v1/codehost/deliveries/:id/retry",
@@ -102,7 +102,7 @@ export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }
         access: "admin",
         params: t.Object({ id: t.String({ maxLength: 100 }) }),
         response: { 202: Delivery },
-        detail: { tags, operationId: "retryDelivery", summary: "Act once more on a delivery that failed" },
+        detail: { tags, operationId: "retryDelivery", summary: "Act again on a delivery that failed" },
       },
     );
 }

@@ -68,7 +68,7 @@ export function ruleRoutes(
         access: "admin",
         params: RulePath,
         response: { 204: t.Void() },
-        detail: { tags, summary: "Delete a rule; runs that it started go on" },
+        detail: { tags, summary: "Delete a rule; runs that it started continue" },
       },
     )
     .post("/v1/codehost/rules/:id/try", ({ params, body }) => attempt(rules.get(params.id), body), {

@@ -133,7 +133,7 @@ export function createStart(deps: StartDeps) {
         ...{ asTask: !subject.isPull, caller: callerOf(rule) },
       });
       const wants_pull = rule.pull_request && !subject.isPull;
-      // Work of others' pull requests is looked at; nothing that came of it is pushed.
+      // Work of others' pull requests is looked at; nothing made from it is pushed.
       const row = {
         run_id,
         repository,

@@ -1,6 +1,6 @@
 /**
  * Brings the code host to where a run is: its branch pushed, its pull request opened, the comment on its issue saying
- * how it stands. It looks at what is there first, so that it can be done again at any time, after a crash as after an
+ * its state. It looks at what is there first, so that it can be done again at any time, after a crash as after an
  * hour in which the host was down.
  */
 import { Type as t } from "@sinclair/typebox";
@@ -125,7 +125,7 @@ async function publish(deps: SyncDeps, host: CodeHost, link: LinkRow, run: RunRo
   return true;
 }
 
-/** One comment a run, changed as the run goes on. */
+/** One comment a run, updated as the run progresses. */
 async function comment(
   deps: SyncDeps,
   host: CodeHost,

@@ -361,7 +361,7 @@ describe("a host in trouble", () => {
     await host.until(() => host.comments.get(number)?.some(({ body }) => body.includes("Its work: #")));
   });
 
-  test("a push that is refused for good stands on the run's row, and is asked for again", async () => {
+  test("a push that is refused for good is on the run's row, and is asked for again", async () => {
     metered.models.next(writes("refused.txt", "x\n"), reply(DONE));
     const body = { pipeline_id: "plain", task_description: "Refused", project_name: "shop" };
     const { id } = await must<Run>("POST", "/v1/runs", body);

@@ -26,7 +26,7 @@ async function started(env: Record<string, string>) {
     /** The first request of a chat of that user with the shared agent. */
     async chat(user: string): Promise<HandCall> {
       const { id } = sessions.open({ kind: "chat", agent_id: "worker", user_id: user });
-      sessions.queue(id, { input: "Go on", timeout_seconds: 120 });
+      sessions.queue(id, { input: "Continue", timeout_seconds: 120 });
       return await model.next(id);
     },
     /** What a command prints, as the model reads it; ends the chat. */

@@ -31,7 +31,7 @@ describe("the Netscape cookie file", () => {
     ]);
   });
 
-  test("each broken rule is refused with its line and without the value that stands there", async () => {
+  test("each broken rule is refused with its line and without the value that is there", async () => {
     const secret = "s3cret-value";
     const cases: [string, string][] = [
       [row("example.com", "TRUE", "/", "TRUE", "0", "n"), "seven fields"],

@@ -29,7 +29,7 @@ const PATH = /^\/[^;]*$/;
 
 /**
  * Reads a cookie file.
- * @throws Problem 422 that names the first line which breaks a rule, never what stands there.
+ * @throws Problem 422 that names the first line which breaks a rule, never what is there.
  */
 export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   const { canonicalDomain, getPublicSuffix } = await import("tough-cookie");

@@ -69,7 +69,7 @@ test("below a proxy's path every address carries it", async () => {
   }
 });
 
-test("a stranger is told the health, the version, whether it is set up, and no more", async () => {
+test("without a credential: the health, the version, whether it is set up, and nothing else", async () => {
   const locked = await startServer({ env: { AUTH_ENABLED: "true" } });
   try {
     expect((await locked.request("GET", "/")).status).toBe(200);

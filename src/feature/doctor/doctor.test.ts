@@ -32,7 +32,7 @@ const engine = (parts: Partial<Engine> = {}): Engine => ({
 });
 
 describe("the data folder", () => {
-  test("is well when it is ours alone, made later when it is not there, warned of when others can look in", () => {
+  test("is well when it is ours alone, made later when it does not exist, warned of when others can look in", () => {
     chmodSync(folder, 0o700);
     expect(checkFolder(folder).verdict).toBe("ok");
     expect(checkFolder(join(folder, "later/still"))).toMatchObject({
@@ -48,7 +48,7 @@ describe("the data folder", () => {
     expect(checkFolder(join(folder, "file")).verdict).toBe("fail");
   });
 
-  test("keys that others can read, or that are none, are failures with the remedy", () => {
+  test("keys that others can read, or that are not valid, are failures with the remedy", () => {
     expect(checkKeys(folder)).toMatchObject({ verdict: "ok", detail: expect.stringContaining("none yet") });
     mkdirSync(join(folder, "keys"));
     const key = join(folder, "keys/secrets.key");

@@ -186,7 +186,7 @@ describe("a document", () => {
     expect((await search("twigs buds"))[0]).toMatchObject({ page: 2, heading: "Diet" });
   });
 
-  test("that cannot be read fails its own job with a reason, and the server goes on as before", async () => {
+  test("that cannot be read fails its own job with a reason, and the server continues as before", async () => {
     const bomb = pdfOf(deflateSync(deflateSync(Buffer.alloc(400 * 1024 * 1024, 0x20), { level: 9 }), { level: 9 }), [
       "FlateDecode",
       "FlateDecode",
@@ -268,7 +268,7 @@ describe("reading a document", () => {
     expect((await call<Job>("GET", `/v1/jobs/${other.body.job_id}`)).body.state).toBe("cancelled");
   });
 
-  test("goes on after the server was killed in the middle of it, and nothing is there twice", async () => {
+  test("continues after the server was killed in the middle of it, and nothing is there twice", async () => {
     const own = await startServer();
     const body = form("long.html", `<html><h1>Ibis</h1>${LONG}`);
     const made = await own.request<Document>("POST", "/v1/ingest/document", { body });
@@ -292,7 +292,7 @@ describe("reading a document", () => {
 });
 
 describe("a transcript", () => {
-  test("becomes a document, and an agent writes what came of it to memory and, with a project, as tasks", async () => {
+  test("becomes a document, and an agent writes the result to memory and, with a project, as tasks", async () => {
     const project = await call<{ id: string }>("POST", "/v1/projects", { name: "roofs" }, admin);
     const made = await call<TranscriptAccepted>("POST", "/v1/ingest/transcript", {
       title: "Roof meeting",

@@ -1,5 +1,5 @@
 /**
- * The job that reads a document: sections come from the reading process in order and are stored in batches. Begun again
+ * The job that reads a document: sections come from the reading process in order and are stored in batches. Started again
  * after a crash it starts over.
  */
 import { Type as t } from "@sinclair/typebox";

@@ -59,7 +59,7 @@ export const Section = t.Object(
     title: t.String(),
     level: t.Integer(),
     page: Page,
-    text: t.String({ description: "Markdown, up to the next heading. A long section goes on in the next one." }),
+    text: t.String({ description: "Markdown, up to the next heading. A long section continues in the next one." }),
     path: t.Array(t.String(), { description: "Titles of the sections that it is in, outermost first." }),
     previous_id: orNull(t.String()),
     next_id: orNull(t.String()),

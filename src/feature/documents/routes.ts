@@ -40,7 +40,7 @@ export function documentRoutes(base: Base, documents: Documents, transcripts: Tr
         status: t.Optional(DocumentStatus),
       }),
       response: { 200: listOf(Document) },
-      detail: { tags, summary: "Your documents and those of projects, the latest first" },
+      detail: { tags, summary: "Your documents and those of projects, newest first" },
     })
     .get("/v1/documents/search", ({ query, caller }) => ({ items: documents.search(query, readerOf(caller)) }), {
       access: "user",
@@ -52,7 +52,7 @@ export function documentRoutes(base: Base, documents: Documents, transcripts: Tr
       access: "user",
       params: DocumentPath,
       response: { 200: Document },
-      detail: { tags, summary: "One document, and how reading it stands" },
+      detail: { tags, summary: "One document, and how far reading it is" },
     })
     .delete(
       "/v1/documents/:id",

@@ -61,7 +61,7 @@ function cutOf(text: string): number {
   return text.length;
 }
 
-/** Sections below those of a lower level; what only goes on is not listed. */
+/** Sections below those of a lower level; what only continues is not listed. */
 export function tocOf(sections: readonly SectionRow[]): TocEntry[] {
   const top: TocEntry[] = [];
   const open: TocEntry[] = [];

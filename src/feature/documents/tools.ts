@@ -29,7 +29,7 @@ export function documentTools(documents: Documents): ToolSource {
 const list = (documents: Documents) =>
   tool<{ limit?: number }>({
     name: "list_documents",
-    description: "Lists the documents that people handed in: id, title, kind and length, the latest first.",
+    description: "Lists the documents that people handed in: id, title, kind and length, newest first.",
     parameters: t.Object({
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 200, description: `Default ${LISTED}.` })),
     }),

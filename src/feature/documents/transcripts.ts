@@ -23,7 +23,7 @@ export interface Transcripts {
   receive(input: TranscriptRequest, caller: Caller): Promise<() => TranscriptAccepted>;
 }
 
-/** Of a transcript, so much stands in the prompt; the agent reads the rest as a document. */
+/** Of a transcript, so much is in the prompt; the agent reads the rest as a document. */
 const PROMPT_CHARACTERS = 100_000;
 
 export function createTranscripts(deps: TranscriptsDeps): Transcripts {
@@ -85,7 +85,7 @@ function promptFor(
     ].join("\n"),
     [
       `Write into your memory with remember, each entry in words that stand alone${tags.length > 0 ? `, each with the tags ${tags.join(", ")}` : ""}:`,
-      `1. One entry of type note, titled "${title.replaceAll('"', "'")}: summary": what it was about and what came of it, in at most ten sentences.`,
+      `1. One entry of type note, titled "${title.replaceAll('"', "'")}: summary": what it was about and the result, in at most ten sentences.`,
       "2. One entry of type decision for each thing that was decided: what, why, by whom.",
       "3. One entry of type commitment for each thing that somebody is to do: who, what, until when.",
       ...(hasProject

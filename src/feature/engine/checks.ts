@@ -12,7 +12,7 @@ export interface ModelUse {
   model: string;
   /** Who names it: `the settings`, or an agent's id. */
   by: string;
-  /** How its provider stands. */
+  /** The state of its provider. */
   state: "ready" | "off" | "not configured" | "key refused" | "unknown";
 }
 
@@ -89,7 +89,7 @@ export async function checkSandboxes(
     ];
   } catch (error) {
     return [
-      fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits goes on by itself"),
+      fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits continues by itself"),
     ];
   }
 }

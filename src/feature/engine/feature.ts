@@ -71,7 +71,7 @@ export const engine = defineFeature(
       emitSoon: store.emitSoon,
       toolbox: createToolbox(
         () => contributions.tools,
-        (source, err) => log.warn({ err, source }, "a source of tools failed; agents go on without its tools"),
+        (source, err) => log.warn({ err, source }, "a source of tools failed; agents continue without its tools"),
       ),
       models: deps.replaced.models ?? (await openModels(deps)),
       limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
@@ -136,7 +136,7 @@ export const engine = defineFeature(
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
-/** Work goes on without memory where it cannot be read. */
+/** Work continues without memory where it cannot be read. */
 const memoryFor =
   ({ log, memory }: Needs) =>
   async (execution: Execution): Promise<string | undefined> => {
@@ -148,7 +148,7 @@ const memoryFor =
     }
   };
 
-/** What the agent was granted; secrets that cannot be opened are reported, and the work goes on without them. */
+/** What the agent was granted; secrets that cannot be opened are reported, and the work continues without them. */
 const secretsFor = (deps: Needs) => {
   const worksWithout = reportMissing(deps);
   return (execution: Execution): Record<string, string> => {

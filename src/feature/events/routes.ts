@@ -26,7 +26,7 @@ export interface EventDeps {
 }
 
 /** What a caller may see: users their own and what belongs to nobody, executions their own, administrators all. */
-export function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "user_id">): boolean {
+function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "user_id">): boolean {
   if (caller.admin) return true;
   if (caller.execution) return event.session_id === caller.execution.sessionId;
   return event.user_id === undefined || event.user_id === caller.userId;
@@ -71,7 +71,7 @@ export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine
         operationId: "listEvents",
         summary: "The log of events, newest first",
         description:
-          "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and go on. It has ended when `next_cursor` is null.",
+          "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and continue. It has ended when `next_cursor` is null.",
       },
     })
     .post("/v1/events/ticket", ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }), {
@@ -111,7 +111,7 @@ const ListQuery = t.Object({
 });
 type ListQuery = (typeof ListQuery)["static"];
 
-/** A word as it stands in the JSON of an event's data. */
+/** A word as it is in the JSON of an event's data. */
 const inJson = (word: string): string => JSON.stringify(word).slice(1, -1);
 
 function holds({ kind, data }: RawEvent, words: string[]): boolean {

@@ -28,7 +28,7 @@ const stream = (query: string, lastEventId?: string) =>
     lastEventId === undefined ? {} : { headers: { "Last-Event-ID": lastEventId } },
   );
 
-test("a cancelled tool call gets its end, and who comes back to the finished run is told to stay away", async () => {
+test("a cancelled tool call gets its end, and a client that reconnects to the finished run gets 204", async () => {
   const run = await createHeldRun(server, ADMIN);
   const reading = framesUntil(
     framesOf(server, `/v1/events/stream?run_id=${run.id}`),
@@ -52,7 +52,7 @@ test("a cancelled tool call gets its end, and who comes back to the finished run
   expect((await stream(`run_id=${run.id}`, String(Number(last) - 1))).status).toBe(200);
 });
 
-test("a position that is none is refused; one that was never reached is answered with a gap", async () => {
+test("a position that is not valid is refused; one that was never reached is answered with a gap", async () => {
   for (const id of ["x", "-1", "1.5", "1e3", "0x1", "9".repeat(16), "run_1"])
     expect([id, (await stream("kinds=run_complete", id)).body["code"] ?? null]).toEqual([id, "bad_last_event_id"]);
   for await (const { event, data } of framesOf(server, "/v1/events/stream?after=999999999")) {

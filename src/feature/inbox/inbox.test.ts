@@ -17,7 +17,7 @@ async function started() {
   const rig = await rigs.started({ pipelines: {}, agents, models: model });
   const { sessions, inbox } = rig.services;
   /** A chat of that user with that agent, its first request. */
-  const chat = async (agent_id: string, user_id?: string, input = "Go on") => {
+  const chat = async (agent_id: string, user_id?: string, input = "Continue") => {
     const { id } = sessions.open({ kind: "chat", agent_id, user_id });
     sessions.queue(id, { input, timeout_seconds: 60 });
     return { id, call: await model.next(id) };
@@ -127,7 +127,7 @@ describe("a message to an agent", () => {
     expect(full?.output).toContain("messages that it has not read yet; it takes no more.");
   });
 
-  test("is left to nobody for ever: what is old goes, read or not", async () => {
+  test("is left to nobody forever: what is old goes, read or not", async () => {
     const { chat, write, inbox, of } = await started();
     await write(await chat("ann"), { agent: "ben", message: "old" });
     inbox.prune(Date.now() - 60_000);

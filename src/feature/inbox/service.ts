@@ -91,7 +91,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
         const hops = read === null ? 0 : read + 1;
         if (hops > LIMITS.agentMessageHops)
           throw conflict(
-            `Agents may answer each other ${LIMITS.agentMessageHops} times in a row, and this would be once more. Put what is still to be said into your result, for a person.`,
+            `Agents may answer each other ${LIMITS.agentMessageHops} times in a row, and this would be one more. Put what is still to be said into your result, for a person.`,
             "too_many_hops",
           );
         assertRoom(from, to);

@@ -19,7 +19,7 @@ export const jobProgress = defineEvent(
         t.Record(t.String(), t.Unknown(), { description: "Further details of its kind, e.g. the layers of an image." }),
       ),
     },
-    { description: "A background job began, went on or ended." },
+    { description: "A background job started, progressed or ended." },
   ),
   "lossy",
 );

@@ -28,7 +28,7 @@ let events: SkepEvent[];
 let changed: () => void;
 /** What the jobs of this process do. */
 let work: Work;
-/** Ids of jobs whose work has begun in this process. */
+/** Ids of jobs whose work has started in this process. */
 let begun: Set<string>;
 let kind: ReturnType<typeof define>;
 

@@ -1,5 +1,5 @@
 /**
- * Takes queued jobs as their kinds allow and carries them to their end. What is to be done stands in the rows; this
+ * Takes queued jobs as their kinds allow and carries them to their end. What is to be done is in the rows; this
  * holds only what runs in this process.
  */
 import { Value } from "@sinclair/typebox/value";

@@ -1,6 +1,6 @@
 /**
  * Background jobs. A feature defines its kinds (core/jobs.ts) and enqueues; the row is the truth, so a caller that started a
- * job reads its state there, and a restart goes on with it.
+ * job reads its state there, and a restart continues it.
  */
 
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -46,7 +46,7 @@ export interface Jobs {
   find(definition: Pick<JobDefinition, "kind">, id: string): Job | undefined;
   /** @throws Error when there is no such job. */
   payloadOf<Schema extends TSchema>(definition: JobDefinition<Schema>, id: string): Static<Schema>;
-  /** Changes a job that has not begun. @returns false when it has. */
+  /** Changes a job that has not started. @returns false when it has. */
   alter(id: string, change: { payload?: unknown; runAt?: number }): boolean;
   /** @throws Problem 404, also for another user's. */
   get(id: string, caller: Caller): Job;
@@ -59,7 +59,7 @@ export interface Jobs {
   handOver(from: string, to: string | null): void;
   /** Removes finished jobs that ended before that time, ms since the epoch. */
   prune(before: number): void;
-  /** Goes on with what the last process left, and takes what is due from now on. */
+  /** Continues with what the last process left, and takes what is due from now on. */
   start(): void;
   /** Aborts what runs and waits for it; the next start begins it again. */
   stop(): Promise<void>;

@@ -80,7 +80,7 @@ function placesIn(folder: DataFolder) {
     runPlaceOf(projectId: string, runId: string): GraphPlace | undefined {
       const root = join(folder.workspaces, runId);
       const gitDir = adminFolder({ repository: join(folder.projects, projectId, "git"), name: runId, path: root });
-      // The graph of a working copy lies in what is removed together with the copy, out of the agent's reach.
+      // The graph of a working copy is in what is removed together with the copy, out of the agent's reach.
       return existsSync(root) && existsSync(gitDir) ? { root, gitDir, store: join(gitDir, "skep-graph") } : undefined;
     },
   };

@@ -120,7 +120,7 @@ describe("an index", () => {
     expect((await server.request("DELETE", `/v1/projects/${id}`)).status).toBe(204);
   });
 
-  test("cut short by a killed server goes on as the same job at the next start", async () => {
+  test("cut short by a killed server continues as the same job at the next start", async () => {
     const tree = createSourceTree(manyFiles(150));
     trees.push(tree);
     const id = await projectOf("cut", tree.root);
@@ -218,7 +218,7 @@ describe("questions", () => {
     expect(whole.body.rows[0]![0]!.name).toBe("Cart");
   });
 
-  test("changes map what is not committed to symbols; a base that is none is refused", async () => {
+  test("changes map what is not committed to symbols; a base that is not valid is refused", async () => {
     const { body } = await get<{ files: unknown[] }>("/changes");
     expect(body.files).toEqual([]);
     expect((await get("/changes?base=--output=x")).status).toBe(422);

@@ -24,7 +24,7 @@ const symbolFields = {
   signature: t.String(),
   doc: t.String(),
 } satisfies TProperties;
-export const GraphSymbol = t.Object(symbolFields);
+const GraphSymbol = t.Object(symbolFields);
 export const Related = t.Object({
   ...symbolFields,
   line: t.Optional(Line),
@@ -63,7 +63,7 @@ const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { de
 const Failed = t.Array(t.Object({ path: t.String(), error: t.String() }));
 const Counts = t.Record(t.String(), t.Integer());
 
-export const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
+const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
 export const GraphStatus = t.Object({
   state: IndexState,
   nodes: t.Integer(),
@@ -135,7 +135,7 @@ export const GraphDataQuery = t.Object({
   ),
   labels: Words("Node labels, separated by commas."),
   types: Words("Relationship types, separated by commas."),
-  path: Words("Only what lies in this file or folder."),
+  path: Words("Only what is in this file or folder."),
   limit: t.Optional(
     queryInteger({
       minimum: 1,
@@ -172,7 +172,7 @@ export const GraphColumns = t.Object(
     communities: t.Object({
       ...{ id: Texts, label: Texts, symbol_count: Integers },
       x: t.Array(t.Integer(), {
-        description: "Of the disc that its symbols lie in, as `y` and `r`; empty with a focus.",
+        description: "Of the disc that its symbols are in, as `y` and `r`; empty with a focus.",
       }),
       ...{ y: Integers, r: Integers },
     }),

@@ -266,7 +266,7 @@ async function graphDataOf(
   return passed(graph.json.graphData({ labels, types: wordsOf("types", query.types, EdgeType), path, limit }), headers);
 }
 
-/** Words of a list in a query. @throws Problem 422 for one that is none of the schema's. */
+/** Words of a list in a query. @throws Problem 422 for one that is not in the schema. */
 function wordsOf<T extends string>(
   name: string,
   text: string | undefined,

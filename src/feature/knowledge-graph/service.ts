@@ -16,7 +16,7 @@ export interface KnowledgeGraphDeps {
   /** Where a project's sources and its graph are. */
   placeOf(projectId: string): GraphPlace;
   versionOf(projectId: string): string | undefined;
-  /** Projects that have an index, the newest first. */
+  /** Projects that have an index, newest first. */
   indexed(): string[];
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
   runPlaceOf(projectId: string, runId: string): GraphPlace | undefined;

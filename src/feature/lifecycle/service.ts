@@ -20,7 +20,7 @@ export interface TimelineFilter {
 export interface Lifecycle {
   /** Newest first; what the caller may read. */
   timeline(filter: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem>;
-  /** The caller's own, an administrator's all; the latest first. */
+  /** The caller's own, an administrator's all; newest first. */
   sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>>;
 }
 
@@ -81,7 +81,7 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
       };
       also("agent_id = @agent", "agent", agent_id);
       also("kind = @kind", "kind", kind);
-      // Events stand in the order of their times: below the latest that is too old there is nothing to read.
+      // Events are in the order of their times: below the latest that is too old there is nothing to read.
       const older = `SELECT id FROM events WHERE ${where[0]} AND at < @since ORDER BY id DESC LIMIT 1`;
       const from = since === undefined ? undefined : timestamp(timeOf(since, "since"));
       also(`at >= @since AND id > coalesce((${older}), 0)`, "since", from);

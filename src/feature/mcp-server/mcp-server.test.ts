@@ -81,7 +81,7 @@ describe.each(REVISIONS)("an MCP client of %s", (revision) => {
     expect((await other.client.listResources()).resources).toEqual([]);
   });
 
-  test("is told what is wrong with what it asks", async () => {
+  test("gets an error that names what is wrong with its request", async () => {
     const { client, call } = await connect(a.token, revision);
     expect(await call("get_run", {})).toMatchObject({
       isError: true,

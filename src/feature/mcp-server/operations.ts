@@ -43,9 +43,9 @@ export const OPERATIONS: readonly Operation[] = [
   {
     ...{ tool: "start_run", operationId: "createRun" },
     about:
-      "Starts a run of a pipeline: agents work on the task, step by step. It goes on by itself; look at it with get_run.",
+      "Starts a run of a pipeline: agents work on the task, step by step. It continues by itself; look at it with get_run.",
   },
-  { tool: "list_runs", operationId: "listRuns", about: "Lists runs, the newest first." },
+  { tool: "list_runs", operationId: "listRuns", about: "Lists runs, newest first." },
   {
     tool: "get_run",
     operationId: "getRun",

@@ -49,7 +49,7 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
       task_description: task,
       ...(Object.keys(inputs).length > 0 ? { inputs } : {}),
     };
-    const words = `Start this run with the tool start_run, then follow it with get_run until it has ended or waits for me, and tell me what came of it.\n\n${JSON.stringify(call, null, 2)}`;
+    const words = `Start this run with the tool start_run, then follow it with get_run until it has ended or waits for me, and tell me the result.\n\n${JSON.stringify(call, null, 2)}`;
     return { description: pipeline.description, messages: [{ role: "user", content: { type: "text", text: words } }] };
   });
 }

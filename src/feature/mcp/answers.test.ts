@@ -70,7 +70,7 @@ describe("a structured answer", () => {
 
 describe("a question in the middle of a call", () => {
   test("is not answered unless an administrator wants that", async () => {
-    // The server asks although it was told that nobody can be asked.
+    // The server asks although the client declared that nobody can be asked.
     expect((await calledBy("lead")).output).toContain("-32601");
   });
 

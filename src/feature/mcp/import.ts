@@ -49,7 +49,7 @@ function attempt(name: string, read: () => McpCreate): ReadServer {
 }
 
 /** An id of a name: its last part, in the characters that ids have. */
-export function idOf(name: string): string {
+function idOf(name: string): string {
   const last = name.toLowerCase().split("/").at(-1) ?? "";
   const slug = last
     .replace(/[^a-z0-9]+/g, "-")

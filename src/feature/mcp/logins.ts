@@ -17,7 +17,7 @@ export interface LoginsDeps {
   rows: McpRows;
   connections: Pick<Connections, "restart">;
   begin(server: OAuthServer, state: string, scope?: string): Promise<BegunLogin>;
-  finish(server: OAuthServer, begun: BegunLogin, answer: URLSearchParams): Promise<Credentials>;
+  finish(server: OAuthServer, started: BegunLogin, answer: URLSearchParams): Promise<Credentials>;
   fetchOf(row: ServerRow): OAuthServer["fetch"];
   /** The client that was registered for it by hand. */
   givenOf(row: ServerRow): OAuthServer["given"];
@@ -40,7 +40,7 @@ export interface Here {
 interface Flow extends Here {
   server: string;
   url: string;
-  begun: BegunLogin;
+  started: BegunLogin;
   actor: string;
   until: number;
 }
@@ -67,11 +67,11 @@ export function createLogins(deps: LoginsDeps): Logins {
     async begin(id, here, caller) {
       const row = find(id);
       const state = randomBytes(32).toString("base64url");
-      const begun = await deps.begin(serverOf(row, here), state, scopeOf(row));
+      const started = await deps.begin(serverOf(row, here), state, scopeOf(row));
       for (const [old, { until }] of flows) if (until <= clock.monotonic() || flows.size >= FLOWS) flows.delete(old);
       const until = clock.monotonic() + LIMITS.signOnMs;
-      flows.set(state, { server: id, url: row.url, ...here, begun, actor: actorOf(caller), until });
-      return { authorization_url: begun.authorizationUrl, expires_in: LIMITS.signOnMs / 1_000 };
+      flows.set(state, { server: id, url: row.url, ...here, started, actor: actorOf(caller), until });
+      return { authorization_url: started.authorizationUrl, expires_in: LIMITS.signOnMs / 1_000 };
     },
     async finish(answer) {
       const state = answer.get("state") ?? "";
@@ -80,7 +80,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       if (!flow || flow.until <= clock.monotonic()) throw unknown();
       const row = find(flow.server);
       if (row.url !== flow.url) throw unknown();
-      const credentials = await deps.finish(serverOf(row, flow), flow.begun, answer);
+      const credentials = await deps.finish(serverOf(row, flow), flow.started, answer);
       // The answer took its time: by now the server may be another, and these tokens are none of its business.
       if (rows.find(flow.server)?.url !== flow.url) throw unknown();
       rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));

@@ -58,7 +58,7 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">): M
     for (const line of lines) if (line.trim() !== "") add(server, stream, line.replace(/\r$/, ""));
   }
   return {
-    // What stands on its own is a whole line; standard error comes in pieces.
+    // What is on its own is a whole line; standard error comes in pieces.
     write: (server, stream, text) =>
       take(server, stream, stream === "stderr" ? text : `${text}\n`, stream !== "stderr"),
     flush: (server) => take(server, "stderr", "", true),

@@ -9,7 +9,7 @@ import { oneOf, orNull } from "../../core/schema.ts";
 export const RESERVED_IDS: ReadonlySet<string> = new Set(["logs", "import", "oauth", "config"]);
 export const EVERY_AGENT = "*";
 
-export const Transport = oneOf("stdio", "http", "sse");
+const Transport = oneOf("stdio", "http", "sse");
 export const ServerStatus = oneOf("configuring", "running", "error", "stopped");
 export type ServerStatus = Static<typeof ServerStatus>;
 
@@ -56,7 +56,7 @@ const fields = {
   }),
   elicitation: t.Union([t.Literal("off"), t.Literal("defaults")], {
     description:
-      "What becomes of a form that the server asks for in the middle of a call. `off`: it is told that nobody can be asked. `defaults`: it is filled with its own defaults if they answer all that is required, and declined if not.",
+      "What happens to a form that the server asks for in the middle of a call. `off`: the client declares that nobody can be asked. `defaults`: it is filled with its own defaults if they answer all that is required, and declined if not.",
   }),
   enabled: t.Boolean({ description: "Whether it runs." }),
   agents: t.Array(t.String({ minLength: 1, maxLength: 64 }), {

@@ -59,7 +59,7 @@ describe("a server's tools", () => {
     expect(await calledBy("scribe")).toEqual(["odd__say", "complete"]);
   });
 
-  test("that change, or come later, are suspended; the rest goes on", async () => {
+  test("that change, or come later, are suspended; the rest continues", async () => {
     expect(await calledBy("researcher")).toEqual(["odd__change", "complete"]);
     const state = await when((one) => toolOf(one, "say").state === "changed");
     expect(toolOf(state, "say")).toMatchObject({
@@ -120,7 +120,7 @@ describe("a server's tools", () => {
     await when(({ status }) => status === "running");
   });
 
-  test("leave lines in the log, which is read with a tail and goes on", async () => {
+  test("leave lines in the log, which is read with a tail and continues", async () => {
     const seen: string[] = [];
     for await (const { event, data } of framesOf<{ stream: string; text: string }>(
       server,

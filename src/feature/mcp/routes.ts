@@ -114,7 +114,7 @@ function wideRoutes(base: Base, mcp: Mcp, logs: McpLogs) {
           tail: t.Optional(
             queryInteger({ minimum: 0, maximum: 10_000, description: "Last lines to begin with; 200." }),
           ),
-          follow: t.Optional(t.Boolean({ description: "Go on as lines come; true." })),
+          follow: t.Optional(t.Boolean({ description: "Continue as lines come; true." })),
         }),
         detail: {
           tags,

@@ -7,7 +7,7 @@ import { inNetworks } from "../../http/address.ts";
 const REFUSED = ["169.254.0.0/16", "fe80::/10", "fd00:ec2::254/128", "100.100.100.200/32", "0.0.0.0/8"];
 const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data"]);
 
-/** @throws Problem 422. The administrator's own networks are allowed: tool servers stand there. */
+/** @throws Problem 422. The administrator's own networks are allowed: tool servers are there. */
 export function assertServerUrl(text: string, guard: Pick<AddressGuard, "isListed">): void {
   const url = URL.parse(text.trim());
   const bad = (why: string) => invalidField("/url", why);

@@ -17,7 +17,7 @@ export function mcpTools(
   };
 }
 
-/** Time for what lies around the server's own time-out. */
+/** Time for what is around the server's own time-out. */
 const MARGIN_MS = 2_000;
 /** See the client: a call that reports progress may take so many times as long. */
 const PROGRESS_STRETCH = 30;
@@ -50,7 +50,7 @@ function toolOf(
 const SHOWN_FAULTS = 5;
 
 /** Why a structured answer is not what the tool's approved description promises; undefined when it is. */
-export async function outputFault(
+async function outputFault(
   schema: Record<string, unknown> | undefined,
   { isError, structuredContent }: CallResult,
   faultsOf: (schema: object, value: unknown) => Promise<string[]>,

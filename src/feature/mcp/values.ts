@@ -26,7 +26,7 @@ export interface McpValues {
   shownClient(sealed: string | null): OAuthClient | null;
   /** Its secret as it was given, or an empty text. */
   secretOf(sealed: string | null): string;
-  /** With its secret in plain text. @throws Problem 409 when it names a secret that is not there. */
+  /** With its secret in plain text. @throws Problem 409 when it names a secret that does not exist. */
   openClient(server: string, sealed: string | null): GivenClient | undefined;
   /** Masks what looks like a secret from now on, in everything that is stored or shown. */
   mask(server: string, values: Values): void;
@@ -56,7 +56,7 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
       const found = secretOf(secret, `mcp:${server}`);
       if (found !== undefined) return found;
       throw conflict(
-        `${name} needs the secret ${secret}, which is not there. Store it: skep secrets set ${secret}`,
+        `${name} needs the secret ${secret}, which does not exist. Store it: skep secrets set ${secret}`,
         "secret_missing",
       );
     });

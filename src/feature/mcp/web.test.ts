@@ -164,7 +164,7 @@ describe("a tool server that wants a login", () => {
     await logIn("web");
     await when("web", ({ status }) => status === "running");
     expect(await said()).toContain("skep mcp authorize");
-    // It goes on with what the token is good for, and says what it lacks.
+    // It continues with what the token is good for, and says what it lacks.
     const lacking = await when("web", ({ needs_authorization }) => needs_authorization);
     expect(lacking.status).toBe("running");
     await logIn("web");

@@ -157,7 +157,7 @@ test("a vault that changed is gone through once a day by itself, unless an admin
   expect(
     memory.entries("worker", {}, { limit: 9, after: null }, LOCAL_ADMIN).items.filter((one) => one.superseded_by),
   ).toHaveLength(1);
-  add("Rain once more");
+  add("Rain again");
   rig.services.settings.put("memory_scores", { consolidate_daily: false }, LOCAL_ADMIN);
   clock.move(25 * 3_600_000);
   memory.consolidateDue();

@@ -81,7 +81,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     memory.change(other, { superseded_by: kept.entry }, writer);
   }
 
-  /** @returns what became of a pair. Both are read again: a merge before, or a person, may have changed them. */
+  /** @returns what happened to a pair. Both are read again: a merge before, or a person, may have changed them. */
   function judge(vault: string, keys: readonly [string, string], reader: Reader, job: RunningJob) {
     const now = timestamp(clock.now());
     const [a, b] = keys.map((entry) => {

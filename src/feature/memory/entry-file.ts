@@ -39,13 +39,13 @@ const texts = (value: unknown): string[] =>
 const textOr = <T>(value: unknown, other: T): string | T =>
   typeof value === "string" && value !== "" ? value.slice(0, 300) : other;
 
-/** RFC 3339 of a date or time; undefined when it is none. */
+/** RFC 3339 of a date or time; undefined when it is not one. */
 function timeOf(value: unknown): string | undefined {
   const ms = value instanceof Date ? value.getTime() : typeof value === "string" ? Date.parse(value) : Number.NaN;
   return Number.isFinite(ms) ? timestamp(ms) : undefined;
 }
 
-export function linksIn(text: string): string[] {
+function linksIn(text: string): string[] {
   return [...text.matchAll(/\[\[([^[\]|\n]{1,200})(?:\|[^[\]\n]{0,200})?\]\]/g)].map(([, to]) => to!.trim());
 }
 

@@ -54,7 +54,7 @@ const who = (rig: Rig, userId?: string) => {
 };
 
 describe("memory in agents' work", () => {
-  test("is written once, put into the next prompt, found, rated, and stands on the execution's record", async () => {
+  test("is written once, put into the next prompt, found, rated, and is on the execution's record", async () => {
     const rig = await started();
     await run(rig, "learn");
     expect(outputs(rig, "remember")[0]).toBe("Written as fact/gibbon-port.");

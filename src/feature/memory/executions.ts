@@ -49,7 +49,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
       if (!source.names().some((name) => called.includes(name))) continue;
       for (const tool of await source.for(execution)) groups.set(tool.name, tool.group);
     }
-    // A tool that is not there any more may have been a tool server's.
+    // A tool that does not exist any more may have been a tool server's.
     const isOutside = (name: string) => OUTSIDE_NAMES.test(name) || OUTSIDE_GROUPS.has(groups.get(name) ?? "mcp");
     return called.some(isOutside);
   }
@@ -90,7 +90,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
         written: writtenBy(executionId).map(({ vault, entry }) => ({ agent_id: vault, entry })),
       };
     },
-    /** Who was given an entry, the latest first: of a user's own work alone, of everybody's for administrators. */
+    /** Who was given an entry, newest first: of a user's own work alone, of everybody's for administrators. */
     recallsOf(vault: string, entry: string, page: Page, caller: Caller): ListAnswer<MemoryRecall> {
       memory.get(vault, entry, caller);
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);

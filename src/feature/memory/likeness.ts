@@ -37,7 +37,7 @@ const stem = (word: string): string => {
   return word.replace(/(?<=..)ies$/, "y").replace(/(?<=[^s])s$/, "");
 };
 /** Words in order, as they are compared. */
-export const stemsOf = (text: string): string[] =>
+const stemsOf = (text: string): string[] =>
   (
     text
       .normalize("NFC")
@@ -48,8 +48,8 @@ export const stemsOf = (text: string): string[] =>
     .map((word) => (TURNS.has(word) ? word : stem(word)));
 export const stemSetOf = ({ title, content }: Said): Set<string> => new Set(stemsOf(`${title}\n${content}`));
 
-/** Of all words that stand in either, the part that stands in both. */
-export function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
+/** Of all words that are in either, the part that is in both. */
+function likeness(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let common = 0;
   for (const word of a) if (b.has(word)) common++;
   return common / Math.max(1, a.size + b.size - common);
@@ -101,7 +101,7 @@ export interface Compared<Key> {
   words: ReadonlySet<string>;
 }
 
-/** Entries with one rare word in common that are looked at for each; text of strangers may repeat one word for ever. */
+/** Entries with one rare word in common that are looked at for each; text of strangers may repeat one word forever. */
 const MOST_SHARING = 400;
 
 /**

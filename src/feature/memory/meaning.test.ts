@@ -75,7 +75,7 @@ async function untilEmbedded(model: string): Promise<void> {
 
 test("finds what was said in other words, counts what it costs, and starts over when the model changes", async () => {
   await write("Hounds", "The hound of the house sleeps in the kitchen.");
-  await write("Parking", "Every automobile stands behind the barn.");
+  await write("Parking", "Every automobile is behind the barn.");
   await write("Bread", "Flour and water are all it takes.");
   expect(await find("Where is the puppy?")).toEqual([]);
   await setModel("custom-lab/first");
@@ -100,7 +100,7 @@ test("finds what was said in other words, counts what it costs, and starts over 
   expect((await find("Where is the puppy?"))[0]).toBe("Hounds");
 });
 
-test("goes on by words alone while the provider fails, or gives what is no vector", async () => {
+test("searches by words alone while the provider fails, or gives what is no vector", async () => {
   for (const way of ["error", "garbage"] as const) {
     answer = way;
     expect(await find(`flour ${way}`)).toEqual(["Bread"]);

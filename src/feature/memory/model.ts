@@ -145,7 +145,7 @@ export type MemoryScore = Static<typeof MemoryScore>;
 
 export const ScoreUpdate = t.Object(
   {
-    useful: t.Optional(t.Boolean({ description: "Counts once more as useful or not." })),
+    useful: t.Optional(t.Boolean({ description: "Counts again as useful or not." })),
     pinned: t.Optional(t.Boolean()),
     score: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1, description: "Null: worked out again." }))),
   },

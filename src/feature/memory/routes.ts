@@ -193,7 +193,7 @@ function entryRoutes(base: Base, memory: Memory) {
         response: { 200: t.Object({ entry: t.Optional(MemoryEntry) }) },
         detail: {
           tags,
-          summary: "Put an entry back as it was before its last change; no `entry` where it was not there",
+          summary: "Put an entry back as it was before its last change; no `entry` where it did not exist",
         },
       },
     );

@@ -1,7 +1,7 @@
 /** Search over entries' paragraphs: the best paragraph of each entry, near-equals in the order of their scores. */
 import type { Store } from "../../store/store.ts";
 import { type WordQuery, wordQueries } from "../../store/word-search.ts";
-import { type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
+import { type Reader, type StoredEntry, visibleTo } from "./entry-index.ts";
 import type { Meaning } from "./meaning.ts";
 import type { MemoryHit } from "./model.ts";
 import type { Scores } from "./scores.ts";
@@ -34,6 +34,8 @@ export interface Fit {
 /** Paragraphs looked at for each entry asked for: several of the best may be of one entry. */
 const UNITS_PER_HIT = 5;
 const SNIPPET_CHARACTERS = 1_600;
+/** Of an entry: many are rated for the few that are shown. */
+const SHOWN = ["vault", "entry", "title", "type", "trusted", "pinned", "updated_at"] as const;
 
 /** Entries that may be found, as a condition with its parameters. @param now RFC 3339 */
 export function findable({ vaults, reader, trustedOnly = false }: SearchWish, now: string) {
@@ -107,12 +109,10 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   }
   function present(found: readonly Fit[], limit: number): MemoryHit[] {
     const scoreOf = scores.reader();
+    const entry = statement(`SELECT ${SHOWN} FROM memory_entries WHERE vault = ? AND entry = ?`);
     const rated = found.map((fit) => {
-      const row = rowOf(
-        statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(
-          ...[fit.vault, fit.entry],
-        ) as StoredEntry,
-      );
+      const stored = entry.get(fit.vault, fit.entry) as Pick<StoredEntry, (typeof SHOWN)[number]>;
+      const row = { ...stored, trusted: stored.trusted === 1, pinned: stored.pinned === 1 };
       const { score, factor } = scoreOf(row);
       return { fit, row, score, fits: fit.text * factor };
     });
@@ -135,4 +135,4 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   };
 }
 
-export const rounded = (value: number): number => Number(value.toPrecision(6));
+const rounded = (value: number): number => Number(value.toPrecision(6));

@@ -285,7 +285,7 @@ export function createMemory(deps: MemoryDeps) {
       findForChange(vault, entry, readerOf(caller));
       save(vault, entry, null, writerOf(caller));
     },
-    /** The entry as it was before its last change. @returns undefined where it was not there. */
+    /** The entry as it was before its last change. @returns undefined where it did not exist. */
     undo(vault: string, entry: string, caller: Caller): MemoryEntry | undefined {
       const row = undo(vault, entry, readerOf(caller));
       return row && present(row);

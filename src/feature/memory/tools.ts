@@ -51,7 +51,7 @@ const originOf = ({ id, agentId, kind }: ExecutionInfo) =>
 const NOT_CONFIRMED = "It is kept, but not put into prompts until a person confirms it: outside text was read before.";
 
 const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
-/** Of all words that stand in either, the part that stands in both. */
+/** Of all words that are in either, the part that is in both. */
 function likeness(a: Set<string>, b: Set<string>): number {
   const common = [...a].filter((word) => b.has(word)).length;
   return common / Math.max(1, a.size + b.size - common);

@@ -9,7 +9,7 @@ const SETTLE_MS = 100;
 const MAX_FOLDERS = 2_000;
 
 export interface VaultWatch {
-  /** Begins to watch folders that are new, and lets go of those that are gone. */
+  /** Begins to watch folders that are new, and releases those that are gone. */
   follow(): void;
   stop(): void;
 }

@@ -4,7 +4,7 @@ import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Time = t.String({ format: "date-time" });
 
-export const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);
+const NotificationLevel = t.Union([t.Literal("info"), t.Literal("warning"), t.Literal("error")]);
 export const Notification = t.Object({
   id: t.String(),
   level: NotificationLevel,

@@ -64,7 +64,7 @@ export type OidcCreate = Static<typeof OidcCreate>;
 export const OidcUpdate = t.Partial(t.Object(fields));
 export type OidcUpdate = Static<typeof OidcUpdate>;
 
-/** What stands in a form: tried without being kept. */
+/** What is in a form: tried without being kept. */
 export const OidcTest = t.Object({
   slug: t.String({ pattern: SLUG.source, description: "Part of the redirect address." }),
   issuer: fields.issuer,

@@ -133,7 +133,7 @@ describe("single sign-on with a real provider", () => {
     const elsewhere = await tried({ slug: "unregistered", client_secret: CLIENT.client_secret });
     expect(elsewhere.failed).toEqual(["redirect"]);
     expect((await tried({ scopes: ["openid", "unheard-of"] })).findings.at(-1)).toMatchObject({ verdict: "warn" });
-    // The kept secret goes to no other issuer, and an address that is none is refused.
+    // The kept secret goes to no other issuer, and an address that is not valid is refused.
     const { hostname, port } = new URL(provider.issuer);
     expect((await tried({ issuer: `http://localhost:${port}` })).failed).toEqual(["discovery"]);
     expect((await tried({ issuer: `http://${hostname}:9` })).failed).toEqual(["discovery"]);

@@ -1,6 +1,6 @@
 /**
- * Sign-on through a provider. A flow is begun for one browser (a cookie of its own), one provider and one answer: its
- * state is used up by the first answer, whatever comes of it. The account is the one that issuer and subject are
+ * Sign-on through a provider. A flow is started for one browser (a cookie of its own), one provider and one answer: its
+ * state is used up by the first answer, whatever the result. The account is the one that issuer and subject are
  * linked to; a first sign-on is linked by verified address only, or makes an account if the provider allows that.
  */
 import { randomBytes } from "node:crypto";

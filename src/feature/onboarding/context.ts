@@ -48,7 +48,7 @@ const Product = t.Object(
         description: "The most important first.",
       },
     ),
-    first_release: t.Optional(Text("The least that is of use.")),
+    first_release: t.Optional(Text("The smallest useful version.")),
     constraints: t.Optional(Lines(0, "What it must keep to: laws, deadlines, costs, systems beside it.")),
   },
   strict,

@@ -15,7 +15,7 @@ export const onboardingChanged = defineEvent(
       phase: PhaseOrDone,
       project_id: orNull(t.String()),
     },
-    { description: "An onboarding session began, learned something, went on to the next interviewer, or ended." },
+    { description: "An onboarding session began, learned something, moved to the next interviewer, or ended." },
   ),
 );
 

@@ -17,7 +17,7 @@ export const OnboardingSession = t.Object({
   busy: t.Boolean({ description: "An interviewer is at work, or about to be." }),
   title: orNull(t.String()),
   context: OnboardingContext,
-  project_id: orNull(t.String({ description: "The project that came of it." })),
+  project_id: orNull(t.String({ description: "The project made from it." })),
   message_count: t.Integer(),
   cost_usd: t.Number(),
   tokens: t.Integer(),

@@ -156,7 +156,7 @@ describe("onboarding", () => {
     expect(JSON.stringify((await detail(id)).context)).not.toContain("canary-0123456789");
   });
 
-  test("can be left and taken up again: it is listed, pages back, and goes on where it was", async () => {
+  test("can be left and taken up again: it is listed, pages back, and continues where it was", async () => {
     const { id } = await begin();
     await say(id, "Left alone");
     const found = await call<{ items: OnboardingSession[]; next_cursor: string | null }>(
@@ -217,7 +217,7 @@ describe("onboarding", () => {
     expect(found.body.items.map(({ id }) => id)).toEqual([(await detail(first.id)).project_id!]);
   });
 
-  test("a reply that is stopped keeps what was said, and the onboarding goes on", async () => {
+  test("a reply that is stopped keeps what was said, and the onboarding continues", async () => {
     play({ "interviewer-intake": [{ text: "A long story. ".repeat(200), chunk: 1, delay_ms: 100_000 }] });
     const { id, session_id } = await begin({ message: "Tell" });
     await until(session_id, "agent_output");

@@ -26,11 +26,11 @@ export interface Progress {
   /** Adds to the context. @returns all that is known, and which fields the phase still needs. */
   update(execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] };
   /**
-   * Ends the phase of this interviewer; the last one makes the project. Asked again, it only says what came of it.
+   * Ends the phase of this interviewer; the last one makes the project. Asked again, it only says the result.
    * @throws Problem 409 `phase_incomplete` with what is missing, or for a project's name that is taken.
    */
   finish(execution: ExecutionInfo): string;
-  /** Marks a session as given up, if it is active: no project comes of it any more, whatever still works in it. */
+  /** Marks a session as given up, if it is active: no project is made any more, whatever still works in it. */
   giveUp(tx: WriteTx, sessionId: string): void;
   /** Follows the sessions. */
   owner: SessionOwner;

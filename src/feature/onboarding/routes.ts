@@ -47,7 +47,7 @@ export function onboardingRoutes(base: Base, { onboardings, streams, lastEvent }
       access: "user",
       query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
       response: { 200: listOf(OnboardingSession) },
-      detail: { tags, summary: "Your onboarding sessions, the latest first" },
+      detail: { tags, summary: "Your onboarding sessions, newest first" },
     })
     .post(
       "/v1/onboarding/sessions",

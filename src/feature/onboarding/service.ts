@@ -21,7 +21,7 @@ import { interviewerOf } from "./relay.ts";
 import { cursorOf, type Found, type OnboardingStore, onboardingId, sessionIdOf } from "./store.ts";
 
 export interface Onboardings {
-  /** The caller's own, the latest first. */
+  /** The caller's own, newest first. */
   list(status: OnboardingStatus | undefined, page: Page, caller: Caller): ListAnswer<OnboardingSession>;
   /**
    * @param page of messages: `before` is the `seq` of the message before which they end.

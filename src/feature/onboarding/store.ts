@@ -18,7 +18,7 @@ export interface OnboardingStore {
   find(sessionId: string): OnboardingRow | undefined;
   insert(row: OnboardingRow): void;
   update(sessionId: string, change: Partial<OnboardingRow>): void;
-  /** Of one owner, the latest first; one more than the page holds when there is another page. */
+  /** Of one owner, newest first; one more than the page holds when there is another page. */
   page(owner: string | null, status: OnboardingStatus | undefined, page: Page): Found[];
   /** Active ones in which nothing happened since. @param before RFC 3339. */
   left(before: string, limit: number): string[];

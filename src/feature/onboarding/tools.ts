@@ -26,7 +26,7 @@ export function onboardingTools(progress: Pick<Progress, "update" | "finish">): 
     name: "finish_phase",
     group: "projects",
     description:
-      "Ends your part of the onboarding, when your phase has all it needs and the person has agreed to what you wrote down. The next interviewer goes on; the last one makes the project with its vision and tasks.",
+      "Ends your part of the onboarding, when your phase has all it needs and the person has agreed to what you wrote down. The next interviewer takes over; the last one makes the project with its vision and tasks.",
     parameters: t.Object({}),
     timeoutMs: TIMEOUT_MS,
     resumes: true,

@@ -47,7 +47,7 @@ describe("pipelines", () => {
     expect((await create({ source: source("one") })).status).toBe(409);
   });
 
-  test("skills of a step that are not there or cannot be read are problems at their place, and cease to be", async () => {
+  test("skills of a step that do not exist or cannot be read are problems at their place, and cease to be", async () => {
     put("ann/skills/kept.md", "---\ndescription: d\n---\nText.\n");
     put("ann/skills/off.md", "---\ndescription: d\nenabled: false\n---\nText.\n");
     put("ann/skills/broken.md", "---\ndescription: [\n---\nText.\n");

@@ -73,7 +73,7 @@ export function pipelineRoutes(base: Base, pipelines: Pipelines, jsonSchema: () 
         access: "admin",
         params: PipelinePath,
         response: { 204: t.Void() },
-        detail: { tags, summary: "Delete a pipeline; runs of it go on with the copy they hold" },
+        detail: { tags, summary: "Delete a pipeline; runs of it continue with the copy they hold" },
       },
     );
 }

@@ -88,7 +88,7 @@ export function createPipelines({
     cache.set(file, checked);
     return checked.parsed;
   };
-  /** The file of that id; `.yml` stands before `.yaml`. */
+  /** The file of that id; `.yml` comes before `.yaml`. */
   const fileOf = (id: string): TextFile | undefined =>
     isSlug(id) ? (folder.read(`${FOLDER}/${id}.yml`) ?? folder.read(`${FOLDER}/${id}.yaml`)) : undefined;
   const find = (id: string): TextFile => {

@@ -52,7 +52,7 @@ async function toItsEnd(pipeline_id: string): Promise<Run> {
   expect(status).toBe(201);
   for await (const { event } of framesOf(server, `/v1/events/stream?run_id=${run.id}&after=0`)) {
     if (event !== "approval_requested") continue;
-    const answer = { step_id: "agree", approved: true, comment: "Go on." };
+    const answer = { step_id: "agree", approved: true, comment: "Continue." };
     expect((await server.request("POST", `/v1/runs/${run.id}/approve`, { body: answer })).status).toBe(200);
   }
   return (await server.request<Run>("GET", `/v1/runs/${run.id}`)).body;

@@ -31,7 +31,7 @@ test("each person has their own, sets some and removes one with null", async () 
   expect(await get(admin)).toEqual({});
 });
 
-test("a name that is none, a value that is too large and one name too many change nothing", async () => {
+test("a name that is not valid, a value that is too large and one name too many change nothing", async () => {
   const before = await get(user);
   for (const [body, pointer] of [
     [{ Theme: 1 }, undefined],

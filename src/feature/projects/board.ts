@@ -3,7 +3,7 @@ import { invalidField } from "../../core/errors.ts";
 import type { BoardColumn } from "./model.ts";
 
 /** Statuses with a meaning to the rules: every board has them. */
-export const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
+const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
 
 const column = (id: string, name: string, ...statuses: string[]): BoardColumn => ({
   ...{ id, name, statuses, wip_limit: null },
@@ -19,7 +19,7 @@ export const DEFAULT_COLUMNS: readonly BoardColumn[] = [
 
 type Given = Omit<BoardColumn, "wip_limit"> & { wip_limit?: number | null | undefined };
 
-/** @throws Problem 422 when a column or status is there twice, or a basic status is missing. */
+/** @throws Problem 422 when a column or status occurs twice, or a basic status is missing. */
 export function boardOf(columns: readonly Given[]): BoardColumn[] {
   const [ids, statuses] = [new Set<string>(), new Set<string>()];
   for (const [index, { id, statuses: own }] of columns.entries()) {

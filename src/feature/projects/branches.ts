@@ -60,7 +60,7 @@ export interface RunBranches {
   patch(run: RunBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }>;
   /**
    * May be asked for again after a crash: what was done is found. Once it is written down, `forgetMerge`.
-   * @throws Problem 409 `nothing_to_merge`, 422 for a target that is none.
+   * @throws Problem 409 `nothing_to_merge`, 422 for a target that is not valid.
    */
   merge(run: RunBranch, wish: MergeWish): Promise<Merged>;
   forgetMerge(run: RunBranch, merged: Merged): Promise<void>;

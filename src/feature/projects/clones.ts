@@ -112,7 +112,7 @@ async function fetchInto(deps: ClonesDeps, row: ProjectRow, job: RunningJob): Pr
   );
 }
 
-/** Git's progress lines as the job's; amounts that it has received stand in the detail. */
+/** Git's progress lines as the job's; amounts that it has received are in the detail. */
 export const reportTo = (job: Pick<RunningJob, "report">) => (line: string) => {
   const [, what, percent, amount] =
     /^(?:remote: )?([A-Z][a-z ]+): +(\d+)%.*?(?:, ([\d.]+ [KMG]?i?B))?/.exec(line) ?? [];

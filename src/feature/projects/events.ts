@@ -1,4 +1,4 @@
-/** What happens to projects and to what lies in their repositories. */
+/** What happens to projects and to what is in their repositories. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
@@ -10,7 +10,7 @@ export const projectChanged = defineEvent(
   "project_changed",
   t.Object(
     { change: oneOf("created", "updated", "deleted", "workspace"), name, status, workspace },
-    { description: "A project was made, changed or deleted, or its clone went on." },
+    { description: "A project was made, changed or deleted, or its clone progressed." },
   ),
 );
 export const workspaceChanged = defineEvent(

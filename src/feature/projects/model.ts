@@ -3,11 +3,11 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
-export const ProjectStatus = oneOf("active", "paused", "archived");
-export const FetchBeforeRun = t.Union([t.Literal("try"), t.Literal("require"), t.Literal("never")], {
-  description: "Bring the clone up to date before a run: `try` goes on when that fails and notes it on the run.",
+const ProjectStatus = oneOf("active", "paused", "archived");
+const FetchBeforeRun = t.Union([t.Literal("try"), t.Literal("require"), t.Literal("never")], {
+  description: "Bring the clone up to date before a run: `try` continues when that fails and notes it on the run.",
 });
-export const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
+const WorkspaceState = oneOf("none", "cloning", "ready", "failed");
 
 const Status = t.String({ pattern: "^[a-z][a-z0-9_]{0,39}$" });
 export const BoardColumn = t.Object({

@@ -87,7 +87,7 @@ describe("projects", () => {
     expect((await server.request("POST", `/v1/projects/${made.body.id}/clone`)).status).toBe(202);
   });
 
-  test("a branch that is not there fails the clone, one that is becomes the default", async () => {
+  test("a branch that does not exist fails the clone, one that is becomes the default", async () => {
     plain(upstream, "branch", "-f", "side");
     const made = await create({ name: "side", repository: upstream, default_branch: "side" });
     expect((await settled(made.body.id, "ready")).default_branch).toBe("side");

@@ -13,7 +13,7 @@ export interface RemoteDeps {
 
 const REFUSED = /Authentication failed|could not read (Username|Password)|returned error: 40[13]/;
 
-/** Does it once more with a new token when the one we had was refused. @throws Problem 422, and what the work throws. */
+/** Does it again with a new token when the one we had was refused. @throws Problem 422, and what the work throws. */
 export async function withRemote<T>(
   deps: RemoteDeps,
   repository: string,

@@ -118,7 +118,7 @@ describe("workspaces of runs", () => {
     expect(commits).toMatchObject([{ project_id: project, run_id: run.id, data: { branch: `run/${run.id}` } }]);
   });
 
-  test("runs do not see each other's work, and a released one goes on from its branch", async () => {
+  test("runs do not see each other's work, and a released one continues from its branch", async () => {
     const [one, two] = [
       { id: runId(), project_id: project },
       { id: runId(), project_id: project },
@@ -133,7 +133,7 @@ describe("workspaces of runs", () => {
     expect(readFileSync(join((await work.prepare(one)).path, "mine"), "utf8")).toBe("m");
   });
 
-  test("a lock that a killed git left does not stop the run from going on", async () => {
+  test("a lock that a killed git left does not stop the run from continuing", async () => {
     const run = { id: runId(), project_id: project };
     const { path } = await work.prepare(run);
     const admin = join(dirname(dirname(path)), "projects", project, "git/worktrees", run.id);
@@ -203,7 +203,7 @@ describe("a working copy", () => {
       },
     };
   }
-  /** What was begun for the project is over. */
+  /** What was started for the project is over. */
   const settled = () => work.prepare({ id: runId(), project_id: project });
 
   test("goes when the run has ended and its last execution, too, whichever comes last", async () => {

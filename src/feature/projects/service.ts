@@ -60,7 +60,7 @@ export interface Projects {
    * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
    */
   remove(id: string, force: boolean, caller: Caller): Promise<void>;
-  /** Goes on with unfinished clones and removes folders of projects that are gone. */
+  /** Continues with unfinished clones and removes folders of projects that are gone. */
   recover(): Promise<void>;
 }
 

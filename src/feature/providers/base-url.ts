@@ -9,7 +9,7 @@ const CARRIERS = ["::/96", "64:ff9b::/96", "64:ff9b:1::/48", "2002::/16", "2001:
 const REFUSED_NAMES = new Set(["metadata", "metadata.google.internal", "instance-data"]);
 
 /**
- * Private networks are allowed: model servers stand there. What is refused: other schemes, an address with a user name
+ * Private networks are allowed: model servers are there. What is refused: other schemes, an address with a user name
  * or a query in it, and the metadata services of clouds, in any spelling that a URL parser reads.
  * @throws Problem 422.
  */

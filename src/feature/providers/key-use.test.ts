@@ -161,7 +161,7 @@ describe("a key that the provider refuses", () => {
     expect(first.body["dismissed_at"]).toBeString();
     expect(await dismiss(admin)).toMatchObject({ status: 200, body: first.body });
     expect(await notices(admin)).toEqual([]);
-    // Dismissed, it stays quiet while the cause goes on.
+    // Dismissed, it stays quiet while the cause lasts.
     models.next(REFUSED);
     await metered.run(pipeline, user);
     expect(await notices(admin)).toEqual([]);

@@ -20,7 +20,7 @@ export interface KeysDeps {
   providerEnv: Readonly<Record<string, string>>;
   /** Nobody logs in: what names no user uses the keys of the one at this machine. */
   localUser: boolean;
-  /** The address to call, in one spelling; undefined when it is none. */
+  /** The address to call, in one spelling; undefined when it is not one. */
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
 }
 

@@ -18,7 +18,7 @@ export const ProviderModel = t.Object({
 });
 export type ProviderModel = Static<typeof ProviderModel>;
 
-export const ProviderKind = t.Union([
+const ProviderKind = t.Union([
   t.Literal("anthropic"),
   t.Literal("openai"),
   t.Literal("google"),
@@ -26,7 +26,7 @@ export const ProviderKind = t.Union([
   t.Literal("scripted"),
 ]);
 
-export const KeySource = t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]);
+const KeySource = t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]);
 
 export const Provider = t.Object({
   id: t.String(),

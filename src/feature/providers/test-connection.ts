@@ -19,7 +19,7 @@ export interface ConnectionDeps {
   listModels: ListModels;
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
   saw(id: string, models: SeenModel[]): void;
-  /** What came of a trial with a stored key. */
+  /** The result of a trial with a stored key. */
   tested(providerId: string, refused: boolean, userId?: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** Routines of agents: what they do, when, and what came of it. */
+/** Routines of agents: what they do, when, and the result. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { DAYS } from "../../store/tables/pulses.ts";
@@ -114,7 +114,7 @@ export const PulseRoutine = t.Object({
 });
 export type PulseRoutine = Static<typeof PulseRoutine>;
 
-export const TickStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped");
+const TickStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled", "missed", "skipped");
 
 export const PulseTick = t.Object({
   id: t.String(),
@@ -122,7 +122,7 @@ export const PulseTick = t.Object({
   agent_id: t.String(),
   due_at: Time,
   cause: oneOf("schedule", "manual"),
-  caught_up: t.Boolean({ description: "It ran late because the server was not there." }),
+  caught_up: t.Boolean({ description: "It ran late because the server was not running." }),
   status: TickStatus,
   reason: orNull(
     t.Object({ code: t.String(), message: t.String() }, { description: "Why it was skipped, was missed or failed." }),

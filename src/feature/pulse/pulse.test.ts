@@ -57,7 +57,7 @@ const user = (userId: string): Caller => ({ kind: "user", admin: false, userId }
 const nextOf = async (model: HandModel) => (await model.next()).request;
 
 describe("a routine that is due", () => {
-  test("is a session of its agent that reads the instructions and its tasks, and reports what came of it", async () => {
+  test("is a session of its agent that reads the instructions and its tasks, and reports the result", async () => {
     const { rig, model, add, goTo, ticks, get, ended } = await started();
     const project = rig.services.projects.create({ name: "site" });
     const task = rig.services.tasks.create(
@@ -115,7 +115,7 @@ describe("a routine that is due", () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(["complete", "fail", "read"]);
   });
 
-  test("runs once for all the time that the server was not there; the rest is written down as missed", async () => {
+  test("runs once for all the time that the server was not running; the rest is written down as missed", async () => {
     const { rig, model, add, backAt, ticks, ended, sessions } = await started();
     const { id } = add();
     await backAt("2026-11-22T14:20:00Z");

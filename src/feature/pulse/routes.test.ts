@@ -144,7 +144,7 @@ describe("over the API", () => {
     if (status === 422) expect(answer.body.errors!.some(({ pointer }) => pointer.startsWith(field))).toBe(true);
   });
 
-  test("a name is taken for its owner alone; times that are none and spans that are too long are refused", async () => {
+  test("a name is taken for its owner alone; times that are not valid and spans that are too long are refused", async () => {
     const { id } = (await call("POST", "/scribe", { ...LOOK, name: "Mine" })).body;
     expect((await call("POST", "/scribe", { ...LOOK, name: "Mine" })).status).toBe(409);
     const theirs = await call("POST", "/scribe", { ...LOOK, name: "Mine" }, b);

@@ -133,7 +133,7 @@ function tickRoutes(base: Base, pulses: Pulses) {
         params: RoutinePath,
         query: t.Object(PageQuery),
         response: { 200: listOf(PulseTick) },
-        detail: { tags, summary: "What came of each time at which a routine was due, latest first" },
+        detail: { tags, summary: "The result of each time at which a routine was due, newest first" },
       },
     )
     .get(
@@ -143,7 +143,7 @@ function tickRoutes(base: Base, pulses: Pulses) {
         access: "user",
         params: TickPath,
         response: { 200: PulseTick },
-        detail: { tags, summary: "What came of one of them" },
+        detail: { tags, summary: "The result of one of them" },
       },
     )
     .post(

@@ -86,7 +86,7 @@ describe("blackouts", () => {
     const office = { start: "08:00", end: "08:00", days: ["mon", "tue", "wed", "thu", "fri"] as const };
     const plan = berlin("* * * * *", [{ ...office, days: [...office.days] }]);
     expect(iso(plan.nextFree(at("2026-11-23T12:00Z")))).toBe("2026-11-28T07:00");
-    // The end lies behind a change of the clocks.
+    // The end is behind a change of the clocks.
     const spring = berlin("*/10 * * * *", [{ start: "12:00", end: "06:00" }]);
     expect(iso(spring.nextFree(at("2026-03-28T12:00Z")))).toBe("2026-03-29T04:00");
     const autumn = berlin("*/10 * * * *", [{ start: "12:00", end: "06:00" }]);

@@ -39,7 +39,7 @@ function cronTicks(pattern: string, timezone: string): Ticks {
   const at = (date: Date | null | undefined): number | null => date?.getTime() ?? null;
   return {
     next: (after) => at(cron.nextRun(new Date(after))),
-    // What croner finds lies before the second of its argument.
+    // What croner finds is before the second of its argument.
     last: (until) => at(cron.previousRuns(1, new Date(Math.floor(until / SECOND) * SECOND + SECOND))[0]),
   };
 }

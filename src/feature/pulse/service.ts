@@ -55,7 +55,7 @@ export interface Pulses {
   remove(agentId: string, id: string, caller: Caller): void;
   /** Starts it now. @throws Problem 409 with what keeps it from running. */
   trigger(agentId: string, id: string, caller: Caller): PulseTick;
-  /** Its ticks, the latest first. */
+  /** Its ticks, newest first. */
   ticks(agentId: string, id: string, page: Page, caller: Caller): ListAnswer<PulseTick>;
   tick(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
   /** Ends a tick's work. @throws Problem 409 when it has ended. */

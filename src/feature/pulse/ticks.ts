@@ -198,6 +198,6 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
 
 const BLACKOUT: Reason = { code: "blackout", message: "One of its blackouts covers this time." };
 const MISSED = (at: string): Partial<TickRow> => ({
-  ...{ status: "missed", reason_code: "server_down", reason: "The server was not there at this time." },
+  ...{ status: "missed", reason_code: "server_down", reason: "The server was not running at this time." },
   finished_at: at,
 });

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
-export const COMMENT_CHARACTERS = 10_000;
+const COMMENT_CHARACTERS = 10_000;
 const Line = t.Integer({ minimum: 1, maximum: 10_000_000, description: "From 1, in the file as it is on that side." });
 const Side = t.Union([t.Literal("new"), t.Literal("old")], {
   description: "`new`: the file as the run left it (default); `old`: as it was before.",
@@ -21,7 +21,7 @@ export const RunComment = t.Object(
       t.String({ description: "User who wrote it; null: a reviewer on the code host, or the server has no accounts." }),
     ),
     codehost_login: orNull(t.String({ description: "Its author on the code host; null: it was written here." })),
-    url: orNull(t.String({ description: "Where it stands on the code host." })),
+    url: orNull(t.String({ description: "Where it is on the code host." })),
     created_at: Time,
     sent_at: orNull(Time, { description: "When the run was sent back with it; null: not yet." }),
   },
@@ -38,7 +38,7 @@ export const RunCommentCreate = t.Object({
 export type RunCommentCreate = Static<typeof RunCommentCreate>;
 
 export const SendBack = t.Object({
-  from_step: t.Optional(t.String({ maxLength: 64, description: "Step to go on from; every step again if absent." })),
+  from_step: t.Optional(t.String({ maxLength: 64, description: "Step to continue from; every step again if absent." })),
   message: t.Optional(
     t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, description: "Said before the comments." }),
   ),

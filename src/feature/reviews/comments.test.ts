@@ -102,7 +102,7 @@ describe("comments of a run", () => {
     expect((await server.request("POST", `/v1/runs/${id}/send-back`)).body).toMatchObject({ code: "no_comments" });
   });
 
-  test("go to the agents as guidance when the run is sent back, once; the run goes on, on its branch", async () => {
+  test("go to the agents as guidance when the run is sent back, once; the run continues, on its branch", async () => {
     const { id, branch } = await run();
     await comment(id, { path: "a.txt", line: 3, body: "Not three: four." });
     const back = await server.request<Run>("POST", `/v1/runs/${id}/send-back`, {

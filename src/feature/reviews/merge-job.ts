@@ -50,7 +50,7 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
         return { ...merged };
       } catch (error) {
         if (isProblem(error)) job.report(reportOf(error.extras.data));
-        // A job that was aborted is ended, or begun again, by who aborted it.
+        // A job that was aborted is ended, or started again, by who aborted it.
         if (!job.signal.aborted) waiting.get(job.id)?.reject(error);
         throw error;
       }

@@ -220,7 +220,7 @@ describe("merging", () => {
     });
   });
 
-  test("refuses what cannot be merged: no change, a run at work, no project, a target that is none", async () => {
+  test("refuses what cannot be merged: no change, a run at work, no project, a target that is not valid", async () => {
     const { name } = await project("refusals");
     const idle = await run("idle", name);
     expect((await merge(idle.id)).body.code).toBe("nothing_to_merge");
@@ -239,7 +239,7 @@ describe("merging", () => {
     expect((await merge("run_none")).status).toBe(404);
   });
 
-  test("push brings the merged branch to the repository, and names what stands against it", async () => {
+  test("push brings the merged branch to the repository, and names what blocks it", async () => {
     const { name, upstream } = await project("pushed");
     const done = await run("add", name);
     expect((await merge(done.id, { push: true })).body.code).toBe("target_checked_out");
@@ -279,7 +279,7 @@ describe("merging", () => {
     expect(workspace.fetched_at).toEqual(expect.any(String));
   });
 
-  test("a fetch that fails is noted on the run, which goes on; a project that requires it fails the run", async () => {
+  test("a fetch that fails is noted on the run, which continues; a project that requires it fails the run", async () => {
     const { id, name, upstream } = await project("gone");
     rmSync(upstream, { recursive: true });
     const done = await run("add", name);

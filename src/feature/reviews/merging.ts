@@ -36,7 +36,7 @@ export interface Merging {
   /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
   patch(runId: string, caller: Caller): Promise<string>;
   /**
-   * As a background job, which goes on when the caller has gone away.
+   * As a background job, which continues when the caller has gone away.
    * @param waitMs how long its end is waited for. @returns the merge; the job when it takes longer.
    * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `nothing_to_merge`, `merge_cancelled`.
    */

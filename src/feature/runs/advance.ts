@@ -50,7 +50,7 @@ export interface Advance {
   run(tx: WriteTx, runId: string): void;
   cancel(tx: WriteTx, runId: string): void;
   restart(tx: WriteTx, runId: string, fromStep: string | undefined): void;
-  /** Every step once more. */
+  /** Every step again. */
   again(tx: WriteTx, runId: string): void;
   /** A person's answer to a step that is `waiting`. */
   answer(tx: WriteTx, step: StepRow, answer: { approved: boolean; comment: string }): void;
@@ -75,7 +75,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const agent = agentOf(step) ?? NO_AGENT;
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
-    // A retry goes on in the session of the attempt before it.
+    // A retry continues in the session of the attempt before it.
     const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
     const kind = isCommand(step) ? "command" : "pipeline";
     const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, agent, kind), {

@@ -85,7 +85,7 @@ function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: E
   const nameOf = (id: string) => definition.steps.find((one) => one.id === id)?.name ?? id;
   const goOn = (steps: string[]): Effect => {
     const names = steps.length > 0 ? steps.map(nameOf).join(", ") : "the end of the run";
-    return { outcome: "go_on", steps, says: `Goes on with ${names}.` };
+    return { outcome: "go_on", steps, says: `Continues with ${names}.` };
   };
   const goTo = (id: string): Effect => ({ outcome: "go_to", steps: [id], says: `Goes to ${nameOf(id)}.` });
   const next = definition.steps.flatMap(({ id }, at) => (needsOf(definition, at).includes(step.id) ? [id] : []));

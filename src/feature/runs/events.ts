@@ -50,12 +50,12 @@ export const runCreated = defineEvent(
 export const runComplete = runEvent("run_complete", "A run succeeded.");
 export const runFailed = runEvent("run_failed", "A run failed.");
 export const runCancelled = runEvent("run_cancelled", "A run was cancelled.");
-export const runWaiting = runEvent("run_waiting", "A run can only go on when a person answers.");
+export const runWaiting = runEvent("run_waiting", "A run can only continue when a person answers.");
 export const runRestarted = defineEvent(
   "run_restarted",
   t.Object(
-    { pipeline_id, from_step: orNull(t.String({ description: "Step from which it goes on." })) },
-    { description: "An ended run goes on." },
+    { pipeline_id, from_step: orNull(t.String({ description: "Step from which it continues." })) },
+    { description: "An ended run continues." },
   ),
 );
 export const runMerged = defineEvent(

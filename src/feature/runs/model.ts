@@ -38,7 +38,7 @@ export const Run = t.Object({
   created_at: Time,
   started_at: orNull(Time),
   finished_at: orNull(Time),
-  restarted_from: orNull(t.String({ description: "Step from which the last restart went on." })),
+  restarted_from: orNull(t.String({ description: "Step from which the last restart continued." })),
   steps_done: t.Integer(),
   steps_total: t.Integer(),
   current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),

@@ -26,7 +26,7 @@ const StepPlan = t.Object(
     }),
     when: orNull(t.String()),
     status: StepStatus,
-    attempts: t.Integer({ description: "Begun so far, over all visits." }),
+    attempts: t.Integer({ description: "Started so far, over all visits." }),
     children: t.Object({ done: t.Integer(), total: t.Integer() }, { description: "Of a step done for each item." }),
   },
   { title: "StepPlan" },

@@ -1,5 +1,5 @@
 /**
- * A run with its steps as they stand in one transaction: read once, then every change is made by the state tables
+ * A run with its steps as they are in one transaction: read once, then every change is made by the state tables
  * (`RunState`, the same that the planner decides on) and written with its event. The only place that changes the
  * status of a run or a step.
  */

@@ -1,6 +1,12 @@
 /** Runs found by words: which, in what order, and at what cost. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Database from "better-sqlite3";
 import { systemClock } from "../../core/clock.ts";
+import { migrate } from "../../store/migrate.ts";
+import { MIGRATIONS } from "../../store/migrations/list.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createRunStore, type RunFilter, type RunStore } from "./store.ts";
 
@@ -78,7 +84,38 @@ test("what changes, changes hands or is removed is found accordingly", () => {
   expect(store.sqlite.prepare(left).pluck().get()).toBe(0);
 });
 
-test("a page reads what it shows and goes on where the last one ended; an old run is found among thousands", () => {
+test("runs of a data folder from before the index are found, with the definitions that they began with", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-old-"));
+  const path = join(folder, "skep.db");
+  const old = new Database(path);
+  const first = MIGRATIONS.findIndex(({ name }) => name === "0310-text-search");
+  migrate(old, null, MIGRATIONS.slice(0, first));
+  const insert = old.prepare(
+    `INSERT INTO runs (id, pipeline_id, definition, task_description, created_by, status, created_at)
+     VALUES (?, 'p', ?, ?, 'usr_a', 'succeeded', '2026-01-01T00:00:00.000Z')`,
+  );
+  const [one, two] = ["one", "two"].map((id) => JSON.stringify({ id, steps: [] }));
+  insert.run("run_1", one, "An old bee");
+  insert.run("run_2", two, "Another");
+  insert.run("run_3", one, "The same bee");
+  old.close();
+  const opened = openStore({ path, clock: systemClock });
+  const kept = createRunStore(opened);
+  const found = kept.page({ text: "bee", created_by: "usr_a" }, null, 10).map(({ id }) => id);
+  expect(found).toEqual(["run_3", "run_1"]);
+  expect(["run_1", "run_2", "run_3"].map((id) => kept.run(id)?.definition.id)).toEqual(["one", "two", "one"]);
+  expect(opened.sqlite.prepare("SELECT count(*) FROM run_definitions").pluck().get()).toBe(2);
+  expect(opened.sqlite.pragma("integrity_check", { simple: true })).toBe("ok");
+  const copy = join(folder, "copy.db");
+  opened.sqlite.prepare("VACUUM INTO ?").run(copy);
+  opened.close();
+  const restored = openStore({ path: copy, clock: systemClock });
+  expect(createRunStore(restored).page({ text: "bee" }, null, 10)).toHaveLength(2);
+  restored.close();
+  rmSync(folder, { recursive: true });
+});
+
+test("a page reads what it shows and continues where the last one ended; an old run is found among thousands", () => {
   const old = add("The first of a swarm", "usr_own");
   store.write(() => {
     for (let n = 0; n < 5_000; n++) add("A bee of the many", "usr_other");

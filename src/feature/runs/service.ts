@@ -53,7 +53,7 @@ export interface Runs {
   mergedOnHost(id: string, merge: { into: string; commit: string; head: string }): void;
   /** Takes runs forward in which a person's time to answer is over. */
   tick(): void;
-  /** After a start: goes on with runs that a crash left between two steps. */
+  /** After a start: continues runs that a crash left between two steps. */
   resume(): void;
   /** How executions of pipeline steps report. */
   readonly owner: SessionOwner;
@@ -155,7 +155,7 @@ export function createRuns(deps: RunsDeps): Runs {
         if (!isRunEnd(row.status))
           throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
         if (row.status === "succeeded" && from_step === undefined)
-          throw conflict("The run succeeded. Name the step to go on from with from_step.", "run_succeeded");
+          throw conflict("The run succeeded. Name the step to continue from with from_step.", "run_succeeded");
         const { definition } = row;
         const { steps } = definition;
         assertBudget(budget_usd, definition, caller);
@@ -241,7 +241,7 @@ export function createRuns(deps: RunsDeps): Runs {
     },
   };
 
-  /** Name of the first step that has not succeeded, for showing where a restart goes on. */
+  /** Name of the first step that has not succeeded, for showing where a restart continues. */
   function firstOpen(id: string, steps: PipelineDefinition["steps"]): string | null {
     const taken = rows.stepsOf(id).filter((row) => !row.superseded && row.item_index === null);
     return steps.find((step) => taken.findLast((row) => row.step_id === step.id)?.status !== "succeeded")?.id ?? null;

@@ -12,7 +12,7 @@ import { searchRoutes } from "./routes.ts";
 import { createSearch } from "./service.ts";
 
 type Needs = Core & {
-  agents: Pick<Agents, "list">;
+  agents: Pick<Agents, "named">;
   pipelines: Pick<Pipelines, "list">;
   skills: Pick<Skills, "list">;
   projects: Pick<ServiceOf<typeof projects>, "list">;

@@ -20,7 +20,7 @@ type Kind = Found["kind"];
 
 export interface SearchDeps {
   store: Store;
-  agents: { list(page: Page): ListAnswer<Agent> };
+  agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
   pipelines: { list(page: Page): ListAnswer<Pipeline> };
   skills: { list(page: Page): ListAnswer<Skill> };
   projects: { list(filter: object, page: Page): ListAnswer<Project> };
@@ -62,7 +62,7 @@ export function createSearch(deps: SearchDeps) {
   const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
   type Wanted = (kind: Kind) => boolean;
   const named = (wanted: Wanted): Found[] => {
-    const agents = wanted("agent") ? deps.agents.list(all).items : [];
+    const agents = wanted("agent") ? deps.agents.named() : [];
     const pipelines = wanted("pipeline") ? deps.pipelines.list(all).items : [];
     const skills = wanted("skill") ? deps.skills.list(all).items : [];
     const projects = wanted("project") ? deps.projects.list({}, all).items : [];
@@ -73,7 +73,7 @@ export function createSearch(deps: SearchDeps) {
       ...projects.map((one) => found("project", one.id, one.name, one.description)),
     ];
   };
-  /** Chats by their title, the latest first. */
+  /** Chats by their title, newest first. */
   const chatsWith = (words: string[], limit: number, caller: Caller): Found[] =>
     deps.chat
       .titled(words, limit, caller)

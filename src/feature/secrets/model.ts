@@ -3,12 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { orNull } from "../../core/schema.ts";
 
-export const SecretType = t.Union([
-  t.Literal("api_key"),
-  t.Literal("token"),
-  t.Literal("ssh_key"),
-  t.Literal("custom"),
-]);
+const SecretType = t.Union([t.Literal("api_key"), t.Literal("token"), t.Literal("ssh_key"), t.Literal("custom")]);
 
 export const Secret = t.Object({
   secret_id: t.String(),

@@ -102,7 +102,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         if (!work) return;
         rows.updateExecution(id, { waits_for: null });
         const isLast = work.run_id === null || !rows.othersWaitFor(work.run_id, id, waited);
-        if (isLast) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: "Goes on." } });
+        if (isLast) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: "Continues." } });
       });
     },
     begin: (execution, model, { system, said, skills }) =>

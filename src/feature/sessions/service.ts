@@ -44,15 +44,15 @@ export interface Sessions {
    * @throws Problem 404, 409 `session_ended`.
    */
   queue(sessionId: string, turn: TurnDraft): ExecutionRow;
-  /** Turns that have not begun, in the order in which they will. */
+  /** Turns that have not started, in the order in which they will. */
   queued(sessionId: string): ExecutionRow[];
-  /** How many turns of each of these sessions have never begun, where there are any. */
+  /** How many turns of each of these sessions have never started, where there are any. */
   waitingCounts(sessionIds: readonly string[]): Map<string, number>;
-  /** Changes what a turn that has not begun says. @throws Problem 404, 409 `turn_started`. */
+  /** Changes what a turn that has not started says. @throws Problem 404, 409 `turn_started`. */
   edit(sessionId: string, messageId: string, input: InputPart[]): ExecutionRow;
-  /** Takes back a turn that has not begun. @throws Problem 404, 409 `turn_started`. */
+  /** Takes back a turn that has not started. @throws Problem 404, 409 `turn_started`. */
   withdraw(sessionId: string, messageId: string): void;
-  /** Ends the running reply and keeps what was said; the session goes on. @returns whether there was one. */
+  /** Ends the running reply and keeps what was said; the session continues. @returns whether there was one. */
   interrupt(sessionId: string): boolean;
   /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
   end(sessionId: string): void;
@@ -64,7 +64,7 @@ export interface Sessions {
   /** What that call of a tool in that session has started. */
   startedBy(sessionId: string, callId: string): SessionRow | undefined;
   execution(id: string): ExecutionRow | undefined;
-  /** The execution of a session that was queued last, whether it has begun or not. */
+  /** The execution of a session that was queued last, whether it has started or not. */
   latest(sessionId: string): ExecutionRow | undefined;
   /** The one at work in the session. */
   running(sessionId: string): ExecutionRow | undefined;

@@ -6,6 +6,7 @@ import type { ModelMessage, ModelRequest } from "../../engine/model.ts";
 import { textOf } from "../../engine/parts.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
+import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { createRigs, type RigOptions } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandModel } from "../../testing/hand-model.ts";
 import { defineFeature } from "../feature.ts";
@@ -170,7 +171,7 @@ describe("a chat", () => {
     expect(sessions.find(id)?.ended_at).toBeNull();
   });
 
-  test("what a provider takes back in the midst of a reply is marked, and only the whole reply is kept", async () => {
+  test("what a provider takes back in the middle of a reply is marked, and only the whole reply is kept", async () => {
     const { rig, model, sessions, chat, say, answered } = await started();
     const id = chat();
     const turn = say(id, "Count");
@@ -212,14 +213,14 @@ describe("a chat", () => {
     expect(sessions.find(id)?.status).toBe("open");
     const ends = rig.events().filter(({ kind }) => kind === "tool_call_end");
     expect(ends.map(({ data }) => [data["ok"], data["interrupted"]])).toEqual([[false, true]]);
-    say(id, "Go on");
+    say(id, "Continue");
     const { request } = await model.next();
     expect(request.messages.map(({ role }) => role)).toEqual(["user", "assistant", "tool", "user"]);
     expect(words(request.messages[2]!)).toMatch(/Stopped before it ended.*Stopped before it ended/);
     expect(sessions.interrupt(chat())).toBe(false);
   });
 
-  test("goes on in another process over the same rows: the call in flight is made again, nothing is said twice", async () => {
+  test("continues in another process over the same rows: the call in flight is made again, nothing is said twice", async () => {
     const model = createHandModel();
     const { rig, chat, say, answered } = await started({ model });
     const id = chat();
@@ -285,13 +286,13 @@ describe("a session tree", () => {
       ...["usr_1", "usr_1", root.id, 2],
     ]);
     const deepest = open({ kind: "spawn", parent_id: grandchild.id });
-    expect(() => open({ kind: "spawn", parent_id: deepest.id })).toThrow("once more");
+    expect(() => open({ kind: "spawn", parent_id: deepest.id })).toThrow("one more");
     for (let size = 4; size < 64; size++) open({ kind: "spawn", parent_id: root.id });
     expect(() => open({ kind: "spawn", parent_id: child.id })).toThrow("64 sessions");
     expect(rig.services.sessions.find(root.id)?.tree_size).toBe(64);
   });
 
-  test("cancelling a node ends all below it within a second; what is above goes on, and nothing begins any more", async () => {
+  test("cancelling a node ends all below it within a second; what is above continues, and nothing begins any more", async () => {
     const { model, sessions, say, open, root, child, grandchild, ended } = await nested();
     for (const { id } of [root, child, grandchild]) say(id, "Work");
     await Promise.all([root, child, grandchild].map(({ id }) => model.next(id)));
@@ -301,7 +302,7 @@ describe("a session tree", () => {
     sessions.end(child.id);
     for (const { id } of [child, grandchild, queued])
       expect((await ended(id)).data).toMatchObject({ status: "cancelled" });
-    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(performance.now() - before).toBeLessThan(msWhenBusy(1_000));
     expect(sessions.find(root.id)).toMatchObject({ status: "running", ended_at: null });
     expect(model.calls.filter(({ request }) => request.scope.sessionId === queued.id)).toEqual([]);
     expect(model.calls.length).toBeLessThanOrEqual(asked + 1);
@@ -426,7 +427,7 @@ describe("what the model reads of a session", () => {
     expect(blind[1]).toMatchObject({ text: expect.stringContaining("demo/scripted cannot read it") });
   });
 
-  test("the attempts of a step share a session, and each starts afresh", async () => {
+  test("the attempts of a step share a session, and each starts empty", async () => {
     const pipeline =
       "id: tries\nname: Tries\nsteps:\n  - id: work\n    agent: worker\n    input: Do it\n    on_failure: retry\n";
     const { rig, model, sessions } = await started({ pipelines: { tries: pipeline } });

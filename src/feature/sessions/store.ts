@@ -251,7 +251,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .get(),
     /** Of a session, in the order in which they will be taken. */
     queued: (sessionId: string): ExecutionRow[] => ofSession(sessionId, "queued"),
-    /** How many turns of each session have never begun, where there are any. */
+    /** How many turns of each session have never started, where there are any. */
     waitingCounts: (sessionIds: readonly string[]): Map<string, number> =>
       new Map(
         statement(

@@ -46,7 +46,7 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
       throw conflict("The session has ended; it starts nothing any more.", "session_ended");
     if (parent.depth >= LIMITS.sessionTreeDepth)
       throw conflict(
-        `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; this would be once more.`,
+        `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; this would be one more.`,
         "too_deep",
       );
     const size = rows.session(parent.root_id)!.tree_size;

@@ -15,7 +15,7 @@ const ModelId = orNull(
 const Usd = (description: string) =>
   orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: `${description}, USD; null: no limit.` }));
 const Days = (description: string) =>
-  orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, days; null: for ever.` }));
+  orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, days; null: forever.` }));
 
 export const Settings = t.Object(
   {
@@ -53,14 +53,14 @@ export const Settings = t.Object(
             minimum: 32,
             maximum: 36_500,
             description:
-              "Logged model calls are kept, days; null: for ever. A month at least: budgets are sums over them. What a day's calls add up to stays.",
+              "Logged model calls are kept, days; null: forever. A month at least: budgets are sums over them. What a day's calls add up to stays.",
           }),
         ),
         api_usage_days: Days("Request counts are kept"),
         audit_days: Days("The audit log is kept"),
-        onboarding_days: Days("Onboarding sessions that nobody goes on with stay open"),
+        onboarding_days: Days("Onboarding sessions that nobody continues stay open"),
         notifications_days: Days("Dismissed notifications are kept"),
-        jobs_days: Days("Finished background jobs, and what became of the times of routines, are kept"),
+        jobs_days: Days("Finished background jobs, and what happened to the times of routines, are kept"),
         backups_days: Days("Backups made by the server, but the newest, are kept"),
         merged_branches_days: Days("Branches of runs are kept after their work was merged"),
       },

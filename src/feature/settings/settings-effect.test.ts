@@ -48,7 +48,7 @@ describe("settings", () => {
     expect(JSON.stringify(metered.models.requests.at(-1)?.body)).toContain("SUMMARY");
   });
 
-  test("limits.max_turns ends an agent that goes on", async () => {
+  test("limits.max_turns ends an agent that does not stop", async () => {
     await put({ limits: { max_turns: 2 } });
     metered.models.next(reply(LOOKS));
     const run = await metered.run(await metered.pipeline());

@@ -4,7 +4,7 @@ import { RESERVED_SLUGS, SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
-export const SkillScope = oneOf("global", "agent");
+const SkillScope = oneOf("global", "agent");
 
 /** A problem of a file that people wrote. */
 export const FileProblem = t.Object({

@@ -1,4 +1,4 @@
-/** Skills on two levels. Files are the truth; an agent's own skill stands before everybody's of the same name. */
+/** Skills on two levels. Files are the truth; an agent's own skill comes before everybody's of the same name. */
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";

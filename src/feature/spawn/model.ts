@@ -30,7 +30,7 @@ export const HandedOn = t.Object({
 });
 export type HandedOn = Static<typeof HandedOn>;
 
-export const SpawnStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled");
+const SpawnStatus = oneOf("queued", "running", "succeeded", "failed", "cancelled");
 
 export const SpawnedExecution = t.Object({
   id: t.String(),

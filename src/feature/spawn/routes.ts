@@ -36,7 +36,7 @@ export function spawnRoutes(base: Base, spawns: Spawns) {
       access: "user",
       params: SpawnPath,
       response: { 200: SpawnedExecution },
-      detail: { tags, summary: "How a spawned execution stands, with its result" },
+      detail: { tags, summary: "The state of a spawned execution, with its result" },
     })
     .post("/v1/spawn-executor/:id/cancel", ({ params, caller }) => spawns.cancel(params.id, caller), {
       access: "user",

@@ -19,7 +19,7 @@ export interface Spawns {
    * @throws Problem 404 unknown agent, 409 switched off, `too_deep`, `too_many_sessions`, `budget_too_small`.
    */
   executeFor(by: ExecutionInfo, callId: string, work: HandedOn): SpawnedExecution;
-  /** For the agent that started it: how it stands. */
+  /** For the agent that started it: its state. */
   report(id: string): SpawnedExecution;
   /** @throws Problem 404 unknown or another user's. */
   get(id: string, caller: Caller): SpawnedExecution;

@@ -30,7 +30,7 @@ async function until(session: string, kind: string): Promise<void> {
 }
 
 describe("a spawned execution", () => {
-  test("does its piece of work and keeps what came of it", async () => {
+  test("does its piece of work and keeps the result", async () => {
     const made = await call("POST", "/execute", { agent_id: "scribe", prompt: "Look around" });
     expect(made.status).toBe(202);
     expect(made.headers.get("location")).toBe(`/v1/spawn-executor/${made.body.id}`);

@@ -48,8 +48,8 @@ export type SwarmPlan = Static<typeof SwarmPlan>;
 
 const Failure = orNull(t.Object({ code: t.String(), message: t.String() }));
 
-export const SwarmStatus = oneOf("running", "succeeded", "failed", "cancelled");
-export const SwarmTaskStatus = oneOf("pending", "ready", "running", "succeeded", "failed", "skipped", "cancelled");
+const SwarmStatus = oneOf("running", "succeeded", "failed", "cancelled");
+const SwarmTaskStatus = oneOf("pending", "ready", "running", "succeeded", "failed", "skipped", "cancelled");
 
 export const Swarm = t.Object({
   id: t.String(),

@@ -28,12 +28,12 @@ describe("the plan of a swarm", () => {
   test("names the field of what does not fit", () => {
     expect(faultOf(task("a"), task("b"), task("a"))).toEqual(["/tasks/2/key", "a is the key of task 1 already."]);
     expect(faultOf(task("a", "a"))).toEqual(["/tasks/0/depends_on/0", "a cannot depend on itself."]);
-    expect(faultOf(task("a"), task("b", "a", "a"))).toEqual(["/tasks/1/depends_on/1", "a stands twice."]);
+    expect(faultOf(task("a"), task("b", "a", "a"))).toEqual(["/tasks/1/depends_on/1", "a occurs twice."]);
     expect(faultOf(task("lint"), task("b", "lint", "none"))[0]).toBe("/tasks/1/depends_on/1");
     expect(faultOf(task("lint"), task("b", "linr"))[1]).toContain("There is no task linr in this swarm. Did you mean");
   });
 
-  test("names a circle, and not what stands behind it", () => {
+  test("names a circle, and not what is behind it", () => {
     expect(faultOf(task("behind", "a"), task("a", "c"), task("b", "a"), task("c", "b"), task("free"))).toEqual([
       "/tasks/1/depends_on",
       "These tasks wait for each other: a → c → b → a.",

@@ -5,7 +5,7 @@ import type { SwarmTaskRequest } from "./model.ts";
 
 /**
  * @returns how many tasks the longest chain has.
- * @throws Problem 422 naming the field, for a key that stands twice, a dependency that is not there, and a circle.
+ * @throws Problem 422 naming the field, for a key that occurs twice, a dependency that does not exist, and a circle.
  */
 export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[]): number {
   const places = new Map<string, number>();
@@ -18,7 +18,7 @@ export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depend
     for (const [n, other] of depends_on.entries()) {
       const pointer = `/tasks/${at}/depends_on/${n}`;
       if (other === key) throw invalidField(pointer, `${key} cannot depend on itself.`);
-      if (depends_on.indexOf(other) < n) throw invalidField(pointer, `${other} stands twice.`);
+      if (depends_on.indexOf(other) < n) throw invalidField(pointer, `${other} occurs twice.`);
       if (places.has(other)) continue;
       const near = didYouMean(other, [...places.keys()]);
       throw invalidField(pointer, `There is no task ${other} in this swarm.${near ? ` ${near}` : ""}`);
@@ -26,7 +26,7 @@ export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depend
   return deepest(tasks, places);
 }
 
-/** Walks from tasks that depend on nothing; those that are never reached stand in a circle or behind one. */
+/** Walks from tasks that depend on nothing; those that are never reached are in a circle or behind one. */
 function deepest(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[], places: Map<string, number>): number {
   const depths = new Map<string, number>();
   const left = new Set(tasks);

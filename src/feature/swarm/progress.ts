@@ -1,5 +1,5 @@
 /**
- * How a swarm goes on. Every step of it is in the transaction of what led to it: a task's end, its begin, a cancel. So a
+ * How a swarm continues. Every step of it is in the transaction of its cause: a task's start or end, a cancel. So a
  * crash leaves nothing between, and nothing has to be looked for at a start.
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -30,7 +30,7 @@ export interface Progress {
   stop(tx: WriteTx, swarmId: string, how: "failed" | "cancelled", error: Failure | null): void;
   /**
    * Does a task again that did not succeed, and after it what depends on it; where a failure ends the swarm, all that is
-   * left. An ended swarm goes on, with its time from its beginning.
+   * left. An ended swarm continues, with its time from its beginning.
    * @throws Problem 409 `task_not_failed`, `dependency_failed`, `swarm_ending`, `session_ended`.
    */
   retry(tx: WriteTx, swarmId: string, task: TaskRow): void;
@@ -71,7 +71,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     else tx.emit(swarmTaskFailed, { ...about, data: { ...data, status, error: error?.message } });
   }
 
-  /** @returns false when it could not be begun, and so has failed. */
+  /** @returns false when it could not be started, and so has failed. */
   function beginTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): boolean {
     const { agent_id, title, model, timeout_seconds } = task;
     try {
@@ -161,7 +161,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     const tasks = rows.tasks(swarmId);
     for (const task of tasks)
       if (!hasEnded(task) && task.session_id === null) endTask(tx, swarm, task, "cancelled", error);
-    // What has not begun ends here and now, and may end the swarm.
+    // What has not started ends here and now, and may end the swarm.
     for (const task of tasks) if (isOpen(task)) sessions.end(task.session_id!);
     goOn(tx, swarmId);
   }

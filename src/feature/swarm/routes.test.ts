@@ -78,7 +78,7 @@ describe("POST /v1/swarm/execute", () => {
   test.each([
     ["a circle", { tasks: [task("a", "b"), task("b", "a")] }, 422, "/tasks/0/depends_on"],
     ["an unknown dependency", { tasks: [task("a"), task("b", "c")] }, 422, "/tasks/1/depends_on/0"],
-    ["a key that stands twice", { tasks: [task("a"), task("a")] }, 422, "/tasks/1/key"],
+    ["a key that occurs twice", { tasks: [task("a"), task("a")] }, 422, "/tasks/1/key"],
     ["no task", { tasks: [] }, 422, "/tasks"],
     ["too many tasks", { tasks: Array.from({ length: 51 }, (_, at) => task(`t${at}`)) }, 422, "/tasks"],
     ["an empty prompt", { tasks: [{ key: "a", prompt: " " }] }, 422, "/tasks/0/prompt"],

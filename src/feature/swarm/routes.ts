@@ -41,7 +41,7 @@ export function swarmRoutes(base: Base, swarms: Swarms) {
       access: "user",
       params: SwarmPath,
       response: { 200: Swarm },
-      detail: { tags, summary: "How a swarm stands" },
+      detail: { tags, summary: "The state of a swarm" },
     })
     .get("/v1/swarm/:id/tasks", ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller), {
       access: "user",
@@ -64,7 +64,7 @@ export function swarmRoutes(base: Base, swarms: Swarms) {
         tags,
         summary: "Do a task again that did not succeed",
         description:
-          "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm goes on.",
+          "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm continues.",
       },
     });
 }

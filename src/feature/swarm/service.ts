@@ -34,7 +34,7 @@ export interface Swarms {
   cancel(id: string, caller: Caller): Swarm;
   /** Does a task again. @throws Problem 404, 409 as `Progress.retry` says. */
   retry(id: string, key: string, caller: Caller): Swarm;
-  /** For its own agent: how it stands, and all tasks. */
+  /** For its own agent: its state, and all tasks. */
   report(id: string): { swarm: Swarm; tasks: SwarmTask[] };
 }
 
@@ -50,7 +50,7 @@ export interface SwarmsDeps {
   projectExists(id: string): boolean;
   isModel(id: string): boolean;
   timeoutSeconds(): number;
-  /** A swarm has begun: there is a deadline more. */
+  /** A swarm has started: there is a deadline more. */
   deadlinesChanged(): void;
 }
 
@@ -86,7 +86,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
   function assertRoom({ depth, root_id }: SessionRow, count: number): void {
     if (depth >= LIMITS.sessionTreeDepth)
       throw conflict(
-        `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; the tasks of this swarm would be once more.`,
+        `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; the tasks of this swarm would be one more.`,
         "too_deep",
       );
     const used = sessions.find(root_id)!.tree_size;

@@ -3,6 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { SkepEvent } from "../../core/events.ts";
 import { textOf } from "../../engine/parts.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { createRigs, type RigOptions } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandCall } from "../../testing/hand-model.ts";
 import type { SwarmRequest } from "./model.ts";
@@ -76,7 +77,7 @@ describe("a swarm", () => {
     expect(swarm().report(id).tasks[1]).toMatchObject({ output: expect.stringContaining("L\n"), outputs: { n: 1 } });
   });
 
-  test("has no more tasks at work than it may, and goes on as places become free", async () => {
+  test("has no more tasks at work than it may, and continues as places become free", async () => {
     const { start, asked, statuses, ended, model } = await started();
     const keys = ["a", "b", "c", "d", "e"];
     const { id } = start(
@@ -131,7 +132,7 @@ describe("a swarm", () => {
     swarm().cancel(id, LOCAL_ADMIN);
     expect((await ended(id)).data).toMatchObject({ status: "cancelled", counts: { cancelled: 3 } });
     while (rig.services.engine.active() > 0) await Bun.sleep(5);
-    expect(performance.now() - before).toBeLessThan(1_000);
+    expect(performance.now() - before).toBeLessThan(msWhenBusy(1_000));
     expect([a, below].map(({ request }) => request.signal.aborted)).toEqual([true, true]);
     expect(model.calls).toHaveLength(3);
     expect(statuses(id)).toEqual({ a: "cancelled", b: "cancelled", c: "cancelled" });
@@ -261,7 +262,7 @@ describe("an agent that starts others", () => {
     await rig.event(({ kind }) => kind === "turn_ended");
   });
 
-  test("takes what it had started with it when its reply is stopped, and the chat goes on", async () => {
+  test("takes what it had started with it when its reply is stopped, and the chat continues", async () => {
     const { asked, rig, session } = await chat();
     (await asked("chat")).reply([{ tool: "swarm_execute", input: plan }]);
     const a = await asked("a");
@@ -273,7 +274,7 @@ describe("an agent that starts others", () => {
     expect(rig.services.sessions.live().map(({ id, status }) => [id, status])).toEqual([[session, "open"]]);
   });
 
-  test("is begun what does not fit, and spends no more than its own budget", async () => {
+  test("is started what does not fit, and spends no more than its own budget", async () => {
     const { asked, model, rig, session } = await chat();
     const tooMany = Array.from({ length: 51 }, (_, at) => task(`t${at}`));
     (await asked("chat")).reply([

@@ -110,7 +110,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     if (state.status === "waiting" && row.status !== "review")
       rules.move(row, { status: "review", note: by("The run waits for a person.") });
     else if ((state.status === "running" || state.status === "queued") && row.status !== "in_progress")
-      rules.move(row, { status: "in_progress", note: by("The run goes on.") });
+      rules.move(row, { status: "in_progress", note: by("The run continues.") });
     else if (state.status === "failed")
       rules.move(row, { status: "failed", note: by(state.error ?? "The run failed.") });
     else if (state.status === "cancelled") {
@@ -176,7 +176,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
 }
 
 /** The next stages that one run does: a pipeline alone, or agents one after another. */
-export function stagesToRun(stages: readonly Stage[], completed: readonly string[]): Stage[] {
+function stagesToRun(stages: readonly Stage[], completed: readonly string[]): Stage[] {
   const open = stages.filter(({ stage, disposition }) => disposition !== "skip" && !completed.includes(stage));
   const [first] = open;
   if (!first) return [];

@@ -1,4 +1,4 @@
-/** Many tasks at once, as a background job: their ids are made when it is asked for, so that a job begun again goes on. */
+/** Many tasks at once, as a background job: their ids are made when it is asked for, so that a job started again continues. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { invalidField, isProblem } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -27,7 +27,7 @@ export interface ImportDeps {
 
 /**
  * Gives each task an id and puts ids in the place of keys; what a task names comes before it.
- * @throws Problem 422 for a key that is there twice or not at all, and for circles.
+ * @throws Problem 422 for a key that occurs twice or not at all, and for circles.
  */
 export function importOf(projectId: string, { tasks }: TaskImport): ImportPayload {
   const ids = new Map<string, string>();

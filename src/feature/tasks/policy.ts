@@ -11,7 +11,7 @@ import type { TaskRow } from "./store.ts";
 
 export interface Policies {
   get(projectId: string): WorkflowPolicy;
-  /** @throws Problem 422 for a stage that is there twice, or an agent or pipeline that is not. */
+  /** @throws Problem 422 for a stage that occurs twice, or an agent or pipeline that is not. */
   update(projectId: string, input: { rules?: Rules | undefined; wait_for_merge?: boolean | undefined }): WorkflowPolicy;
   /** What is to be done for the task, as `workType` or its own kind of work. */
   resolve(row: TaskRow, workType?: WorkType): Omit<ResolvedWorkflow, "next_statuses">;

@@ -7,7 +7,7 @@ import type { HistoryNote, TaskRow, TaskStore } from "./store.ts";
 
 export const FINISHED: ReadonlySet<string> = new Set(["done", "failed"]);
 /** Somebody is at work on it. */
-export const ACTIVE: ReadonlySet<string> = new Set(["in_progress", "review"]);
+const ACTIVE: ReadonlySet<string> = new Set(["in_progress", "review"]);
 /** Statuses that a claim begins from. */
 export const CLAIMABLE: ReadonlySet<string> = new Set(["backlog", "ready", "in_progress"]);
 

@@ -73,7 +73,7 @@ describe("tasks", () => {
     }
   });
 
-  test("200 parallel claims have one winner, who may claim again; the others are told who holds it", async () => {
+  test("200 parallel claims have one winner, who may claim again; the others learn who holds it", async () => {
     await board();
     const task = await make("wanted", { status: "ready" });
     const agents = ["scribe", "engineer", "lead", "reviewer"];
@@ -97,7 +97,7 @@ describe("tasks", () => {
     expect(given.body.task).toMatchObject({ status: "ready", assigned_agent: null, lease_until: null });
   });
 
-  test("that depend on others wait for them: finishing unblocks, failing blocks, and the ready queue holds what can be begun", async () => {
+  test("that depend on others wait for them: finishing unblocks, failing blocks, and the ready queue holds what can be started", async () => {
     await board();
     const [a, b] = [await make("a", { status: "ready" }), await make("b", { status: "ready", priority: "p0" })];
     const c = await make("c", { status: "ready", depends_on: [a.id, b.id], priority: "p0" });

@@ -36,7 +36,7 @@ const TIMEOUT_MS = 15_000;
 const KEY = "update-available";
 
 /** The text behind an address, bounded. @throws Error. */
-export async function fetchText(url: string, limitBytes: number, signal: AbortSignal): Promise<string> {
+async function fetchText(url: string, limitBytes: number, signal: AbortSignal): Promise<string> {
   const answer = await fetch(url, { signal, headers: { Accept: "application/json", "User-Agent": "skep" } });
   if (!answer.ok) throw new Error(`it answered ${answer.status}`);
   const chunks: Uint8Array[] = [];

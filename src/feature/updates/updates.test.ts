@@ -123,7 +123,7 @@ describe("updates", () => {
       [
         ["a version that commands a terminal", { version: "9.0.0\u001b[2J" }],
         ["a version that is not a version", { version: "latest" }],
-        ["a date that is none", { released_at: "yesterday\u001b[2J" }],
+        ["a date that is not valid", { released_at: "yesterday\u001b[2J" }],
         ["notes that are a script", { notes_url: "javascript:alert(1)" }],
         ["notes that command a terminal", { notes_url: "https://example.test/\u001b[2J" }],
         ["a size below nothing", { files: { [BUILD.platform]: { path: "skep", size: -1, sha256: "0".repeat(64) } } }],

@@ -109,7 +109,7 @@ export const Forecast = t.Object(
     until: t.String({ format: "date-time", description: "The month's end, UTC." }),
     spent_usd: t.Number({ description: "This month so far." }),
     per_day_usd: t.Number({ description: "The mean of the last seven days, or of those since the first call." }),
-    expected_usd: t.Number({ description: "By the month's end, if it goes on like that." }),
+    expected_usd: t.Number({ description: "By the month's end, if it continues like that." }),
   },
   { description: "Whatever period was asked for." },
 );

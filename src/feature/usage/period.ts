@@ -5,7 +5,7 @@ import type { Granularity } from "./model.ts";
 
 const HOUR_MS = 3_600_000;
 export const DAY_MS = 24 * HOUR_MS;
-export const MAX_BUCKETS = 2_000;
+const MAX_BUCKETS = 2_000;
 
 export const startOfDay = (ms: number): number => ms - (((ms % DAY_MS) + DAY_MS) % DAY_MS);
 export function startOfMonth(ms: number, months = 0): number {

@@ -96,7 +96,7 @@ function rowOf(call: LlmCallRecord, at: string): LlmCallRow {
   };
 }
 
-export const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPurpose): LlmCallRecord => ({
+const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPurpose): LlmCallRecord => ({
   purpose,
   agentId: execution.agentId,
   runId: execution.runId,

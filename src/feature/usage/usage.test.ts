@@ -172,7 +172,7 @@ describe("sums", () => {
       ...{ until: "2026-04-01T00:00:00.000Z", spent_usd: 6, per_day_usd: 4, expected_usd: 6 + 4 * 20.5 },
     });
     expect(expected("2026-03-11T12:00:00Z", "usr_2")).toMatchObject({ spent_usd: 2, per_day_usd: 2 });
-    // A month later what is older than seven days counts no more, but that it was says that the week was whole.
+    // A month later what is older than seven days no longer counts, but that it was says that the week was whole.
     expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 0, per_day_usd: 0 });
     spend("2026-04-11T12:00:00Z", 6.5);
     expect(expected("2026-04-11T12:00:00Z")).toMatchObject({ spent_usd: 6.5, per_day_usd: 1 });

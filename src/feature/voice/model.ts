@@ -14,7 +14,7 @@ export const SpeechProvider = t.Union([
   t.Literal("piper"),
 ]);
 export type SpeechProvider = Static<typeof SpeechProvider>;
-export const SpeechFormat = t.Union([t.Literal("mp3"), t.Literal("wav"), t.Literal("opus")]);
+const SpeechFormat = t.Union([t.Literal("mp3"), t.Literal("wav"), t.Literal("opus")]);
 export const MEDIA_TYPES = { mp3: "audio/mpeg", wav: "audio/wav", opus: "audio/ogg" } as const;
 
 const Speed = t.Number({ minimum: 0.25, maximum: 4, description: "1 is the voice's own speed." });

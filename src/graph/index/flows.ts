@@ -1,6 +1,6 @@
 /**
- * Phase six: execution flows. From entry points — functions that the product calls nowhere but that call on — along
- * calls, few branches, no repeats. A flow that is part of another is left out.
+ * Phase six: execution flows. From entry points (functions that no product code calls, but that call others) along
+ * calls, with few branches and no repeats. A flow that is part of another is left out.
  */
 import type { CodeGraph, Community, Process } from "../code-graph.ts";
 import { EDGE_TYPES } from "../model.ts";

@@ -13,7 +13,10 @@ import { type GitPlace, git, type Repository } from "./git.ts";
 
 interface KnownIndex {
   index: GitIndex;
-  /** Keeps what was read since; entries without their look are read again. A failure is none: all are. */
+  /**
+   * Stores what was read since; entries without times are read again. A failure to store is no error: everything is
+   * read again.
+   */
   remember(entries: readonly NewEntry[]): Promise<void>;
 }
 

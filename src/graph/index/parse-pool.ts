@@ -1,6 +1,6 @@
 /**
- * Parses many files on several threads. A thread that dies or hangs on a batch is replaced and the batch's files are
- * tried again one by one, so that a single bad file is named and the rest is kept.
+ * Parses many files on several threads. A thread that dies or hangs on a batch is replaced and the files of the batch
+ * are tried again one by one, so that one bad file is named and all others are kept.
  */
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";

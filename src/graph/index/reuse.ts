@@ -40,16 +40,21 @@ export function reuseEdges(input: ReuseInput, builder: GraphBuilder): Reuse | un
   // Files were added or removed, or imports may lead elsewhere.
   if (known.length !== sources.length || packed.length !== sources.length) return undefined;
   const changed: number[] = [];
-  const old = sources.map((source, row): SourceFile | undefined => {
-    if (packed[row]!.stored) return source;
+  const old: SourceFile[] = [];
+  for (const [row, source] of sources.entries()) {
+    const before = cache.files.get(source.path);
+    if (!before) return undefined;
+    if (packed[row]!.stored) {
+      old.push(source);
+      continue;
+    }
     changed.push(row);
-    const known = cache.files.get(source.path);
-    const facts = known?.note === "" ? unpackFacts(known.facts(), source.language.id) : undefined;
-    return facts && { ...source, facts };
-  });
-  if (old.some((file, row) => !file || !cache.files.has(sources[row]!.path))) return undefined;
+    const facts = before.note === "" ? unpackFacts(before.facts(), source.language.id) : undefined;
+    if (!facts) return undefined;
+    old.push({ ...source, facts });
+  }
   const resolution = resolveFiles({
-    files: old as SourceFile[],
+    files: old,
     configs: input.configPaths,
     readConfig: input.readConfig,
   });

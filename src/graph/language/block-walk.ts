@@ -9,7 +9,7 @@ import type { DecoratorInput, FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 import { oneLine } from "./one-line.ts";
 
-/** Where the walk stands. Places are values: a new one for each scope. */
+/** The current place of a walk. Places are values: each scope has a new one. */
 export interface Place {
   /** Innermost scope. */
   scope: number;

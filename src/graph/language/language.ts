@@ -118,7 +118,7 @@ export interface LanguageModule {
   /** File name endings with the wasm path of their grammar. */
   grammars: ReadonlyMap<string, string>;
   rules: LanguageRules;
-  /** What the language's own library yields. */
+  /** The language's own library. */
   library: LanguageLibrary;
   /** Base names of configuration files the import resolver wants to read. */
   configNames: readonly string[];

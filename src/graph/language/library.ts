@@ -1,6 +1,6 @@
 /**
- * What a language's own library yields, as far as it carries types of the repository through: containers, promises,
- * iteration. Everything else of a library is "known, but not ours".
+ * What a language's own library yields, as far as it carries types of the repository: containers, promises,
+ * iteration. Everything else in a library is known, but not of the repository.
  */
 
 /**

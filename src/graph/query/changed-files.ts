@@ -1,6 +1,8 @@
 /**
- * Files of a working tree that differ from a commit, with the lines that do. Git is never let into the tree: what it has
- * to compare is read through open descriptors and handed over, as an index and objects in a folder of their own.
+ * Files of a working tree that differ from a commit, with the changed lines.
+ *
+ * Git never reads the tree: what it has to compare is read through open descriptors and passed to it, as an index and
+ * objects in a folder of their own.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";

@@ -32,7 +32,7 @@ export interface Changes {
   risk: Risk;
 }
 
-/** What the changes are read from. */
+/** Sources of the changes. */
 interface ChangesSources {
   place: GitPlace;
   /** Where what was read of the working tree is remembered. */

@@ -34,7 +34,7 @@ export interface GraphColumns {
     line: number[];
     /** Relationships of the symbol, shown or not. */
     degree: number[];
-    /** Below 0: so many steps depend on the focus; above: it depends on them. All 0 on a map. */
+    /** Steps from the focus: negative for what depends on it, positive for what it depends on. All 0 on a map. */
     hops: number[];
     x: number[];
     y: number[];
@@ -53,7 +53,7 @@ const FOLLOWED = typesOf("CALLS", "USES", "IMPORTS", "EXTENDS", "IMPLEMENTS");
 /** Clusters of a map; the smallest of more are left out. */
 const MAX_DISCS = 300;
 const EDGES_PER_NODE = 4;
-/** Between two columns, and two symbols of one, of a neighbourhood. */
+/** Distances in a neighbourhood: between columns, and between the symbols of a column. */
 const COLUMN = 320;
 const ROW = 48;
 

@@ -27,7 +27,7 @@ export interface Window {
 
 export interface Windowed<T> {
   items: T[];
-  /** Where the list goes on; null at its end. */
+  /** Start of the next window; null at the end of the list. */
   next: number | null;
 }
 

@@ -85,7 +85,7 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
   return describe(graph, target, options, reached);
 }
 
-/** What a decorator stands on: what depends on the decorator is what it decorates. */
+/** What a decorator decorates: this depends on the decorator. */
 function decorated(graph: CodeGraph, row: number): number {
   if (graph.label(row) !== "Decorator") return row;
   for (const edge of graph.incoming(row)) if (graph.edges.type[edge] === CONTAINS) return graph.edges.from[edge]!;

@@ -30,7 +30,7 @@ interface SearchItem {
 
 export interface SearchAnswer {
   items: SearchItem[];
-  /** Flows that the found symbols take part in, those with most of them first. */
+  /** Flows that the found symbols take part in; those with most of them first. */
   processes: ProcessView[];
 }
 

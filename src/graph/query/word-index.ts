@@ -25,7 +25,7 @@ export interface WordIndex {
   find(query: string, limit: number, labels: readonly number[]): SearchHit[];
 }
 
-/** How much a word counts by where it stands; in halves, as they are stored. */
+/** Weight of a word by the place it occurs in; in halves, as they are stored. */
 const WEIGHT = { name: 20, words: 10, path: 3, text: 2 } as const;
 const K1 = 1.2;
 const B = 0.75;

@@ -38,7 +38,7 @@ function clientOf(tree: SourceTree, limits: Partial<GraphClientLimits> = {}, com
 const COUNT_FILES = "MATCH (n:File) RETURN count(*)";
 const PAIRS = "UNWIND range(1, 1000000) AS b RETURN sum(a * b)";
 
-/** A worker that is no good: what it does with a request is this statement. */
+/** A faulty worker: it answers a request by running this statement. */
 function badWorker(tree: SourceTree, statement: string): string[] {
   const path = join(tree.root, "..", "bad-worker.ts");
   writeFileSync(path, `process.on("message", (request: { id: number; place: { root: string } }) => { ${statement} });`);

@@ -27,7 +27,7 @@ export interface GraphClientLimits {
   memoryBytes: number;
   /** Resident bytes of a process that works on a query in Cypher. */
   queryMemoryBytes: number;
-  /** A child that was not asked for so long is stopped. */
+  /** A child that is idle for this long is stopped. */
   idleMs: number;
 }
 

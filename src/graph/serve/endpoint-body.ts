@@ -10,7 +10,7 @@ import type { GraphOperation } from "./protocol.ts";
 interface EndpointBody {
   /** The object, or the items of a list. */
   body: unknown;
-  /** Where a list goes on; null at its end. */
+  /** Start of the next window of a list; null at its end. */
   next: number | null;
 }
 

@@ -11,7 +11,7 @@ export type GraphWorker = WorkerProcess<GraphReply>;
 export interface GraphJson {
   /** UTF-8, in order. */
   pieces: Uint8Array<ArrayBuffer>[];
-  /** Where a list goes on; null at its end. */
+  /** Start of the next window of a list; null at its end. */
   next: number | null;
 }
 

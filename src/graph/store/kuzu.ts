@@ -93,8 +93,12 @@ function open(path: string, readOnly: boolean) {
   return { database, connection };
 }
 
-function closeResult(result: unknown): void {
-  for (const one of Array.isArray(result) ? result : [result]) (one as { close(): void }).close();
+interface Closable {
+  close(): void;
+}
+
+function closeResult(result: Closable | Closable[]): void {
+  for (const one of Array.isArray(result) ? result : [result]) one.close();
 }
 
 const csv = (text: string): string => `"${text.replaceAll('"', '""')}"`;
@@ -220,7 +224,7 @@ export function openKuzu(path: string, timeoutMs: number): KuzuReader {
         const columns = await single.getColumnNames();
         const rows: unknown[][] = [];
         while (rows.length < limit && single.hasNext()) {
-          const row = (await single.getNext()) as Record<string, unknown> | null;
+          const row = await single.getNext();
           if (row === null) break;
           rows.push(columns.map((column) => row[column]));
         }

@@ -10,7 +10,7 @@ import {
 import { EDGE_TYPES } from "../model.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
-/** Raise with every change of what a snapshot means: older ones are rebuilt. */
+/** Raise it whenever the meaning of a snapshot changes: older ones are then rebuilt. */
 export const SNAPSHOT_FORMAT = 2;
 
 const BELONGS_TO = EDGE_TYPES.indexOf("BELONGS_TO");

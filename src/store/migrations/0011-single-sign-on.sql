@@ -15,7 +15,7 @@ CREATE TABLE oidc_providers (
   updated_at TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Who signed on is told by issuer and subject; a slug may come to mean another issuer.
+-- Who signed on is identified by issuer and subject; a slug may come to mean another issuer.
 CREATE TABLE identities (
   issuer TEXT NOT NULL,
   subject TEXT NOT NULL,

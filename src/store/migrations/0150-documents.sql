@@ -6,7 +6,7 @@ CREATE TABLE documents (
   -- Of a project, all who see that read it; NULL: its user alone.
   project_id TEXT REFERENCES projects (id) ON DELETE CASCADE,
   title TEXT NOT NULL,
-  -- 1: by whoever handed it in, so what the file says of its title does not count.
+  -- 1: by the user who handed it in, so what the file says of its title does not count.
   title_given INTEGER NOT NULL,
   -- Name of the file, `text` or `transcript`.
   source TEXT NOT NULL,

@@ -1,2 +1,2 @@
--- In which work an entry was recalled, the latest first.
+-- In which work an entry was recalled, newest first.
 CREATE INDEX memory_recalls_entry ON memory_recalls (vault, entry, at, execution_id);

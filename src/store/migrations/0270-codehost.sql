@@ -10,7 +10,7 @@ CREATE TABLE codehost_deliveries (
   -- What is acted on, as JSON; NULL when nothing is.
   notice TEXT,
   state TEXT NOT NULL,
-  -- What came of it, in a few words.
+  -- Result, in a few words.
   detail TEXT,
   error TEXT,
   run_id TEXT,

@@ -1,7 +1,7 @@
 /** Routines of agents, and the times at which they were due. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
-/** Five fields of cron, or every so many minutes since 1970-01-01T00:00Z. */
+/** Five fields of cron, or every N minutes since 1970-01-01T00:00Z. */
 export type Schedule = string | { every_minutes: number; offset_minutes?: number };
 export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
 export interface Blackout {
@@ -49,7 +49,7 @@ export const pulseTicks = sqliteTable("pulse_ticks", {
   /** ms since the epoch. */
   due_at: integer().notNull(),
   cause: text().$type<"schedule" | "manual">().notNull(),
-  /** It ran later than planned because the server was not there. */
+  /** It ran later than planned because the server was not running. */
   caught_up: integer({ mode: "boolean" }).notNull(),
   status: text().$type<TickStatus>().notNull(),
   /** Why it was skipped, was missed or failed. */

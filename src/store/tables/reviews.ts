@@ -21,7 +21,7 @@ export const runComments = sqliteTable("run_comments", {
   codehost_login: text(),
   /** What the code host calls it, so that it is kept once. */
   codehost_id: text(),
-  /** Where it stands on the code host. */
+  /** Where it is on the code host. */
   url: text(),
   created_at: text().notNull(),
   /** When the run was sent back with it. */

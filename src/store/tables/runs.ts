@@ -41,7 +41,7 @@ export const runs = sqliteTable("runs", {
   /** Of its model calls; the database keeps both in step with its executions. */
   cost_nano: integer().notNull().default(0),
   tokens: integer().notNull().default(0),
-  /** Step from which the last restart went on. */
+  /** Step from which the last restart continued. */
   restarted_from: text(),
   created_at: text().notNull(),
   started_at: text(),

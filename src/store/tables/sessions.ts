@@ -88,7 +88,7 @@ export const executions = sqliteTable("executions", {
   /** Row id of the step's attempt (`step_…`). */
   step_row_id: text(),
   status: text().$type<ExecutionStatus>().notNull(),
-  /** While queued: it goes into the running reply, if there is one that goes on. */
+  /** While queued: it goes into the running reply, if there is one that continues. */
   steers: integer({ mode: "boolean" }).notNull(),
   /** Taken before others of its session. */
   urgent: integer({ mode: "boolean" }).notNull(),
@@ -97,7 +97,7 @@ export const executions = sqliteTable("executions", {
   input: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
   /** What it runs, of a kind that works without a model. */
   command: text({ mode: "json" }).$type<CommandLine | null>(),
-  /** Assembled at the first start and kept, so that a resumed execution goes on under the same words. */
+  /** Assembled at the first start and kept, so that a resumed execution continues under the same words. */
   prompt_id: text(),
   contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
   skills: text({ mode: "json" }).$type<string[]>().notNull(),

@@ -33,7 +33,7 @@ describe("features", () => {
     expect(composing).toEqual([CONTRACT]);
   });
 
-  test("a feature knows of others only what stands above it, in types too: no circle can hide", () => {
+  test("a feature knows of others only what is above it, in types too: no circle can hide", () => {
     const upward = filesOf("feature/*/**/*.ts").flatMap((file) => {
       const own = file.split("/")[1]!;
       return importsWithTypes(file)

@@ -1,4 +1,4 @@
-/** The house's rules, read off the tree: who may import whom, and that nothing goes in a circle. */
+/** The rules of imports, read from the files: who may import whom, and that nothing goes in a circle. */
 import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

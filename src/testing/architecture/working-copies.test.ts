@@ -66,7 +66,7 @@ test("git is never asked what walks a working copy, but to fill a new one", () =
     code(file)
       .split("\n")
       .filter((line) => walking.test(line))
-      // `git worktree add` and `git reset --hard` fill a folder that was not there a moment ago.
+      // `git worktree add` and `git reset --hard` fill a folder that did not exist a moment ago.
       .filter((line) => !/"worktree", "add"/.test(line))
       .map((line) => `${file}: ${line.trim()}`),
   );

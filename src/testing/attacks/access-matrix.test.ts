@@ -145,7 +145,7 @@ describe("the access matrix", () => {
     async (credential) => {
       const wrong = [];
       for (const route of routes) {
-        // Log-out ends the session that the rest goes on with.
+        // Log-out ends the session that the rest uses.
         const fresh = /\/(logout|2fa\/enable)$/.test(route.path);
         const holder = { user, other, admin }[credential as "user"];
         const token = !holder

@@ -30,7 +30,7 @@ let a: Account;
 let b: Account;
 /** Objects of A by the route's first words; the ids in the order of the path's parameters. */
 let objects: [prefix: string, ids: string[]][];
-/** Its owner reaches it: with an answer, or a conflict with how it stands (a run without a project has no diff). */
+/** Its owner reaches it: with an answer, or a conflict with its state (a run without a project has no diff). */
 const reached = (status: number) => status === 200 || status === 409;
 /** Ids of A's own objects, without names that everybody may know. */
 const idsOfA = () => objects.flatMap(([, ids]) => ids.filter((id) => id.includes("_")));
@@ -310,7 +310,7 @@ describe("A6: one decision, whatever carries the credential", () => {
   });
 });
 
-/** What becomes of each table's rows that name a user, when that user is deleted. A table that is not here fails. */
+/** What happens to each table's rows that name a user, when that user is deleted. A table that is not here fails. */
 const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   auth_sessions: "goes",
   api_keys: "goes",
@@ -331,6 +331,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   codehost_rules: "handed over",
   // Records: who started what, and what it cost. Others than administrators do not read them.
   runs: "kept",
+  // As in runs: it is what search passes others' runs by with.
+  run_texts: "kept",
   run_comments: "kept",
   memory_entries: "goes",
   memory_versions: "goes",

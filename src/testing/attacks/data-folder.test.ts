@@ -173,7 +173,7 @@ describe("A45: what is lost or damaged", () => {
     expect(refusals).toBeGreaterThan(0);
   });
 
-  test("damaged while it runs, it goes on, says so, and stops in order", async () => {
+  test("damaged while it runs, it continues, says so, and stops in order", async () => {
     const data = await furnished();
     const server = await startServer({ data });
     try {

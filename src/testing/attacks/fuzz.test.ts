@@ -114,7 +114,7 @@ const admins = async (method: string, path: string, body?: unknown): Promise<Rec
   return answer.body;
 };
 
-/** One of everything, so that requests reach what stands behind the first look-up. */
+/** One of everything, so that requests reach what is behind the first look-up. */
 async function furnish(): Promise<Known> {
   await admins("POST", "/v1/agents", { id: "fuzzed", prompt: "You are fuzzed." });
   await admins("POST", "/v1/skills", { name: "fuzzed", description: "d", content: "c" });
@@ -323,7 +323,7 @@ describe("any input", () => {
             findings.push(
               `${one.method} ${sent.path.slice(0, 200)} by ${who}: ${wrong}\n  ${String(sent.body).slice(0, 300)}`,
             );
-          // A log-out or a changed password ends the session that the rest goes on with.
+          // A log-out or a changed password ends the session that the rest uses.
           if (answer.status < 300 && /auth\/(logout|sessions)|users\//.test(one.path)) await signInAgain();
         }
     expect(findings).toEqual([]);
@@ -338,7 +338,7 @@ type Headers = Record<string, string>;
 const bearer = (token: string): Headers => ({ Authorization: `Bearer ${token}` });
 const cookies = { user: "", admin: "" };
 
-/** Every way in that there is, and those that are none any more, as they stand at each request. */
+/** Every way in that there is, and those that no longer are, as they are at each request. */
 async function credentialsOf(): Promise<Record<Credential, () => Headers>> {
   const keyOf = async (scopes: string[]): Promise<{ id: string; key: string }> => {
     const body = { name: scopes.join(), scopes };

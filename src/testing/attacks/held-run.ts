@@ -32,7 +32,7 @@ export interface HeldRun {
   /** Credential of the running execution. */
   token: string;
   sessionId: string;
-  /** Lets the agent go on; resolves when the run has ended. */
+  /** Lets the agent continue; resolves when the run has ended. */
   release(): Promise<void>;
 }
 

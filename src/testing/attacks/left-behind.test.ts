@@ -19,7 +19,7 @@ const COMMAND =
 const SOURCE =
   "id: leave\nname: Leave\ndefaults: { model: demo/scripted }\nsteps:\n  - id: leave\n    agent: leaver\n    input: go\n    outputs: [answer]\n";
 
-test.skipIf(!existsSync("/proc/self/environ")).each(["a cancelled run", "a server that is told to stop"])(
+test.skipIf(!existsSync("/proc/self/environ")).each(["a cancelled run", "a server that is asked to stop"])(
   "%s leaves nothing running",
   async (how) => {
     const call = { tool: "bash", input: { command: COMMAND, timeout_seconds: 300 } };

@@ -1,4 +1,4 @@
-/** A41: heads that are none, or name no host: a problem of ours or a bare status, never a page or source of the runtime. */
+/** A41: heads that are not HTTP, or name no host: a problem of ours or a bare status, never a page or source of the runtime. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -41,7 +41,7 @@ const hosts: Record<string, string> = {
   "with an open bracket": "Host: [::1",
   "that is percent-encoded": "Host: %31%32%37.0.0.1",
   "with a port of letters": "Host: 127.0.0.1:http",
-  "with a port that is none": "Host: 127.0.0.1:",
+  "with a port that is not valid": "Host: 127.0.0.1:",
   "with a byte above ASCII": "Host: löcalhost",
   "with a backslash": "Host: 127.0.0.1\\@evil.example",
   "with a list": "Host: 127.0.0.1, evil.example",
@@ -116,14 +116,14 @@ describe("A41: a head", () => {
     assertOurs(text);
   });
 
-  test("that is too large is refused, and the server goes on", async () => {
+  test("that is too large is refused, and the server continues", async () => {
     const text = await sent(guarded, `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"a".repeat(100_000)}\r\n\r\n`);
     expect(text).toMatch(/^HTTP\/1.1 431/);
     assertOurs(text);
     expect((await guarded.request("GET", "/healthz")).status).toBe(200);
   });
 
-  test("of random bytes is refused, a thousand times, and the server goes on", async () => {
+  test("of random bytes is refused, a thousand times, and the server continues", async () => {
     let seed = 41;
     const byte = () => {
       seed = (seed * 1_103_515_245 + 12_345) & 0x7fffffff;

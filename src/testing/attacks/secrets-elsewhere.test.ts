@@ -40,7 +40,7 @@ const script = {
           bash('printf %s "$CANARY" | od -An -v -tx1 | tr -d " \\n" | tr a-f A-F'),
           bash('printf "https://x/?q=%s" "$CANARY" | sed -e "s|/|%2F|g" -e "s|+|%2B|g" -e "s|=|%3D|g"'),
           bash('printf "https://x/?q=%s" "$CANARY" | sed -e "s|/|%2f|g" -e "s|+|%2b|g" -e "s|=|%3d|g"'),
-          // One character of it stands behind the cut, or before it; of a value longer than what is sought at once, a part.
+          // One character of it is behind the cut, or before it; of a value longer than what is sought at once, a part.
           ...["CANARY", "LONG"].flatMap((name) => [
             bash(
               `v="$${name}"; head -c $((${HEAD_BYTES} - \${#v} + 1)) /dev/zero | tr "\\0" x; printf %s "$v"; head -c 40000 /dev/zero | tr "\\0" y`,
@@ -94,7 +94,7 @@ steps:
   - { id: refuse, agent: finder, needs: [wait], input: refuse }
 `;
 
-/** Pieces of a value that stand in the text, in any of its forms. */
+/** Pieces of a value that are in the text, in any of its forms. */
 function tracesOf(value: string, text: string): string[] {
   const bytes = Buffer.from(value);
   const forms = [value, bytes.toString("hex"), bytes.toString("hex").toUpperCase(), encodeURIComponent(value)];
@@ -155,7 +155,7 @@ describe("a secret on its side ways out", () => {
     for (const text of [OLD, Buffer.from(`xy${OLD};`).toString("base64"), Buffer.from(OLD).toString("hex")])
       expect(traces(text).length).toBeGreaterThan(0);
     expect(traces(`${"x".repeat(100)}${OLD.slice(0, -1)}`).length).toBeGreaterThan(0);
-    // The agent did what it was told.
+    // The agent followed the instruction.
     expect(readFileSync(join(workspace(), "found.txt"), "utf8")).toBe(OLD);
   });
 
@@ -241,7 +241,7 @@ describe("secrets that cannot be masked or opened", () => {
       "/v1/admin/notifications",
     );
     expect(notes.body.items.map(({ detail }) => detail).join()).toContain("BROKEN, FOREIGN cannot be opened");
-    // A run of an agent that has it goes on with the others, and says so.
+    // A run of an agent that has it uses the others, and says so.
     await server.request("POST", "/v1/pipelines", {
       body: {
         source:

@@ -265,7 +265,7 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
       expect(said.map(({ kind }) => kind)).toContain("run_complete");
     });
 
-    test("in the log at its most talkative; the setup token stands there once, by design, before it is used up", () => {
+    test("in the log at its most talkative; the setup token is there once, by design, before it is used up", () => {
       const log = server.output().replace(hidden["setup token"]!, "");
       expect(log).toContain('"msg":"request"');
       expect(found(log)).toEqual([]);

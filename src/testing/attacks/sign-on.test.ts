@@ -277,8 +277,8 @@ describe("around it", () => {
     try {
       const body = { slug: "hostile", name: "h", issuer: hostile.issuer, ...CLIENT };
       await open.request("POST", "/v1/auth/oidc", { token: "engine-token-engine-token", body });
-      const begun = await open.request("GET", "/v1/auth/oidc/hostile/authorize", { headers });
-      expect([begun.status, begun.body["code"]]).toEqual([503, "public_url_needed"]);
+      const started = await open.request("GET", "/v1/auth/oidc/hostile/authorize", { headers });
+      expect([started.status, started.body["code"]]).toEqual([503, "public_url_needed"]);
     } finally {
       await open.remove();
     }
@@ -292,10 +292,10 @@ describe("around it", () => {
     "javascript:alert(1)",
     "\\\\evil.test",
   ])("return_to=%s ends on this site", async (wanted) => {
-    const begun = await begin("hostile", `?return_to=${encodeURIComponent(wanted)}`);
-    const query = hostile.authorize(begun.url);
+    const started = await begin("hostile", `?return_to=${encodeURIComponent(wanted)}`);
+    const query = hostile.authorize(started.url);
     const back = await server.request("GET", `/v1/auth/oidc/hostile/callback?${query}`, {
-      headers: { Cookie: begun.cookie },
+      headers: { Cookie: started.cookie },
     });
     expect(back.status).toBe(303);
     expect(new URL(back.headers.get("location")!, server.url).origin).toBe(server.url);
@@ -314,10 +314,10 @@ describe("around it", () => {
   });
 
   test("the provider's text does not reach the page as markup", async () => {
-    const begun = await begin();
-    const state = new URL(begun.url).searchParams.get("state")!;
+    const started = await begin();
+    const state = new URL(started.url).searchParams.get("state")!;
     const query = new URLSearchParams({ state, error: "<script>alert(1)</script>", iss: hostile.issuer });
-    const headers = { Cookie: begun.cookie, Accept: "text/html", ...elsewhere() };
+    const headers = { Cookie: started.cookie, Accept: "text/html", ...elsewhere() };
     const page = await server.request<string>("GET", `/v1/auth/oidc/hostile/callback?${query}`, { headers });
     expect([page.status, page.headers.get("content-type")]).toEqual([401, "text/html; charset=utf-8"]);
     expect(page.body).not.toContain("<script");

@@ -58,12 +58,12 @@ const TOOLS: Case[] = [
     says: /task_/,
   },
   {
-    name: "create_task: after fifty that are not there",
+    name: "create_task: after fifty that do not exist",
     calls: one("create_task", { title: "x", depends_on: Array.from({ length: 50 }, (_, i) => `task_${i}`) }),
     says: /./,
   },
   {
-    name: "create_task: tags that are none",
+    name: "create_task: tags that are not valid",
     calls: one("create_task", { title: "x", tags: ["a ".repeat(200_000)] }),
     says: /fit/,
   },

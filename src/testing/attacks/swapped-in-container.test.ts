@@ -13,7 +13,7 @@ import { type SandboxFixture, sandboxFixture } from "../sandbox-fixture.ts";
 import { compileSwapper } from "../swapper.ts";
 
 const RACE_MS = Number(process.env["SKEP_RACE_SECONDS"] ?? 3) * 1_000;
-setDefaultTimeout(120_000 + 2 * RACE_MS);
+setDefaultTimeout(300_000 + 2 * RACE_MS);
 
 const NEEDLE = "NEEDLE-for-the-server-alone";
 const docker = await dockerForTests(process.env);
@@ -55,7 +55,7 @@ test.skipIf(!docker || !swapper)("nothing of the host comes into a commit, whate
   const read = new Set<string>();
   let commits = 0;
   const end = performance.now() + RACE_MS;
-  for (let round = 0; performance.now() < end || seen.size < 2; round++) {
+  for (let round = 0; performance.now() < end || seen.size < 2 || commits < 3; round++) {
     seen.add(lstatSync(at("d")).isSymbolicLink());
     await sandbox.workspace.write("round", Buffer.from(String(round)));
     const text = await sandbox.workspace.read("d/signing.key").catch((error) => Buffer.from(error.code));
@@ -65,7 +65,6 @@ test.skipIf(!docker || !swapper)("nothing of the host comes into a commit, whate
   }
   await sandbox.stop();
   await swapping;
-  expect(commits).toBeGreaterThan(2);
   expect([...read].filter((text) => text.includes(NEEDLE))).toEqual([]);
   const objects = Bun.spawnSync(["git", `--git-dir=${repository}`, "cat-file", "--batch-all-objects", "--batch"], {
     env,

@@ -79,7 +79,7 @@ describe.skipIf(!docker || (process.env["CI"] !== "true" && !Bun.which("docker")
       expect(existsSync(join(data, "skep.db"))).toBe(true);
     });
 
-    test("ends in time when it is told to, and nothing of the run is lost by the next start", async () => {
+    test("ends in time when asked to, and nothing of the run is lost by the next start", async () => {
       expect((await engine(["stop", "--time", "20", name])).code).toBe(0);
       expect((await engine(["inspect", "--format", "{{.State.ExitCode}}", name])).stdout.trim()).toBe("0");
       await engine(["start", name]);

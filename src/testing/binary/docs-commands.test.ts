@@ -1,5 +1,5 @@
 /**
- * Every command that a page shows in a block, of Skep or a request by curl, is run as it stands there, in the page's order, on a machine prepared as the
+ * Every command that a page shows in a block, of Skep or a request by curl, is run as it is there, in the page's order, on a machine prepared as the
  * page supposes. What cannot be run here is listed with the test that tries it.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -11,7 +11,7 @@ import { skep, temporaryFolder } from "../command.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { skepCommand, startServer, type TestServer } from "../server.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(600_000);
 
 const ROOT = resolve(import.meta.dir, "../../..");
 
@@ -87,6 +87,7 @@ writeFileSync(
   "id: greet\nname: Greet\nsteps:\n  - { id: greet, agent: scribe, input: Greet, outputs: [greeting] }\n",
 );
 writeFileSync(join(work, "release.md"), "# Releasing\n\n1. Look twice.\n");
+writeFileSync(join(work, "vision.md"), "Orders in three clicks.\n");
 writeFileSync(join(work, "notes.txt"), "Bees dance.\n");
 writeFileSync(join(work, "new-token"), "another-value-for-it\n");
 cpSync(join(ROOT, "agents"), join(work, "data/agents"), { recursive: true });
@@ -159,7 +160,7 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
   },
   "docs/pipelines.md": async (server) => {
     const port = [{ id: "port", agent: "scribe", input: "Port to {{ inputs.language }}" }];
-    const asked = [{ id: "ask", approval: { message: "Go on?" } }];
+    const asked = [{ id: "ask", approval: { message: "Continue?" } }];
     const inputs = { inputs: { language: { required: true } } };
     for (const body of [pipelineOf("port", port, inputs), pipelineOf("asked", asked)])
       expect((await server.request("POST", "/v1/pipelines", { body })).status).toBe(201);
@@ -180,7 +181,7 @@ async function readied(said: string, server: TestServer): Promise<string> {
       await server.request("GET", `/v1/events/stream?run_id=${id}`);
     }
   }
-  // The page approves its tools further down, so a server of this name is there already.
+  // The page approves its tools further down, so a server of this name already exists.
   if (/^mcp add docs/.test(said)) return said.replace("mcp add docs", "mcp add docs-again");
   // A page names several ways to delete the same project.
   if (/^projects delete web/.test(said)) {
@@ -207,7 +208,7 @@ async function readied(said: string, server: TestServer): Promise<string> {
     .replace("--from implement", "--from greet");
 }
 
-/** A run, begun. */
+/** A run, started. */
 async function begun(server: TestServer, what: { pipeline_id: string; project_name?: string }): Promise<string> {
   const body = { ...what, task_description: "Work" };
   return (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body.id;
@@ -301,7 +302,7 @@ describe("commands of the pages", () => {
   for (const { path, calls } of pages) {
     const here = calls.filter((call) => !isElsewhere(call));
     if (here.length === 0) continue;
-    test(`${path}: each of its ${here.length} works as it stands there`, async () => {
+    test(`${path}: each of its ${here.length} works as it is there`, async () => {
       const { server, env } = await serverFor(path);
       const wrong: { call: string; code: number; said: string }[] = [];
       try {
@@ -316,7 +317,7 @@ describe("commands of the pages", () => {
             stdin: Buffer.from("a-value-for-it-0123456789\n"),
             stdout: "pipe",
             stderr: "pipe",
-            timeout: 60_000,
+            timeout: 240_000,
           });
           const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
           const code = await child.exited;

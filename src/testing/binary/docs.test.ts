@@ -84,7 +84,7 @@ describe("documentation", () => {
     expect(pages.flatMap(({ text }) => callsIn(text)).length).toBeGreaterThan(80);
   });
 
-  test("a command that is not there, and a flag that it does not take, would be found", () => {
+  test("a command that does not exist, and a flag that it does not take, would be found", () => {
     const program = createProgram(() => {});
     const faults = callsIn("```sh\nskep frobnicate\nSKEP_URL=x skep run hello x --nope | cat\n```").flatMap((call) =>
       faultsOf(program, new Set(), call),

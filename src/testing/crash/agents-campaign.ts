@@ -1,5 +1,5 @@
 /**
- * Agents at work in every other way than runs, and a server that is killed again and again in the midst of it: chats,
+ * Agents at work in every other way than runs, and a server that is killed again and again in the middle of it: chats,
  * memory written by people and by agents, documents that are read, swarms, routines. Few points wait for the work of the
  * one before, so that kills fall into the recovery of earlier ones, too. What was answered before a kill must be there
  * at the end and have been done once; what was not answered may be there, at most once.
@@ -60,9 +60,7 @@ function layOut(data: string): string {
 }
 
 const documentOf = (word: string) =>
-  [1, 2, 3]
-    .map((n) => `## ${word} section ${n}\n\nThe ${word} stands in paragraph ${n}.\n\nAnd more of it.`)
-    .join("\n\n");
+  [1, 2, 3].map((n) => `## ${word} section ${n}\n\nThe ${word} is in paragraph ${n}.\n\nAnd more of it.`).join("\n\n");
 
 /** @returns what was found; the points follow from the seed. */
 export async function agentsCampaign(options: {
@@ -202,6 +200,6 @@ async function atRest(server: TestServer): Promise<void> {
     const { body } = await server.request<{ counts: { active_sessions: number } }>("GET", "/v1/status");
     return jobs + body.counts.active_sessions;
   };
-  // Twice at rest: what one session's end starts has begun by then.
+  // Twice at rest: what one session's end starts has started by then.
   for (let calm = 0; calm < 2; await Bun.sleep(100)) calm = (await busy()) === 0 ? calm + 1 : 0;
 }

@@ -48,7 +48,7 @@ describe("a command that is under way when the server is killed", () => {
   const data = mkdtempSync(join(tmpdir(), "skep-crash-"));
   afterAll(() => rmSync(data, { recursive: true, force: true }));
 
-  test("has ended when the next one goes on with the work; the model reads that it was interrupted", async () => {
+  test("has ended when the next one continues the work; the model reads that it was interrupted", async () => {
     const script = layOut(data, {
       id: "long",
       steps: [{ id: "wait", agent: "noter", input: "Wait", outputs: ["said"] }],

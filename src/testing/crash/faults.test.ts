@@ -1,4 +1,4 @@
-/** What breaks around the server: each fault has a clear state and message, and work goes on once it is mended. */
+/** What breaks around the server: each fault has a clear state and message, and work continues once it is mended. */
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -89,7 +89,7 @@ describe("a data folder", () => {
 describe("a full disk", () => {
   const wanted = isRoot || process.env["CI"] === "true";
   test.skipIf(!wanted)(
-    "is answered as such, loses nothing that was answered, and the run goes on when there is room again",
+    "is answered as such, loses nothing that was answered, and the run continues when there is room again",
     async () => {
       const room = folder();
       const mounted = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", "size=192m", "tmpfs", room]);
@@ -183,14 +183,14 @@ describe.skipIf(!docker)("the Docker engine", () => {
     );
     const titles = [...stream.body.matchAll(/"title":"([^"]*)"/g)].map(([, title]) => title!);
     expect(titles.filter((title) => /^Waits: Docker at/.test(title))).toHaveLength(1);
-    expect(titles.filter((title) => title === "Goes on.")).toHaveLength(1);
+    expect(titles.filter((title) => title === "Continues.")).toHaveLength(1);
     await server.stop();
     const next = await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image });
     await untilNone(`skep.run=${run.id}`);
     await next.stop();
   }, 300_000);
 
-  test("that loses a container under a command tells the model, and the run goes on in a new one", async () => {
+  test("that loses a container under a command tells the model, and the run continues in a new one", async () => {
     const data = folder();
     const script = layOut(data, twoSteps({ commandMs: 2_000, replyMs: 20 }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };

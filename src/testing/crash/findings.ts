@@ -41,7 +41,7 @@ function idFaults({ seen, log, from }: Disturbed): string[] {
 interface Call {
   starts: number;
   ends: SkepEvent[];
-  begun: number;
+  started: number;
   done: number;
   tool: unknown;
 }
@@ -50,12 +50,12 @@ interface Call {
 function callFaults({ log, journal }: Disturbed): string[] {
   const calls = new Map<string, Call>();
   const callOf = (key: string): Call => {
-    const call = calls.get(key) ?? { starts: 0, ends: [], begun: 0, done: 0, tool: undefined };
+    const call = calls.get(key) ?? { starts: 0, ends: [], started: 0, done: 0, tool: undefined };
     calls.set(key, call);
     return call;
   };
   for (const event of log) {
-    // An attempt after another one has its calls' numbers once more, with a mark of its own.
+    // An attempt after another one has its calls' numbers again, with a mark of its own.
     const [, label] = /^scripted_(\d+_\d+)/.exec(String(event.data["call_id"])) ?? [];
     const key = `${String(event.data["execution_id"])} ${label}`;
     if (event.kind === "tool_call_start") {
@@ -67,23 +67,24 @@ function callFaults({ log, journal }: Disturbed): string[] {
   for (const line of journal) {
     const [what, execution, label] = line.split(" ");
     const call = callOf(`${execution} ${label}`);
-    if (what === "begin") call.begun++;
+    if (what === "begin") call.started++;
     else call.done++;
   }
   return [...calls].flatMap(([key, call]) => faultsOf(call).map((fault) => `call ${key}: ${fault}`));
 }
 
-function faultsOf({ starts, ends, begun, done, tool }: Call): string[] {
+function faultsOf({ starts, ends, started, done, tool }: Call): string[] {
   const found: string[] = [];
   if (starts !== 1) found.push(`${starts} starts were announced`);
   if (ends.length !== 1) found.push(`${ends.length} ends were announced`);
   if (tool !== "bash") return found;
   const end = ends[0]?.data;
   const interrupted = end?.["interrupted"] === true;
-  if (begun > 1) found.push(`it ran ${begun} times`);
+  if (started > 1) found.push(`it ran ${started} times`);
   if (interrupted && !String(end?.["output"]).startsWith("Interrupted")) found.push("the model did not learn of it");
   if (interrupted && end?.["ok"] !== false) found.push("interrupted and yet well");
-  if (!interrupted && (begun !== 1 || done !== 1)) found.push(`it ended, having begun ${begun} times and done ${done}`);
+  if (!interrupted && (started !== 1 || done !== 1))
+    found.push(`it ended, having started ${started} times and done ${done}`);
   return found;
 }
 

@@ -32,7 +32,7 @@ export interface Disturbed {
   from: number;
   /** Lines of the run's journal. */
   journal: string[];
-  /** Writes that were answered before the kill and are not there after it. */
+  /** Writes that were answered before the kill and do not exist after it. */
   lostWrites: string[];
   /** Runs that answer to this point's task: one, however often it was asked for. */
   runsOfTask: number;
@@ -168,7 +168,7 @@ export async function openLane(run: CrashRun, env: Record<string, string>): Prom
     return { run: one.body, steps: steps.body.items, runsOfTask };
   }
 
-  /** The log once more, from the same start to the same end. */
+  /** The log again, from the same start to the same end. */
   async function readLog(from: number, to: number): Promise<SkepEvent[]> {
     const done = Promise.withResolvers<void>();
     const reader = readEvents(server.url, from, ({ id }) => id >= to && done.resolve());

@@ -1,4 +1,4 @@
-/** Onboarding and kill -9: whenever the server is killed, the onboarding goes on where it was, and makes one project. */
+/** Onboarding and kill -9: whenever the server is killed, the onboarding continues where it was, and makes one project. */
 import { Database } from "bun:sqlite";
 import { afterAll, expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -78,7 +78,7 @@ test(`an onboarding makes one project, with each phase once, however often the s
   db.close();
 }, 600_000);
 
-test("an onboarding that nobody goes on with is given up after the days of the setting, and not before", async () => {
+test("an onboarding that nobody continues is given up after the days of the setting, and not before", async () => {
   const folder = mkdtempSync(join(tmpdir(), "skep-onboarding-left-"));
   try {
     let server = await startServer({ data: folder });

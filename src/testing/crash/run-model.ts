@@ -13,7 +13,7 @@ steps:
     timeout_seconds: 86400
   - id: ok
     needs: [make]
-    approval: { message: "Go on with {{ steps.make.outputs.value }}?", timeout_seconds: 60, on_timeout: fail }
+    approval: { message: "Continue {{ steps.make.outputs.value }}?", timeout_seconds: 60, on_timeout: fail }
   - id: ship
     agent: worker
     needs: [ok]
@@ -46,7 +46,7 @@ export class ExpectedRun {
     this.begin(now);
   }
 
-  /** Goes on with the first step that has not succeeded. */
+  /** Continues with the first step that has not succeeded. */
   begin(now: number): void {
     const next = STEPS.find((step) => this.steps[step] !== "succeeded");
     if (next === "ok") {

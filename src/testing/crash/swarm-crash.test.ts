@@ -10,7 +10,7 @@ import { swarmCampaign } from "./swarm-campaign.ts";
 const seed = seedFrom(process.env["CRASH_SEED"]);
 const points = Number(process.env["CRASH_POINTS"] ?? 12);
 
-describe(`kill -9 in the midst of a swarm (CRASH_SEED=${seed})`, () => {
+describe(`kill -9 in the middle of a swarm (CRASH_SEED=${seed})`, () => {
   test("loses and repeats nothing", async () => {
     const reports = await swarmCampaign({ points, seed });
     expect(reports.filter(({ faults }) => faults.length > 0)).toEqual([]);

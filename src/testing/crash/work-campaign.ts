@@ -132,7 +132,7 @@ function ask(server: TestServer, host: CodeHostFake, work: Work): Asked[] {
   ];
 }
 
-/** Everything is asked for once more, and then is there once. */
+/** Everything is asked for again, and then is there once. */
 async function faultsAfter(server: TestServer, host: CodeHostFake, work: Work, answered: string[]): Promise<string[]> {
   const { n, project, run, task, strategy } = work;
   const faults: string[] = [];

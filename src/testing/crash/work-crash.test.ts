@@ -10,7 +10,7 @@ import { workCampaign } from "./work-campaign.ts";
 const seed = seedFrom(process.env["CRASH_SEED"]);
 const points = Number(process.env["CRASH_POINTS"] ?? 9);
 
-describe(`kill -9 in the midst of work on a project (CRASH_SEED=${seed})`, () => {
+describe(`kill -9 in the middle of work on a project (CRASH_SEED=${seed})`, () => {
   test("loses and repeats no claim, import, webhook or merge", async () => {
     const reports = await workCampaign({ points, seed });
     expect(reports.filter(({ faults }) => faults.length > 0)).toEqual([]);

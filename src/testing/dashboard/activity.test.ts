@@ -9,7 +9,7 @@ setDefaultTimeout(300_000);
 describe.skipIf(!hasBrowser())("around the work", () => {
   const dashboard = withDashboard();
 
-  test("a piece of work is handed out, followed to its end, and stands in the timeline", async () => {
+  test("a piece of work is handed out, followed to its end, and is in the timeline", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/activity?tab=handed");

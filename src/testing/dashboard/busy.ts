@@ -98,10 +98,29 @@ interface TraceEvent {
   args?: { name?: string };
 }
 
+/** @returns the longest tasks of the page's main thread while that is done, by processor time, ms. */
+export async function tasksOf(browser: Browser, page: Page, act: () => Promise<unknown>): Promise<number[]> {
+  await browser.startTracing(page, { categories: ["toplevel", "devtools.timeline", "__metadata"] });
+  let trace: Buffer;
+  try {
+    await act();
+  } finally {
+    trace = await browser.stopTracing();
+  }
+  return busiestOf((JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }).traceEvents);
+}
+
 /** Counts events and tasks of a page for a while. */
 export async function watch(browser: Browser, page: Page, ms: number): Promise<Watched> {
-  await browser.startTracing(page, { categories: ["toplevel", "devtools.timeline", "__metadata"] });
-  const seen = (await page.evaluate(
+  let seen: Omit<Watched, "busiest"> | undefined;
+  const busiest = await tasksOf(browser, page, async () => {
+    seen = await seenBy(page, ms);
+  });
+  return { ...seen!, busiest };
+}
+
+async function seenBy(page: Page, ms: number): Promise<Omit<Watched, "busiest">> {
+  return (await page.evaluate(
     `new Promise((done) => {
       const longTasks = [];
       let events = 0;
@@ -117,8 +136,6 @@ export async function watch(browser: Browser, page: Page, ms: number): Promise<W
       }, ${ms});
     })`,
   )) as Omit<Watched, "busiest">;
-  const { traceEvents } = JSON.parse((await browser.stopTracing()).toString()) as { traceEvents: TraceEvent[] };
-  return { ...seen, busiest: busiestOf(traceEvents) };
 }
 
 function busiestOf(events: TraceEvent[]): number[] {

@@ -1,4 +1,4 @@
-/** Chats in a browser: begun, answered live, resumed by a reload, queued, stopped, taken back, forked, ended. */
+/** Chats in a browser: started, answered live, resumed by a reload, queued, stopped, taken back, forked, ended. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { ChatDetail, ChatSession } from "../../feature/chat/model.ts";
@@ -27,7 +27,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
   };
   const answering = (page: Page) => page.getByRole("article", { name: /, answering$/ });
 
-  test("is begun with an agent, and answered with tools as cards and Markdown that can do nothing", async () => {
+  test("is started with an agent, and answered with tools as cards and Markdown that can do nothing", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/chat");
@@ -49,7 +49,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
     expect(faults).toEqual([]);
   });
 
-  test("a reload in the middle of a reply goes on with it, nothing lost or doubled; a draft is kept", async () => {
+  test("a reload in the middle of a reply continues it, nothing lost or doubled; a draft is kept", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     const id = await slowChat();

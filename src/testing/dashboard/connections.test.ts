@@ -63,7 +63,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);
   });
 
-  test("a rule is made, tried at an issue, changed, switched off and deleted; what came of deliveries is shown", async () => {
+  test("a rule is made, tried at an issue, changed, switched off and deleted; the result of deliveries is shown", async () => {
     const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
     await open("/code-host?tab=rules");
     await page.getByRole("button", { name: "Add a rule" }).click();
@@ -214,7 +214,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
     await page.getByRole("button", { name: "Give up" }).click();
     await page.getByRole("button", { name: "Give it up" }).click();
-    await page.getByText("This onboarding was given up. No project came of it.").waitFor();
+    await page.getByText("This onboarding was given up. No project was made.").waitFor();
     await page.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("button", { name: "Delete it" }).click();
     await page.getByRole("table", { name: "Onboardings" }).waitFor();
@@ -264,7 +264,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByRole("button", { name: "Log in to it" }).click();
     const [popup] = await Promise.all([
       page.waitForEvent("popup"),
-      page.getByRole("link", { name: /^Go on at 127\.0\.0\.1/ }).click(),
+      page.getByRole("link", { name: /^Continue at 127\.0\.0\.1/ }).click(),
     ]);
     await popup.getByText("Skep is logged in to the tool server tickets.").waitFor();
     await popup.close();

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Glob } from "bun";
+import { createProgram } from "../../cli/commands.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 const WEB = resolve(import.meta.dir, "../../web");
@@ -47,4 +48,28 @@ test("every operation that changes something is called by a page, or stands here
       .map((method) => `${method} ${path}`),
   );
   expect(missing.sort()).toEqual(Object.keys(WITHOUT).sort());
+});
+
+test("the command line that a page names is one of skep's", async () => {
+  const program = createProgram(() => {});
+  const files = [...new Glob("**/*.tsx").scanSync(WEB)];
+  const lines = files.flatMap((file) => {
+    const text = readFileSync(join(WEB, file), "utf8");
+    // As a whole attribute or a branch of one; what is filled in later is a word here.
+    return [...text.matchAll(/(?:cli|line)=[^>]*?["'`](skep[^"'`\n$]*)/g)].map(([, line]) => ({ file, line: line! }));
+  });
+  expect(lines.length).toBeGreaterThan(40);
+  const unknown = lines.filter(({ line }) => {
+    let command: typeof program | undefined = program;
+    for (const word of line.trim().split(/\s+/).slice(1)) {
+      const next: typeof program | undefined = command?.commands.find((one) => one.name() === word);
+      if (next) command = next;
+      // An option, or what the command is given.
+      else if (word.startsWith("--")) {
+        if (!command?.options.some(({ long }) => long === word.split("=")[0])) return true;
+      } else if (command === program) return true;
+    }
+    return false;
+  });
+  expect(unknown).toEqual([]);
 });

@@ -39,7 +39,8 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByRole("button", { name: "Log in" }).click();
   };
   /** Statuses that a log-in page brings about and browsers write down. */
-  const unexpected = (faults: string[]) => faults.filter((fault) => !/40[13]|422|Opener-Policy|skep\.example\.test/.test(fault));
+  const unexpected = (faults: string[]) =>
+    faults.filter((fault) => !/40[13]|422|Opener-Policy|skep\.example\.test/.test(fault));
 
   test("the first start leads to the first administrator, with the token that the server printed", async () => {
     const { page, close, axe, faults } = await visit(browser, server.url);

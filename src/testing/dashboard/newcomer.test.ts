@@ -6,7 +6,7 @@
  * runs, their logs and approvals                                       run.test.ts, use.test.ts
  * comments, sending back, merging, conflicts                           changes.test.ts
  * chat  chat.test.ts · board  board.test.ts · routines, tool servers  systems.test.ts
- * code graph  graph.test.ts · memory  memory.test.ts · by keyboard  keyboard.test.ts
+ * code graph  graph.test.ts · memory  memory.test.ts · by keyboard  use.test.ts
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -101,7 +101,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   /** `feature` with its agents watched, the design approved, the code commented on and sent back, the second merged. */
   async function work(page: Page): Promise<void> {
     await page.getByRole("link", { name: "Start a run" }).first().click();
-    await page.getByLabel("Pipeline").selectOption({ label: "Feature" });
+    await page.getByLabel("Pipeline").selectOption("feature");
     await page.getByLabel("Task").fill("Let a cart have a discount");
     await press(page, "Start");
     await heading(page, "Let a cart have a discount");
@@ -110,7 +110,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByRole("log", { name: "Log of the step" }).getByText("I look at the repository first.").waitFor();
     const card = page.getByRole("article", { name: /^Approval/ });
     await card.getByText("The cart multiplies its sum").first().waitFor();
-    expect(await card.textContent()).toContain("Goes on with");
+    expect(await card.textContent()).toContain("Continues with");
     await card.getByRole("button", { name: "Approve" }).click();
     const state = page.locator("header").getByText("Succeeded");
     await state.waitFor();
@@ -213,7 +213,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function toolServer(page: Page): Promise<void> {
     await goTo(page, "Tool servers");
     await page.getByRole("button", { name: "Add a server" }).first().click();
-    await page.getByLabel("Id").fill("tickets");
+    await page.getByLabel("Id", { exact: true }).fill("tickets");
     await page.getByLabel("Address").fill(tools.url);
     await press(page, "Add");
     await heading(page, "tickets");

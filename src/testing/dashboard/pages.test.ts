@@ -93,7 +93,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         await visitor.page.setViewportSize(WINDOW);
       }
       await visitor.close();
-      // A page that asks for what is not there gets a 404, which browsers write down.
+      // A page that asks for what does not exist gets a 404, which browsers write down.
       found.push(...visitor.faults.filter((fault) => !/50[0-9]|404/.test(fault)));
     };
     await Promise.all(Array.from({ length: VISITORS }, look));

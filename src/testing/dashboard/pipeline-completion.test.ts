@@ -16,7 +16,7 @@ steps:
         again: plan
   - id: ask
     approval:
-      message: Go on?
+      message: Continue?
 inputs:
   place:
     required: true`.split("\n");

@@ -224,7 +224,7 @@ async function furnish(server: TestServer, repository: string, token: string | u
     return id;
   };
   const succeeded = await start("change", "Quote names in every export the same way", "run_waiting");
-  await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Go on." });
+  await send("POST", `/v1/runs/${succeeded}/approve`, { step_id: "confirm", approved: true, comment: "Continue." });
   await reached(server, succeeded, "run_complete", token);
   const here = { project_name: "shop" };
   const handed = await send("POST", "/v1/spawn-executor/execute", {

@@ -183,11 +183,18 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await all.first().click();
     await page.getByText("Changed: approve it again").first().waitFor({ state: "detached" });
     await open("/tool-servers?new=1");
-    await page.getByLabel("Id").fill("away");
+    await page.getByLabel("Id", { exact: true }).fill("away");
     await page.getByLabel("Address").fill("http://127.0.0.1:9/mcp");
+    await page.getByText("Log-in with a client of your own").click();
+    await page.getByLabel("Client id").fill("skep");
+    await page.getByLabel("Authorization server").fill("http://127.0.0.1:9");
+    await page.getByLabel("Forms that it asks for in the middle of a call").selectOption("defaults");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("heading", { name: "away" }).waitFor();
     await page.locator("header").getByText("Failed").waitFor();
+    expect((await server.request("GET", "/v1/mcp/away")).body).toMatchObject({
+      ...{ elicitation: "defaults", oauth: { client_id: "skep", issuer: "http://127.0.0.1:9" } },
+    });
     await page.getByRole("button", { name: "Switch off" }).click();
     await page.locator("header").getByText("Ended").waitFor();
     await page.getByRole("button", { name: "Delete" }).click();

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
+import { focused, pressTo } from "./keyboard.ts";
 import type { Seeded } from "./seed.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -21,14 +22,14 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     ({ server, browser, ids } = dashboard());
   });
 
-  test("an approval is answered where it stands, and the page follows the run to its end by itself", async () => {
+  test("an approval is answered where it is, and the page follows the run to its end by itself", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open(`/runs/${ids.waiting}`);
     const card = page.getByRole("article", { name: "Approval confirm" });
     expect(await card.textContent()).toContain("One writer with tests.");
-    expect(await card.textContent()).toContain("Goes on with Build.");
+    expect(await card.textContent()).toContain("Continues with Build.");
     expect(await card.textContent()).toContain("The run ends as failed.");
-    await card.getByPlaceholder("A comment").fill("Go on, and mind the commas.");
+    await card.getByPlaceholder("A comment").fill("Continue, and mind the commas.");
     await card.getByRole("button", { name: "Approve" }).click();
     await page.locator("header").getByText("Succeeded").waitFor();
     await card.waitFor({ state: "detached" });
@@ -81,6 +82,61 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.locator("header").getByText("Failed").waitFor();
     await close();
     expect(faults).toEqual([]);
+  });
+
+  test("by keyboard alone: an approval answered, a message sent, a card moved, a line commented on and sent back; the focus is seen at every stop", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const wrong: string[] = [];
+    const to = async (key: string, name: string | RegExp) => void wrong.push(...(await pressTo(page, key, name)));
+    const body = { pipeline_id: "change", task_description: "Approve me by keyboard" };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
+    await open(`/runs/${id}`);
+    const card = page.getByRole("article", { name: "Approval confirm" });
+    await card.getByRole("button", { name: "Approve" }).waitFor();
+    await page.keyboard.press("a");
+    await to("Shift+Tab", "Comment");
+    await page.keyboard.type("Continue.");
+    await to("Tab", "Approve");
+    await page.keyboard.press("Enter");
+    await page.locator("header").getByText("Succeeded").waitFor();
+
+    await open(`/chat/${ids.chat}`);
+    await to("Tab", "Message");
+    await page.keyboard.type("Sent by keyboard");
+    await page.keyboard.press("Enter");
+    await page.getByRole("article", { name: "You" }).getByText("Sent by keyboard").waitFor();
+    await page.getByRole("article", { name: /, answering$/ }).waitFor({ state: "detached" });
+
+    await open("/board");
+    await page.getByRole("article", { name: "Export reports as CSV" }).waitFor();
+    await to("Tab", "Export reports as CSV");
+    await page.keyboard.press("m");
+    await page.getByRole("menu").waitFor();
+    await to("ArrowDown", "To Backlog");
+    await page.keyboard.press("Enter");
+    const backlog = page.getByRole("region", { name: "Backlog", exact: true });
+    await backlog.getByRole("article", { name: "Export reports as CSV" }).waitFor();
+
+    await open(`/runs/${ids.changed}?tab=changes`);
+    await page.getByRole("region", { name: "src/cart.ts" }).getByText("private percent = 0;").waitFor();
+    await page.keyboard.press("n");
+    while (!/^.{0,12}src\/cart\.ts/.test((await focused(page)).name)) await page.keyboard.press("n");
+    await to("ArrowDown", "Comment on line 6");
+    await page.keyboard.press("Enter");
+    await page.getByRole("textbox", { name: "Comment" }).waitFor();
+    await page.keyboard.type("A hundredth, please.");
+    await page.keyboard.press("Control+Enter");
+    await page.getByRole("region", { name: "src/cart.ts" }).getByText("A hundredth, please.").waitFor();
+    await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
+    expect((await focused(page)).name).toBe("Comment on line 6");
+    await to("Shift+Tab", "Send back (1)");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Message").waitFor();
+    await to("Tab", "Send back");
+    await page.keyboard.press("Enter");
+    await page.getByRole("log", { name: "Log of the step" }).waitFor();
+    await close();
+    expect([...faults, ...wrong]).toEqual([]);
   });
 
   test("two editors of an agent: the second sees both versions and loses neither", async () => {
@@ -139,9 +195,9 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await first.stop();
     await page.getByText("The server does not answer. What you see may be old").waitFor();
     const second = await startServer({ env: { ...dashboard().env, PORT: port }, data });
-    await second.request("POST", "/v1/runs", { body: { pipeline_id: "hello", task_description: "Begun meanwhile" } });
+    await second.request("POST", "/v1/runs", { body: { pipeline_id: "hello", task_description: "Started meanwhile" } });
     await page.getByText("The server does not answer. What you see may be old").waitFor({ state: "detached" });
-    await page.getByText("Begun meanwhile").first().waitFor();
+    await page.getByText("Started meanwhile").first().waitFor();
     await close();
     await second.remove();
   });

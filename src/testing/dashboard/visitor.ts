@@ -1,6 +1,7 @@
 /** A browser at the dashboard that writes down what must not happen: errors, refused scripts and styles, requests elsewhere. */
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
+import { PATIENCE_MS } from "../browser.ts";
 
 export interface Visitor {
   page: Page;
@@ -32,8 +33,7 @@ export const WINDOW = { width: 1280, height: 800 };
 
 export async function visit(browser: Browser, base: string, options: BrowserContextOptions = {}): Promise<Visitor> {
   const context = await browser.newContext({ viewport: WINDOW, ...options });
-  // A busy machine makes a page slow, not wrong.
-  context.setDefaultTimeout(90_000);
+  context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
   const asked = new Set<Request>();

@@ -1,4 +1,4 @@
-/** A furnished server and a browser for the tests of one file: begun before the first, gone after the last. */
+/** A server with data and a browser for the tests of one file: started before the first, gone after the last. */
 import { afterAll, beforeAll } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** A feature as anybody would add one: a route, a job, a tool, an event, and what the house asks of features. */
+/** A feature as anybody would add one: a route, a job, a tool, an event, and what is required of features. */
 import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import { type Tool, toolsOf } from "../../engine/tool.ts";

@@ -49,14 +49,14 @@ const connect = () =>
 /** A browser that agrees to everything. */
 async function loggedIn(): Promise<Credentials> {
   const server = { url, fetch, redirectUri: REDIRECT, clientMetadataUrl: CLIENT_DOCUMENT, given };
-  const begun = await beginLogin(server, "state", kept.scope);
-  const answer = await fetch(begun.authorizationUrl, { redirect: "manual" });
-  return finishLogin(server, begun, new URL(answer.headers.get("location")!).searchParams);
+  const started = await beginLogin(server, "state", kept.scope);
+  const answer = await fetch(started.authorizationUrl, { redirect: "manual" });
+  return finishLogin(server, started, new URL(answer.headers.get("location")!).searchParams);
 }
 
 const needsLogin = (error: unknown) => isProblem(error) && /^(authorization|scope)_needed$/.test(error.code ?? "");
 let connection: Connection | undefined;
-/** As somebody does who is asked to log in: logs in, connects again, tries again; not for ever. */
+/** As somebody does who is asked to log in: logs in, connects again, tries again; not forever. */
 async function withLogins<T>(act: (connection: Connection) => Promise<T>): Promise<T> {
   for (let login = 0; ; login++) {
     try {

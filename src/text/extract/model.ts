@@ -10,7 +10,7 @@ export interface Block {
   page?: number | undefined;
 }
 
-/** A heading with all up to the next one; a long one goes on in further sections of the same title. */
+/** A heading with everything up to the next one; a long one continues in further sections of the same title. */
 export interface ExtractedSection {
   /** 1 to 6. */
   level: number;
@@ -37,7 +37,7 @@ export type ExtractLine =
 export class Unreadable extends Error {}
 
 export const EXTRACT_LIMITS = {
-  /** Characters of a section; what is longer goes on in another. */
+  /** Characters of a section; what is longer continues in another. */
   sectionCharacters: 40_000,
   textCharacters: 20_000_000,
   sections: 20_000,

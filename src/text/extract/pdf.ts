@@ -51,7 +51,7 @@ export async function pdfBlocks(
 }
 
 /** The source that knows most headings says which they are. */
-export function withHeadings(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[]): Iterable<Block> {
+function withHeadings(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[]): Iterable<Block> {
   const tagged = blocks.filter(({ level }) => level !== undefined).length;
   if (tagged > 0 && tagged >= outline.length) return blocks.map(({ text, page, level }) => ({ text, page, level }));
   return outline.length > 0 ? byOutline(blocks, outline) : bySize(blocks);
@@ -69,7 +69,7 @@ function* byOutline(blocks: readonly PdfBlock[], outline: readonly OutlineEntry[
     for (; at < end; at++) yield { text: blocks[at]!.text, page: blocks[at]!.page };
     yield { level: entry.level, text: entry.title, page: entry.page };
     if (!isFound) continue;
-    // What stands in one paragraph with the title belongs to the section.
+    // What is in one paragraph with the title belongs to the section.
     const rest = blocks[at]!.text.slice(entry.title.length).trim();
     if (rest !== "" && blocks[at]!.text.startsWith(entry.title)) yield { text: rest, page: entry.page };
     at++;

@@ -20,7 +20,7 @@ export interface LiveEvent {
 export interface ConnectionDeps {
   onEvent(event: LiveEvent): void;
   onState(state: "open" | "lost"): void;
-  /** Position to go on from; undefined at first. */
+  /** Position to continue from; undefined at first. */
   position(): number | undefined;
 }
 

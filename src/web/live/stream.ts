@@ -47,7 +47,7 @@ async function lead(end: Promise<void>): Promise<void> {
     position: () => last,
     onEvent: share,
     onState(next) {
-      // Before the first event there is no place to go on from: what happened meanwhile is not sent.
+      // Before the first event there is no place to continue from: what happened meanwhile is not sent.
       if (next === "open" && state === "lost" && last === undefined) share(MISSED);
       setState(next);
       channel?.postMessage({ state: next });

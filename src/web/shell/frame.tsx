@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, search, the account, and whether the server answers. */
+/** What is around every page: navigation, search, the account, and whether the server answers. */
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";

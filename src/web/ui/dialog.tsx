@@ -45,7 +45,7 @@ interface ConfirmProps {
   title: string;
   /** What will happen, and whether it can be undone. */
   children: ReactNode;
-  /** The word on the button: the deed itself. */
+  /** The word on the button: the action itself. */
   word: string;
   danger?: boolean;
   act(): Promise<unknown>;

@@ -1,4 +1,4 @@
-/** Filters above a list. What they hold stands in the address. */
+/** Filters above a list. What they hold is in the address. */
 import { Search } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 

@@ -15,7 +15,7 @@ interface Line {
   line?: string;
 }
 
-/** Writes what is given to it below what stands in `box`, once a frame; stays at the end where the reader is there. */
+/** Writes what is given to it below what is in `box`, once a frame; stays at the end where the reader is there. */
 function createWriter(box: () => HTMLElement | null) {
   let frame = 0;
   let pending = "";
@@ -106,7 +106,7 @@ export function FollowLog({ path, label, className = "max-h-72" }: Props) {
             </Button>
           </>
         ) : (
-          "It goes on by itself."
+          "It continues by itself."
         )}
       </p>
     </>

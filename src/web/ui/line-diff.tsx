@@ -7,7 +7,7 @@ const CONTEXT = 3;
 const LINES_MAX = 2_000;
 
 /** Longest common subsequence over lines, after what both begin and end with is set aside. */
-export function diffLines(before: string, after: string): Line[] {
+function diffLines(before: string, after: string): Line[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;

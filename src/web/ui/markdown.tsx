@@ -49,7 +49,7 @@ function textOf(node: unknown): string {
 }
 
 /** Parts of a text that are drawn on their own: split at blank lines outside of fences, lists and tables kept whole. */
-export function blocksOf(text: string): string[] {
+function blocksOf(text: string): string[] {
   const blocks: string[] = [];
   let block: string[] = [];
   let fence = "";

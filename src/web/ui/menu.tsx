@@ -73,7 +73,7 @@ export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; 
                 close();
                 item.act();
               }}
-              className={`flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm outline-none focus:bg-hover hover:bg-hover disabled:opacity-50 max-sm:min-h-11 ${item.danger ? "text-bad" : ""}`}
+              className={`flex w-full items-center gap-2 rounded-md px-2 py-1.5 text-left text-sm -outline-offset-2 focus:bg-hover hover:bg-hover disabled:opacity-50 max-sm:min-h-11 ${item.danger ? "text-bad" : ""}`}
             >
               {item.icon}
               {item.label}

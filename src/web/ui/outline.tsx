@@ -17,7 +17,7 @@ interface Props {
   rows: OutlineRow[];
   current: string | undefined;
   onPick(id: string): void;
-  /** Stays in view while what stands beside it is read. */
+  /** Stays in view while what is beside it is read. */
   sticky?: boolean;
 }
 

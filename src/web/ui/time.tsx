@@ -1,4 +1,4 @@
-/** Times that go on by themselves, all driven by one clock. */
+/** Times that update by themselves, all driven by one clock. */
 import { useSyncExternalStore } from "react";
 import { ago, dateTime, duration } from "./format.ts";
 

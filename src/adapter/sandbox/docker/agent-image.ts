@@ -34,7 +34,7 @@ export interface AgentImages {
   canMake(name: string): Promise<boolean>;
 }
 
-export const BASIS_IMAGE = "docker.io/library/busybox:stable";
+const BASIS_IMAGE = "docker.io/library/busybox:stable";
 const REMEDY = "Load one from a file with `skep image load FILE`, or make one with `skep image build`.";
 
 const missing = (detail: string) => unavailable("image_missing", `${detail} ${REMEDY}`);

@@ -17,7 +17,7 @@ export const LABELS = {
 export const HOME = "/home/agent";
 
 /**
- * Waits for ever without another program than `sh`: standard input stays open for the container's life. Signals that an
+ * Waits forever without another program than `sh`: standard input stays open for the container's life. Signals that an
  * agent's `pkill` would send are not handled.
  */
 const IDLE = 'trap "" HUP INT TERM; read -r _';

@@ -54,7 +54,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await sandbox.stop();
   });
 
-  test("what an agent is told of it is true: its place, its user, its network, what it may write", async () => {
+  test("what the prompt says of it is true: its place, its user, its network, what it may write", async () => {
     const [alone, connected] = [await fixture.start(), await fixture.start({ network: "bridge" })];
     const about = async (network: "none" | "bridge") => fixture.driver.about(await fixture.spec({ network }));
     const { files, commands, network } = await about("none");
@@ -315,7 +315,7 @@ describe.skipIf(!docker)("starting a sandbox", () => {
   });
   afterAll(() => fixture.end());
 
-  test("from an image that is not there says how to load one, whether it may be pulled or not", async () => {
+  test("from an image that does not exist says how to load one, whether it may be pulled or not", async () => {
     const image = "127.0.0.1:1/no/such-image:1";
     for (const pull of [false, true]) {
       const { driver } = sandboxFixture({ docker: engine, defaultImage: image, pull });

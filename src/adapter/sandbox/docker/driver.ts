@@ -127,7 +127,7 @@ async function homeOf(spec: SandboxSpec): Promise<string> {
     await access(path, constants.R_OK | constants.X_OK);
     return path;
   } catch {
-    throw unavailable("workspace_missing", "The workspace's folder is not there or not open to the server.");
+    throw unavailable("workspace_missing", "The workspace's folder does not exist or is not open to the server.");
   }
 }
 

@@ -99,7 +99,7 @@ describe.skipIf(!docker)("commands in a container", () => {
     expect(await processes()).toEqual(before);
   });
 
-  test("an abort does the same, also one that comes while the command starts, and other commands go on", async () => {
+  test("an abort does the same, also one that comes while the command starts, and other commands continue", async () => {
     const other = sh("sleep 4; echo survived");
     for (const delayMs of [0, 5, 30, 400]) {
       const limitMs = await killLimitMs();
@@ -166,7 +166,7 @@ describe.skipIf(!docker)("commands in a container", () => {
     await doomed.stop();
   });
 
-  test("a command that takes more memory than it may is killed, and the sandbox says so or goes on", async () => {
+  test("a command that takes more memory than it may is killed, and the sandbox says so or continues", async () => {
     const small = await fixture.start({ memoryMb: 32 });
     const result = await small
       .exec(["sh", "-c", "x=$(yes | head -c 100000000); echo $x | wc -c"], EXEC)

@@ -188,7 +188,7 @@ async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec):
   if (!killed) await deps.restart();
 }
 
-/** Again and again until the command is gone: one that was only being started is not there to be found at first. */
+/** Again and again until the command is gone: one that is only being started cannot be found at first. */
 async function killByExec(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<boolean> {
   const gone = running.closed.then(() => true);
   do {

@@ -29,7 +29,7 @@ const isAbsolute = (path: string) => path.startsWith("/") || /^[A-Za-z]:[\\/]/.t
 const climbs = (path: string) => path.split("/").includes("..");
 
 /** What is wrong with an entry, or undefined. `seen` holds the names of files so far (saved archives only). */
-export function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): string | undefined {
+function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): string | undefined {
   const { name, type, linkname } = header;
   if (name.includes("\0") || isAbsolute(name) || climbs(name)) return "leads out of the archive";
   switch (type) {
@@ -55,7 +55,7 @@ export function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>)
 
 function duplicate(name: string, seen: Set<string>): string | undefined {
   const plain = posix.normalize(name);
-  if (seen.has(plain)) return "is there twice";
+  if (seen.has(plain)) return "occurs twice";
   seen.add(plain);
   return undefined;
 }

@@ -45,7 +45,7 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
       const source = rootfs ?? made?.tar;
       if (source) await sendGuarded(source, "rootfs", limits, (tar) => docker.images.importRootfs(tar, name, changes));
       const image = await docker.images.inspect(name);
-      if (!image) throw new Error(`the image ${name} is not there after its import`);
+      if (!image) throw new Error(`the image ${name} does not exist after its import`);
       return { name, id: image.id };
     },
     list: () => docker.images.list(),

@@ -36,11 +36,11 @@ export interface ServerContainerDeps {
 }
 
 /** Label that names the tool server of a container. */
-export const SERVER_LABEL = "skep.mcp_server";
+const SERVER_LABEL = "skep.mcp_server";
 /** Where a server keeps what shall outlive it; also its home. */
-export const DATA_FOLDER = "/data";
+const DATA_FOLDER = "/data";
 
-/** Starts it and attaches. @throws Problem: no engine, no image, a command that is not there. */
+/** Starts it and attaches. @throws Problem: no engine, no image, a command that does not exist. */
 export async function openServerContainer(
   deps: ServerContainerDeps,
   server: ContainerServer,

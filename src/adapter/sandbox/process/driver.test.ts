@@ -68,7 +68,7 @@ describe("the process sandbox", () => {
     await rm(outside, { recursive: true });
   });
 
-  test("what an agent is told of it is true: where it may go, as whom its commands run, where they start", async () => {
+  test("what the prompt says of it is true: where it may go, as whom its commands run, where they start", async () => {
     const { files, commands } = await about(true);
     const run = async (script: string) => (await sh(script)).output.trim();
     const [, home] = /Your files are in (\S+), where commands start/.exec(files) ?? [];

@@ -1,4 +1,4 @@
-/** What the library of C++ yields, and the names of its members. */
+/** The library of C++: its containers, the names of its members, and how its types convert. */
 import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of strings, containers, smart pointers, streams, threads and futures. */

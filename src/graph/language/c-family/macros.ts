@@ -58,7 +58,7 @@ class MacroFinder {
   private readonly text: string;
   private readonly tokens: Tokens;
   private readonly blanks: Blank[];
-  /** The tokens that count before the current one, nearest last; blanked ones are none. */
+  /** Previous tokens, nearest last; blanked ones do not count. */
   private previous = -1;
   private beforePrevious = -1;
   /** Names of the classes around, "" for other braces. */

@@ -1,4 +1,4 @@
-/** What C#'s library yields, and the names of its members. */
+/** C#'s library: its containers, the names of its members, and how its types convert. */
 import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of Object, String, collections, LINQ, tasks, streams and writers. */

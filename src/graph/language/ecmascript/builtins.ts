@@ -1,4 +1,4 @@
-/** What the library of JavaScript and TypeScript yields, and the names of its members. */
+/** The library of JavaScript and TypeScript: its containers, and the names of its members. */
 import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of arrays, strings, maps, sets, promises, functions, dates and regular expressions, of Object and of Math. */

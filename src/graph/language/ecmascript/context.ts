@@ -1,4 +1,4 @@
-/** Where the walk through an ECMAScript file stands. Contexts are values: a new one for each scope. */
+/** The current place in the walk of an ECMAScript file. Contexts are values: each scope has a new one. */
 import type { SymbolLabel } from "../../model.ts";
 import { SymbolFlag } from "../fact-layout.ts";
 import type { FactsBuilder } from "../facts-builder.ts";

@@ -1,4 +1,6 @@
-/** Methods that a function, class or object is given by assignment, and parents that a constructor function is given. */
+/**
+ * Methods that are assigned to a function, class or object, and parents that are assigned to a constructor function.
+ */
 import { Expr, HeritageKind, SymbolFlag } from "../fact-layout.ts";
 import { type Context, docBefore, isLambda, signatureOf, type Walk } from "./context.ts";
 

@@ -1,4 +1,4 @@
-/** Names of the members that Go's library has. */
+/** Names of members of Go's library. */
 import { plainLibrary } from "../library.ts";
 
 export const GO_LIBRARY = plainLibrary(`

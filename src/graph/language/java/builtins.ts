@@ -1,4 +1,4 @@
-/** What Java's library yields, and the names of its members. */
+/** Java's library: its containers, and the names of its members. */
 import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of Object, String, collections, maps, streams, optionals, futures, readers and writers. */

@@ -1,4 +1,4 @@
-/** Names of the members that PHP's library, and the interfaces of its standards, have. */
+/** Names of members of PHP's library and of the interfaces of its standards. */
 import { plainLibrary } from "../library.ts";
 
 export const PHP_LIBRARY = plainLibrary(`

@@ -1,4 +1,4 @@
-/** What Python's library yields, and the names of its members. */
+/** Python's library: its containers, and the names of its members. */
 import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of strings, bytes, lists, dictionaries, sets, files, paths, dates, regular expressions and threads. */

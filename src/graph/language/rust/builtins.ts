@@ -1,4 +1,4 @@
-/** What Rust's library yields: containers, the wrappers that are seen through, and the names of its members. */
+/** Rust's library: containers, the wrappers that are seen through, and the names of its members. */
 import { type LanguageLibrary, wordSet, wordTable } from "../library.ts";
 
 /** Members of strings, slices, vectors, maps, iterators, options and results. */

@@ -1,6 +1,6 @@
 /**
- * Several functions of one name, distinguished by their arguments: by how many there are, then by the types that are
- * known. What still could be several is no answer.
+ * Chooses between functions of one name by their arguments: first by their number, then by the types that are known.
+ * If several still fit, there is no answer.
  */
 import { BindingKind, Expr, fewestArguments, mostArguments, SymbolFlag } from "../../language/fact-layout.ts";
 import type { Conversions } from "../../language/library.ts";
@@ -165,7 +165,7 @@ export function createOverloads(engine: Engine): Overloads {
     return isClosed(by, wanted.name) || (!loose && derives(given, -1) < 0) ? -1 : 0;
   }
 
-  /** Arrays of plain values fit those of the same only. */
+  /** Arrays of scalars only fit arrays of the same. */
   function builtinFit(by: Conversions, given: Builtin, wanted: Builtin, loose: boolean): number {
     const [from, to] = [given.args[0], wanted.args[0]];
     if (given.name !== "Array" || wanted.name !== "Array" || !from || !to || loose)

@@ -66,7 +66,7 @@ export function createIncludes(engine: Engine): Includes {
     let best = -1;
     for (const symbol of candidates) {
       if (!fits(symbol, space) || !seen.has(repo.fileOf(symbol))) continue;
-      // A body before a declaration, a complete type before one that is only announced.
+      // A body goes before a declaration, a complete type before an incomplete one.
       if (best < 0 || (repo.has(best, SymbolFlag.Signature) && !repo.has(symbol, SymbolFlag.Signature))) best = symbol;
     }
     if (best < 0) return undefined;

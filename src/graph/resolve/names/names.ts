@@ -81,7 +81,8 @@ export function createNames(engine: Engine): Names {
     let near = -1;
     for (const symbol of symbols) {
       if (!wanted.has(repo.label(symbol))) continue;
-      // A definition before its declarations; of several the one whose path is most like the asking file's.
+      // A definition goes before its declarations; of several, the one whose path is most like that of the asking
+      // file.
       const bodiless = repo.has(symbol, SymbolFlag.Signature) && repo.label(symbol) !== "Method";
       const several = symbols.length > 1;
       const seen = several && repo.rules(file).includes && engine.reaches(file, repo.fileOf(symbol));
@@ -190,7 +191,7 @@ export function createNames(engine: Engine): Names {
 
   /** The class or module that an "inside" target leads to. */
   function insideType(target: ImportTarget & { kind: "inside" }, fromFile: number): ValueType | undefined {
-    // An import may lead through a name that it binds itself.
+    // The path of an import may begin with the name that it binds.
     if (entered.has(target)) return undefined;
     entered.add(target);
     const type = findInside(target, fromFile);

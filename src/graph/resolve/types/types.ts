@@ -59,7 +59,7 @@ export function createTypes(engine: Engine): Types {
     const args = facts.lists.items(facts.types.args(row));
     const argTypes = () => Array.from(args, (arg) => typeAt(file, arg));
     const entity = engine.lookup(file, facts.types.scope(row), facts.types.name(row), "type");
-    // Where overloads are distinguished, the names of library types matter.
+    // Overloads are chosen by the names of library types.
     if (entity?.kind === "external" && repo.rules(file).overloads)
       return builtin(facts.strings[facts.types.name(row)]!, ...argTypes());
     if (entity) return entityAsType(entity, argTypes());

@@ -21,6 +21,7 @@ export default function AccountPage() {
     <div className="max-w-2xl">
       <PageHeader
         title="My account"
+        cli="skep whoami"
         about={local ? "This machine is the administrator; no log-in is asked for." : me.email}
       />
       {!local && (

@@ -29,6 +29,7 @@ export default function ActivityPage() {
     <>
       <PageHeader
         title="Activity"
+        cli="skep executions"
         about="What agents did and are doing, in runs, chats and by themselves."
         actions={
           <Button kind="primary" onClick={() => setAdding(true)}>
@@ -53,7 +54,7 @@ export default function ActivityPage() {
 
 const KINDS: { value: Happening["kind"] | ""; label: string }[] = [
   { value: "", label: "Everything" },
-  { value: "session_started", label: "Begun" },
+  { value: "session_started", label: "Started" },
   { value: "session_ended", label: "Ended" },
   { value: "turn_ended", label: "Answers in chats" },
   { value: "step_complete", label: "Steps done" },
@@ -94,7 +95,7 @@ function Timeline() {
       <Await query={query} rows={8}>
         {() =>
           days.length === 0 ? (
-            <Empty>{agent || kind ? "Nothing is like that." : "No agent has done anything yet."}</Empty>
+            <Empty>{agent || kind ? "Nothing matches." : "No agent has done anything yet."}</Empty>
           ) : (
             days.map(([day, rows]) => (
               <section key={day} aria-label={day} className="mb-5">

@@ -1,4 +1,4 @@
-/** One piece of work that was handed to an agent: what was asked, how it stands, what it gave, its log. */
+/** One piece of work that was handed to an agent: what was asked, its state, what it gave, its log. */
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";

@@ -66,7 +66,9 @@ export default function AgentsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>There is no agent. Pipelines name the agents that do their steps.</Empty>
+            <Empty cli="skep agents add ID --prompt FILE">
+              There is no agent. Pipelines name the agents that do their steps.
+            </Empty>
           ) : (
             <Table
               label="Agents"

@@ -41,7 +41,7 @@ export default function BoardPage() {
           <BoardView key={shown} project={all ? undefined : project} projects={items} choose={choose} />
         ) : (
           <>
-            <PageHeader title="Board" />
+            <PageHeader title="Board" cli="skep tasks" />
             <Empty
               action={<ButtonLink href="/projects">Add a project</ButtonLink>}
               cli="skep projects add shop --repository URL"
@@ -116,6 +116,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
     <>
       <PageHeader
         title="Board"
+        cli={project ? `skep tasks --project ${project.name}` : "skep tasks"}
         beside={project && projects.length === 1 ? <span className="text-lg text-dim">{project.name}</span> : undefined}
         actions={
           project && (

@@ -53,7 +53,7 @@ function tasksQuery(project: string, q: string) {
 }
 
 /** Columns of several boards as one: those of the same id together, in the order in which they first come. */
-export function joinedColumns(projects: readonly Project[]): Column[] {
+function joinedColumns(projects: readonly Project[]): Column[] {
   const [first] = projects;
   if (first && projects.length === 1) return first.columns;
   const joined = new Map<string, Column>();

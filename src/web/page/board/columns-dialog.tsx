@@ -25,7 +25,7 @@ export function ColumnsDialog({ project, onClose }: { project: Project; onClose(
           onClose();
         }}
       >
-        <p className="mb-3 text-dim">A limit keeps more from being begun than is finished. Empty: no limit.</p>
+        <p className="mb-3 text-dim">A limit keeps more from being started than is finished. Empty: no limit.</p>
         <table className="mb-3 w-full text-left">
           <thead className="text-xs text-faint">
             <tr>

@@ -15,7 +15,7 @@ import { CliLine } from "../../ui/page.tsx";
 type Tasks = Schemas["ImportProjectTaskBody"]["tasks"];
 type Job = Schemas["Job"];
 
-/** @returns tasks of a list in JSON or YAML; of plain lines one each. The server checks what stands in them. */
+/** @returns tasks of a list in JSON or YAML; of plain lines one each. The server checks what is in them. */
 export function tasksOf(text: string): Tasks {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** Takes a run's work into a branch. What stands against it is shown with its places. */
+/** Takes a run's work into a branch. What blocks it is shown with its places. */
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
@@ -45,7 +45,7 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
           const done = await must(client.POST("/v1/runs/{id}/merge", { params: { path: { id: run.id } }, body }));
           notify(
             "state" in done
-              ? "The merge takes a while. It goes on in the background."
+              ? "The merge takes a while. It continues in the background."
               : `Merged into ${done.into}${done.pushed ? " and pushed" : ""}.`,
           );
           await refresh("/v1/runs", "/v1/projects");

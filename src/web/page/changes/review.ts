@@ -80,6 +80,6 @@ export function useReview(run: string, head: string): Review {
   };
 }
 
-/** Whether the comment stands at this line. */
+/** Whether the comment is at this line. */
 export const standsAt = ({ path, line, side }: Comment, file: FileChange, at: Line): boolean =>
   path === file.path && at.kind !== "note" && line !== null && line === (side === "old" ? at.before : at.after);

@@ -28,7 +28,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
               const message = text("message");
               const body = { from_step: text("from_step"), ...(message ? { message } : {}) };
               await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
-              notify("Sent back. The agents go on with the comments.");
+              notify("Sent back. The agents work on the comments.");
               navigate(`/runs/${run.id}`);
               await refresh("/v1/runs", "/v1/steps");
             }}

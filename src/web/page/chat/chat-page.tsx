@@ -91,7 +91,7 @@ function ChatView({ id }: { id: string }) {
               />
             ) : (
               <p className="rounded-lg border border-line bg-sunken px-3 py-2 text-dim">
-                This chat has ended. Fork it from a message to go on, or{" "}
+                This chat has ended. Fork it from a message to continue, or{" "}
                 <Link href={`/chat?new=${chat.agent_id}`} className="underline">
                   begin another
                 </Link>
@@ -161,6 +161,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
     <>
       <PageHeader
         title={chat.title ?? `Chat with ${agent}`}
+        cli={`skep chat ${chat.agent_id}`}
         above={
           <>
             <Link href="/chat" className="hover:underline">

@@ -67,6 +67,7 @@ export default function ChatsPage() {
     <>
       <PageHeader
         title="Chat"
+        cli="skep chat"
         about="Chats are yours alone: others who share an agent do not read them."
         actions={begin("primary")}
       />
@@ -82,8 +83,8 @@ export default function ChatsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={begin("plain")}>
-              {status || agent ? "No chat is like that." : "You have not talked with an agent yet."}
+            <Empty action={begin("plain")} cli="skep chat AGENT">
+              {status || agent ? "No chat matches." : "You have not talked with an agent yet."}
             </Empty>
           ) : (
             <>

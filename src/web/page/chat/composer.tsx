@@ -86,7 +86,7 @@ export function Composer({ busy, draft, setDraft, onSent, ...deeds }: Props) {
     >
       <ProblemNote error={action.error} />
       <div
-        className={`rounded-xl border bg-panel shadow-sm focus-within:border-focus ${over ? "border-accent" : "border-line-strong"}`}
+        className={`rounded-xl border bg-panel shadow-sm outline-offset-1 outline-focus has-[textarea:focus-visible]:outline-2 ${over ? "border-accent" : "border-line-strong"}`}
       >
         <UploadList uploads={uploads} />
         <textarea

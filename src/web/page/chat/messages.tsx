@@ -11,7 +11,7 @@ import { Thinking, ToolCall } from "../run/tool-call.tsx";
 import type { Message, Reply } from "./chat.ts";
 
 const MarkdownText = lazy(() => import("../../ui/markdown.tsx"));
-export const Markdown = ({ text }: { text: string }) => (
+const Markdown = ({ text }: { text: string }) => (
   <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
     <MarkdownText text={text} />
   </Suspense>

@@ -1,4 +1,4 @@
-/** The code host: how the connection stands, its repositories, the rules that start runs, what it sent. */
+/** The code host: the state of the connection, its repositories, the rules that start runs, what it sent. */
 import { Plug } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";

@@ -1,4 +1,4 @@
-/** What the code host sent, and what came of it. */
+/** What the code host sent, and the result. */
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
@@ -45,7 +45,7 @@ export function Deliveries() {
     },
     { title: "State", cell: (one) => <Status status={one.state} /> },
     {
-      title: "What came of it",
+      title: "Result",
       cell: ({ run_id, state: is, id }) =>
         run_id ? (
           <Link href={`/runs/${run_id}`} className="underline">

@@ -127,7 +127,7 @@ export function RulesView() {
             await refresh("/v1/codehost/rules");
           }}
         >
-          It starts nothing more. Runs that it started go on.
+          It starts nothing more. Runs that it started continue.
         </Confirm>
       )}
     </>

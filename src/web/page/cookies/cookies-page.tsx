@@ -51,13 +51,16 @@ export default function CookiesPage() {
     <>
       <PageHeader
         title="Cookies"
+        cli="skep cookies"
         about="Log-ins of websites for agents that fetch pages for you. They are yours alone, and their values are never shown."
         actions={add}
       />
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>Export a site's cookies from your browser as a Netscape cookie file, and add it here.</Empty>
+            <Empty action={add} cli="skep cookies add FILE">
+              Export a site's cookies from your browser as a Netscape cookie file, and add it here.
+            </Empty>
           ) : (
             <Table
               label="Cookie sets"

@@ -96,7 +96,7 @@ export function Hits({ q, document }: { q: string; document?: string }) {
     <Await query={query} rows={4}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty>No document says anything like that.</Empty>
+          <Empty>No matching document says anything.</Empty>
         ) : (
           <>
             <p role="status" className="mb-2 text-sm text-dim">

@@ -23,7 +23,7 @@ export interface Neighbour {
   line: number;
   /** Steps from the focus: below 0 what depends on it, above what it depends on. */
   hop: number;
-  /** Opened: what stands behind it is shown. */
+  /** Opened: what is behind it is shown. */
   open: boolean;
 }
 

@@ -73,7 +73,7 @@ export function Neighbourhood({ project, focus }: { project: string; focus: stri
   );
   const { places, width, height } = placesOf(columns);
   const middle = places.get(opened.at(-1) ?? focus)?.x;
-  // What was opened last stands in the middle of what can be seen, also when a step to the left moves everything.
+  // What was opened last is in the middle of what can be seen, also when a step to the left moves everything.
   useLayoutEffect(() => {
     const view = box.current;
     if (view && middle !== undefined) view.scrollLeft = middle + BOX.width / 2 - view.clientWidth / 2;

@@ -36,6 +36,7 @@ export default function HomePage() {
     <>
       <PageHeader
         title="Home"
+        cli="skep"
         actions={
           <ButtonLink href="/runs/new" kind="primary" icon={<Play aria-hidden size={14} />}>
             Start a run

@@ -59,7 +59,7 @@ export default function JobsPage() {
       align: "right",
       cell: ({ created_at, finished_at }) => <Took from={created_at} to={finished_at} />,
     },
-    { title: "Begun", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+    { title: "Started", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
     {
       title: "Stop",
       quiet: true,
@@ -74,7 +74,7 @@ export default function JobsPage() {
   ];
   return (
     <>
-      <PageHeader title="Background work" />
+      <PageHeader title="Background work" cli="skep jobs" />
       <ProblemNote error={action.error} />
       <Await query={query} rows={4}>
         {() =>

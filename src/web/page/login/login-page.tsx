@@ -134,7 +134,7 @@ function SignOn() {
 }
 
 /** The very first start where others can get in: the person who has the token from the server's log makes the account. */
-export function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
+function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent<HTMLFormElement>) => {
@@ -199,7 +199,7 @@ function PlainHttp() {
   return <Warning>This page came over plain http: others in the network can read what you type.</Warning>;
 }
 
-/** @param within it stands in a dialog over a page, which has the landmark. */
+/** @param within it is in a dialog over a page, which has the landmark. */
 function Card({ title, within = false, children }: { title: string; within?: boolean; children: ReactNode }) {
   const Landmark = within ? "div" : "main";
   return (

@@ -60,6 +60,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
     <>
       <PageHeader
         title={entry.title}
+        cli={`skep memory show ${entry.agent_id}/${entry.id}`}
         above={
           <>
             <Link href="/memory" className="hover:underline">
@@ -111,7 +112,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
         <Warning>
           <p>
             Nobody has confirmed this. It was written after text from outside was read, or by somebody else's work, so
-            it stands in no prompt. Read it before you confirm it.
+            it is in no prompt. Read it before you confirm it.
           </p>
           <Button
             className="mt-2"

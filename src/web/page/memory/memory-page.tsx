@@ -52,6 +52,7 @@ export default function MemoryPage() {
     <>
       <PageHeader
         title="Memory"
+        cli="skep memory"
         about="What agents have noted to do better next time. They are files of yours, to read and correct."
         actions={
           admin && (
@@ -98,7 +99,7 @@ export default function MemoryPage() {
   );
 }
 
-/** What the search finds, with why it stands where it stands. */
+/** What the search finds, with why it is where it is. */
 function Results({ q, agent }: { q: string; agent: string }) {
   const query = api.useQuery("get", "/v1/memory/search", {
     params: { query: { query: q, limit: 20, ...(agent ? { agent_id: agent } : {}) } },

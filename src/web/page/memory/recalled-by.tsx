@@ -1,4 +1,4 @@
-/** In which work an entry was recalled: its runs, chats and pieces of work, the latest first. */
+/** In which work an entry was recalled: its runs, chats and pieces of work, newest first. */
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";

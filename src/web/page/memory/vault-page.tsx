@@ -57,6 +57,7 @@ function Vault({ agent }: { agent: string }) {
     <>
       <PageHeader
         title={vaultName(agent)}
+        cli={`skep memory ${agent}`}
         above={
           <Link href="/memory" className="hover:underline">
             Memory
@@ -118,7 +119,7 @@ function Entries({ agent, add }: { agent: string; add(): void }) {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={!type && !state && <Button onClick={add}>Write the first</Button>}>
-              {type || state ? "No entry is like that." : "This vault is empty."}
+              {type || state ? "No entry matches." : "This vault is empty."}
             </Empty>
           ) : (
             <Table

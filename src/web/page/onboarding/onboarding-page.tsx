@@ -111,8 +111,8 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
           act={remove}
         >
           {deed === "purge"
-            ? "What was said is removed. A project that came of it stays."
-            : "No project comes of it. What was said stays readable."}
+            ? "What was said is removed. A project made from it stays."
+            : "No project is made. What was said stays readable."}
         </Confirm>
       )}
     </>
@@ -135,7 +135,7 @@ function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) 
             .
           </>
         ) : (
-          "This onboarding was given up. No project came of it."
+          "This onboarding was given up. No project was made."
         )}
       </p>
     );
@@ -154,7 +154,7 @@ function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) 
       <p className="mt-1.5 flex gap-4 px-1 text-xs text-faint tabular-nums">
         <span>{usd(cost_usd)}</span>
         <span>{count(tokens)} tokens</span>
-        <span className="max-sm:hidden">You can leave at any time and go on later.</span>
+        <span className="max-sm:hidden">You can leave at any time and continue later.</span>
       </p>
     </div>
   );

@@ -181,7 +181,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
             await refresh("/v1/pipelines");
           }}
         >
-          Its file is removed. Runs of it go on with the copy they hold.
+          Its file is removed. Runs of it continue with the copy they hold.
         </Confirm>
       )}
     </>

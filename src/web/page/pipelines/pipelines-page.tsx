@@ -46,7 +46,9 @@ export default function PipelinesPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={add}>There is no pipeline.</Empty>
+            <Empty action={add} cli="skep pipelines save FILE">
+              There is no pipeline.
+            </Empty>
           ) : (
             <Table
               label="Pipelines"

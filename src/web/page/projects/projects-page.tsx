@@ -55,7 +55,7 @@ export default function ProjectsPage() {
       <Await query={query} rows={5}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={add}>
+            <Empty action={add} cli="skep projects add --repository URL">
               <FolderGit2 aria-hidden className="mx-auto mb-2 text-faint" />A project is a repository that agents work
               in, each run on a branch of its own.
             </Empty>

@@ -181,7 +181,7 @@ function UsableModels() {
       <Await query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>No provider is set up yet.</Empty>
+            <Empty cli="skep providers set PROVIDER">No provider is set up yet.</Empty>
           ) : (
             <Table label="Models" rows={items} columns={MODEL_COLUMNS} keyOf={({ id }) => id} />
           )

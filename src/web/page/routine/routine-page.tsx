@@ -1,4 +1,4 @@
-/** One routine: what it does, when, and what came of each time. */
+/** One routine: what it does, when, and the result of each time. */
 import { Pencil, Play, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
@@ -178,7 +178,7 @@ const COLUMNS: Column<Tick>[] = [
   },
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   {
-    title: "Begun",
+    title: "Started",
     wide: true,
     cell: ({ cause, caught_up }) => (cause === "manual" ? "by hand" : caught_up ? "late" : "as planned"),
   },
@@ -192,7 +192,7 @@ const COLUMNS: Column<Tick>[] = [
 function Ticks({ routine }: { routine: Routine }) {
   const query = usePages("/v1/pulse-routines/{agent_id}/{id}/ticks", { ...pathOf(routine), query: { limit: 25 } });
   return (
-    <Section title="What came of it">
+    <Section title="Result">
       <Await query={query} rows={3}>
         {() =>
           query.rows.length === 0 ? (
@@ -213,7 +213,7 @@ function Ticks({ routine }: { routine: Routine }) {
   );
 }
 
-/** What became of one time, with all that the agent said and did. */
+/** What happened to one time, with all that the agent said and did. */
 function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClose(): void }) {
   const path = { ...pathOf(routine).path, tick_id: id };
   const query = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}", { params: { path } });
@@ -244,7 +244,7 @@ function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClo
               <Status status={tick.status} />
               <span className="text-dim">due {dateTime(tick.due_at)}</span>
               <span className="text-dim">
-                begun <Ago at={tick.started_at} />
+                started <Ago at={tick.started_at} />
               </span>
             </div>
             <ProblemNote error={action.error} />

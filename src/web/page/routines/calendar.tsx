@@ -1,4 +1,4 @@
-/** A week of routines: what came of the times behind, and what is planned. */
+/** A week of routines: the result of the times behind, and what is planned. */
 import { useQueries } from "@tanstack/react-query";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { Link } from "wouter";

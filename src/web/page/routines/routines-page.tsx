@@ -15,7 +15,7 @@ import { scheduleText } from "./when.ts";
 
 type Routine = Schemas["PulseRoutine"];
 
-export const routineHref = ({ agent_id, id }: Pick<Routine, "agent_id" | "id">) => `/routines/${agent_id}/${id}`;
+const routineHref = ({ agent_id, id }: Pick<Routine, "agent_id" | "id">) => `/routines/${agent_id}/${id}`;
 
 export function RoutineState({ enabled, blocked }: Pick<Routine, "enabled" | "blocked">) {
   if (!enabled) return <Badge>Off</Badge>;

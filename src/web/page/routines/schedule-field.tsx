@@ -58,7 +58,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
       <Field label="When">
         <Select value={times.kind} onChange={(event) => set({ kind: event.target.value as Times["kind"] })}>
           <option value="cron">At set times (cron)</option>
-          <option value="every">Every so many minutes</option>
+          <option value="every">Every N minutes</option>
         </Select>
       </Field>
       {times.kind === "cron" ? (

@@ -5,7 +5,7 @@ type Routine = Schemas["PulseRoutine"];
 type Schedule = Routine["schedule"];
 type Blackout = Routine["blackouts"][number];
 
-export const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+const DAYS = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
 
 /** `Every 30 minutes`, `Weekdays at 09:00`, else the cron line itself. */
 export function scheduleText(schedule: Schedule): string {

@@ -73,7 +73,7 @@ export function Transcript({ session, live }: { session: string; live: boolean }
           {hidden.size > 0
             ? "What there is of the log is hidden."
             : q
-              ? "Nothing in the log is like that."
+              ? "Nothing in the log matches."
               : "It said nothing."}
         </Empty>
       )}

@@ -6,7 +6,7 @@ import type { StepPlan } from "./steps.ts";
 const PROBLEMS = new Set(["failed", "waiting"]);
 
 /** The next step after the current one that failed or waits, around the end. */
-export function nextProblem(steps: StepPlan[], current: string): string | undefined {
+function nextProblem(steps: StepPlan[], current: string): string | undefined {
   const at = steps.findIndex(({ id }) => id === current);
   return [...steps.slice(at + 1), ...steps.slice(0, at + 1)].find(({ status }) => PROBLEMS.has(status))?.id;
 }

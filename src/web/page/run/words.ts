@@ -1,5 +1,5 @@
 /**
- * The words of a session that stand in no message yet: those said before the page was opened, from the log of events, and
+ * The words of a session that are in no message yet: those said before the page was opened, from the log of events, and
  * those that arrive. When a tool call begins or ends, what was said before it is in the transcript, which is asked again;
  * only then its words go, so that none is lost and none is shown twice.
  */
@@ -16,12 +16,12 @@ interface Piece {
 export interface WordsPort {
   /** More words at the end. */
   append(text: string): void;
-  /** All the words, in place of what stands there. */
+  /** All the words, in place of what is there. */
   replace(text: string): void;
 }
 
 const WORDS = "agent_output";
-/** Events at which what was said before is in the transcript, or counts no more. */
+/** Events at which what was said before is in the transcript, or no longer counts. */
 const BOUNDS = ["tool_call_start", "tool_call_end", "output_withdrawn", "session_ended"];
 const AFTER_CALL_MS = 250;
 /** Pages of the log that are read for a speech that began long ago: some minutes of it. */
@@ -92,7 +92,7 @@ export function followWords(session: string, { append, replace }: WordsPort): ()
       append(String(data["text"] ?? ""));
     } else if (BOUNDS.includes(kind)) {
       bound = id;
-      // The provider failed in the midst of it: the words come again, from the start.
+      // The provider failed in the middle of it: the words come again, from the start.
       if (kind === "output_withdrawn") dropTo(id);
       else askSoon();
     }

@@ -30,7 +30,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
     try {
       const body = { step_id, approved, ...(comment.trim() ? { comment: comment.trim() } : {}) };
       await must(client.POST("/v1/runs/{id}/approve", { params: { path: { id: run_id } }, body }));
-      notify(approved ? "Approved. The run goes on." : "Refused.");
+      notify(approved ? "Approved. The run continues." : "Refused.");
       await refresh("/v1/approvals", "/v1/runs", "/v1/steps");
     } catch (thrown) {
       setError(thrown);

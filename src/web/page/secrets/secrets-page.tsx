@@ -73,7 +73,7 @@ export default function SecretsPage() {
       <Await query={query} rows={4}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={add}>
+            <Empty action={add} cli="skep secrets set NAME">
               <KeyRound aria-hidden className="mx-auto mb-2 text-faint" />
               There is no secret. Agents work without any.
             </Empty>

@@ -104,7 +104,7 @@ const GROUPS: Group[] = [
   {
     id: "retention",
     title: "Retention",
-    about: "How long is kept, in days. Empty: for ever.",
+    about: "How long is kept, in days. Empty: forever.",
     rows: [
       whole("llm_calls_days", "Model calls"),
       whole("api_usage_days", "API usage"),
@@ -160,7 +160,7 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
       throw thrown;
     }
     notify("Saved.");
-    // What may be spent stands on the pages of usage and Home as well.
+    // What may be spent is on the pages of usage and Home as well.
     await refresh("/v1/settings", "/v1/usage");
   };
   const unknown = Object.keys(values).filter((name) => !rows.some((row) => row.name === name));

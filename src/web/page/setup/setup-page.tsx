@@ -14,7 +14,7 @@ export default function SetupPage() {
   if (useAdmin()) return <Steps />;
   return (
     <>
-      <PageHeader title="Set up" />
+      <PageHeader title="Set up" cli="skep init" />
       <Empty>Only an administrator sets a server up.</Empty>
     </>
   );
@@ -31,6 +31,7 @@ function Steps() {
     <div className="max-w-3xl">
       <PageHeader
         title="Set up"
+        cli="skep init"
         about="Three steps. The second and third can be left out and done later."
         actions={
           <ButtonLink href="/" kind={hasRun ? "primary" : "quiet"}>

@@ -67,6 +67,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
     <>
       <PageHeader
         title={skill.name}
+        cli={`skep skills ${skill.name}`}
         above={
           <Link href="/skills" className="hover:underline">
             Skills

@@ -18,7 +18,7 @@ import { Ago } from "../../ui/time.tsx";
 
 type Skill = Schemas["Skill"];
 
-export const skillHref = ({ name, agent_id }: Pick<Skill, "name" | "agent_id">) =>
+const skillHref = ({ name, agent_id }: Pick<Skill, "name" | "agent_id">) =>
   `/skills/${encodeURIComponent(name)}${agent_id ? `?agent=${agent_id}` : ""}`;
 
 const COLUMNS: Column<Skill>[] = [
@@ -64,7 +64,7 @@ export default function SkillsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>There is no skill yet.</Empty>
+            <Empty cli="skep skills add NAME">There is no skill yet.</Empty>
           ) : (
             <Table
               label="Skills"

@@ -109,7 +109,7 @@ function Facts({ swarm }: { swarm: Swarm }) {
         ],
         ["Tokens", count(swarm.tokens)],
         ["At once", swarm.max_concurrent],
-        ["A task fails", swarm.on_failure === "cancel_all" ? "all end" : "others go on"],
+        ["A task fails", swarm.on_failure === "cancel_all" ? "all end" : "others continue"],
       ]}
     />
   );
@@ -191,7 +191,7 @@ function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
         <Transcript session={task.session_id} live={isLive(task.status)} />
       ) : (
         <p className="text-dim">
-          {isLive(task.status) ? "It waits for the tasks before it, or for a place." : "It was not begun."}
+          {isLive(task.status) ? "It waits for the tasks before it, or for a place." : "It was not started."}
         </p>
       )}
     </Panel>

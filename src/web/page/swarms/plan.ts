@@ -17,7 +17,7 @@ tasks:
     depends_on: [survey]
 `;
 
-/** The plan of a past swarm, to change and start once more. */
+/** The plan of a past swarm, to change and start again. */
 export function planText(swarm: Swarm, tasks: readonly SwarmTask[]): string {
   const { agent_id, max_concurrent, on_failure, budget_usd, project_id } = swarm;
   const given = <T>(name: string, value: T | null) => (value === null ? {} : { [name]: value });

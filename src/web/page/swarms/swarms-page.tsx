@@ -27,7 +27,7 @@ const COLUMNS: Column<Swarm>[] = [
     align: "right",
     cell: ({ created_at, finished_at }) => <Took from={created_at} to={finished_at} />,
   },
-  { title: "Begun", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+  { title: "Started", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];
 
 export default function SwarmsPage() {

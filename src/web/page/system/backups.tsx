@@ -71,7 +71,9 @@ export function Backups() {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={button}>There is no backup yet.</Empty>
+            <Empty action={button} cli="skep backup skep.tar.gz">
+              There is no backup yet.
+            </Empty>
           ) : (
             <Table label="Backups" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
           )

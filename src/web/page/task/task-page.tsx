@@ -40,6 +40,7 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
     <>
       <PageHeader
         title={task.title}
+        cli={`skep tasks ${task.id}`}
         above={
           <>
             <Link href={`/board?project=${project.id}`} className="hover:underline">

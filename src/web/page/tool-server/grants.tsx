@@ -23,7 +23,7 @@ export function Grants({ server: { id, agents } }: { server: Server }) {
       <ProblemNote error={action.error} />
       <Await query={query}>
         {({ items }) => {
-          // Also those that are no more: they can be taken out.
+          // Also those that no longer exist: they can be taken out.
           const ids = [...new Set([...items.map((one) => one.id), ...agents.filter((one) => one !== EVERY)])];
           const nameOf = (agent: string) => items.find((one) => one.id === agent)?.name ?? `${agent} (there is none)`;
           const toggle = (agent: string) =>

@@ -43,7 +43,7 @@ export function LogIn({ server: { id, needs_authorization, authorized } }: { ser
           rel="noreferrer"
           className="inline-flex items-center gap-1.5 font-medium break-all underline"
         >
-          Go on at {new URL(address).host}
+          Continue at {new URL(address).host}
           <ExternalLink aria-hidden size={13} className="shrink-0" />
         </a>
       )}

@@ -1,4 +1,4 @@
-/** A tool server, added or changed. Values are shown masked; one that is left as it stands stays as it is. */
+/** A tool server, added or changed. Values are shown masked; one that is left as it is stays as it is. */
 import { useState } from "react";
 import { client, fieldError, must } from "../../api/client.ts";
 import { type RowOf, refresh } from "../../api/queries.ts";

@@ -90,7 +90,7 @@ export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onP
               tabIndex={-1}
               aria-selected={place === active}
               aria-label={`${start_at.slice(0, 16).replace("T", " ")}: ${usd(cost_usd)}, ${calls} calls`}
-              className="absolute bottom-8 rounded-sm outline-2 outline-transparent group-focus-visible:aria-selected:outline-focus"
+              className={`absolute bottom-12 rounded-sm ${place === active ? "group-focus-visible:bg-focus/40" : ""}`}
               style={barAt(at, buckets.length, most > 0 ? cost_usd / most : 0)}
             />
           ))}

@@ -30,7 +30,9 @@ export function SignOnProviders() {
           return (
             <>
               {providers.length === 0 ? (
-                <Empty>None: users log in with a password.</Empty>
+                <Empty cli="skep sso add SLUG --name TEXT --issuer URL --client-id ID --secret">
+                  None: users log in with a password.
+                </Empty>
               ) : (
                 <Table
                   label="Sign-on providers"

@@ -73,7 +73,9 @@ function UserList() {
       {() => (
         <>
           {query.rows.length === 0 ? (
-            <Empty>Nobody has an account: this machine is the administrator.</Empty>
+            <Empty cli="skep users create NAME@EXAMPLE.ORG">
+              Nobody has an account: this machine is the administrator.
+            </Empty>
           ) : (
             <Table
               label="Users"
@@ -151,7 +153,7 @@ function Invitation({ email, password, onClose }: Invited & { onClose(): void })
     <Dialog title="Added" onClose={onClose}>
       <p className="mb-2 text-dim">
         {password
-          ? "They can log in now. Send them this, and the password that you gave them by another way:"
+          ? "They can log in now. Send them this, and the password separately:"
           : "They can log in through a sign-on provider. Send them this:"}
       </p>
       <div className="flex items-start gap-2 rounded-md bg-sunken p-3">

@@ -24,7 +24,11 @@ export default function VoicePage() {
   const settings = api.useQuery("get", "/v1/admin/tts-settings");
   return (
     <>
-      <PageHeader title="Voice" about="Texts of agents, read aloud. Nothing is spoken until it is switched on." />
+      <PageHeader
+        title="Voice"
+        cli="skep voice"
+        about="Texts of agents, read aloud. Nothing is spoken until it is switched on."
+      />
       <Await query={settings} rows={5}>
         {(now) => (
           <div className="grid items-start gap-6 lg:grid-cols-2">

@@ -1,0 +1,33 @@
+/** The keyboard in the place of a mouse: Tab from stop to stop, each of which must be seen. */
+import type { Page } from "playwright-core";
+
+/** Where the focus is: its name, and what is wrong with it. */
+const FOCUS = `(() => {
+  const here = document.activeElement;
+  const name = (here.getAttribute("aria-label") ?? here.labels?.[0]?.textContent ?? here.textContent ?? "").trim();
+  const outlined = (one) => one && getComputedStyle(one).outlineStyle !== "none" && getComputedStyle(one).outlineWidth !== "0px";
+  const { top, bottom, left, right, width } = here.getBoundingClientRect();
+  const seen = width > 0 && bottom > 0 && right > 0 && top < innerHeight && left < innerWidth;
+  const faults = [
+    ...(outlined(here) || outlined(here.parentElement) ? [] : ["shows no focus"]),
+    ...(seen ? [] : ["is out of sight"]),
+    ...(document.querySelector("[tabindex]:not([tabindex='0'],[tabindex='-1'])") ? ["is on a page with an order of its own"] : []),
+  ];
+  return { name, faults: here === document.body ? [] : faults.map((fault) => here.tagName + " " + name + " " + fault) };
+})()`;
+
+export const focused = (page: Page) => page.evaluate(FOCUS) as Promise<{ name: string; faults: string[] }>;
+
+/** Presses a key until the focus is on what is called so. @returns what was wrong on the way. */
+export async function pressTo(page: Page, key: string, name: string | RegExp, most = 80): Promise<string[]> {
+  const faults: string[] = [];
+  const passed: string[] = [];
+  for (let at = 0; at < most; at++) {
+    await page.keyboard.press(key);
+    const here = await focused(page);
+    faults.push(...here.faults);
+    if (typeof name === "string" ? here.name === name : name.test(here.name)) return faults;
+    passed.push(here.name.slice(0, 30));
+  }
+  throw new Error(`${key} does not lead to ${name}, but to ${passed.join(" | ")}`);
+}
