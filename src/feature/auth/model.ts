@@ -103,7 +103,8 @@ const ScopeWord = t.Union(
   },
 );
 const KeyKind = t.Union([t.Literal("key"), t.Literal("login")], {
-  description: "`key` (default) is valid until its end; `login` belongs to a log-in and ends when the password changes.",
+  description:
+    "`key` (default) is valid until its end; `login` belongs to a log-in and ends when the password changes.",
 });
 export const ApiKeyCreate = t.Object({
   name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }),

@@ -171,7 +171,10 @@ export type RuleUpdate = Static<typeof RuleUpdate>;
 export const TrialRequest = t.Object({
   number: t.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Of an issue or pull request there." }),
   actor: t.Optional(
-    t.String({ ...Login, description: "Login of the actor who would open, label or comment; its author unless given." }),
+    t.String({
+      ...Login,
+      description: "Login of the actor who would open, label or comment; its author unless given.",
+    }),
   ),
   comment: t.Optional(t.String({ maxLength: 20_000, description: "What the comment would say." })),
 });

@@ -211,8 +211,7 @@ export function createStart(deps: StartDeps) {
     return {
       ...{ starts: why === undefined, run_id: known?.run_id ?? null, actor: by, url: subject.url },
       title: oneLine(masking.text(subject.title), 200),
-      detail:
-        why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : " if the rule were switched on."}`,
+      detail: why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : " if the rule were switched on."}`,
     };
   }
   const isWanted = (notice: Notice, projectIds: readonly string[]) => rulesFor(notice, projectIds).length > 0;

@@ -216,7 +216,7 @@ describe("what starts nothing", () => {
     [
       "a person with the name of an allowed bot",
       () => [newIssue("x", { labels: ["bots"] }), "bots", "Renovate[bot]"],
-      "is no bot",
+      "is not a bot",
     ],
     ["ourselves", () => [newIssue("x", { labels: ["agent"] }), "agent", APP_LOGIN], "did it ourselves"],
     [
