@@ -84,7 +84,7 @@ describe("skep demo", () => {
         AGENT_IMAGE: await testImage(docker!),
         DOCKER_HOST: process.env["DOCKER_HOST"] ?? "",
       };
-      const { code, stdout } = await skep(["demo", "--folder", at], { env: inside, timeoutMs: 60_000 });
+      const { code, stdout } = await skep(["demo", "--folder", at], { env: inside });
       expect(stdout).toContain(`Sandbox     docker, in containers of ${inside.AGENT_IMAGE}`);
       expect(stdout).toContain("24 hours greeted");
       expect(code).toBe(0);

@@ -14,7 +14,7 @@ beforeAll(() => {
 afterAll(() => tree.remove());
 
 const graph = (command: string, ...args: string[]) =>
-  skep(["graph", command, tree.root, ...args, "--store", tree.store], { timeoutMs: 100_000 });
+  skep(["graph", command, tree.root, ...args, "--store", tree.store]);
 async function json<T = Record<string, unknown>>(command: string, ...args: string[]): Promise<T> {
   const { code, stdout, stderr } = await graph(command, ...args, "--json");
   if (code !== 0) throw new Error(stderr);

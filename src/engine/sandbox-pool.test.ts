@@ -75,6 +75,16 @@ describe("the pool of sandboxes", () => {
     expect(started).toHaveLength(1);
   });
 
+  test("an engine that cannot pause it takes nothing from the work that is done", async () => {
+    fresh();
+    const lease = pool.lease({ spec: specOf("s"), env: {}, signal });
+    await lease.open();
+    started[0]!.freeze = () => Promise.reject(new Error("the engine is gone"));
+    await lease.sandbox.freeze();
+    await lease.release(false);
+    expect(stopped).toEqual(started);
+  });
+
   test("keeps it for the session's next turn, until anything that it must be has changed or it runs no more", async () => {
     fresh();
     const first = await turn("s");

@@ -122,6 +122,11 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
         env,
         async () => (await opened()).sandbox,
         () => opening !== undefined,
+        // What it has done is not lost because its container engine fails.
+        (sandbox) =>
+          sandbox.freeze().catch((err) => {
+            log.warn({ err, execution: spec.executionId }, "sandbox not paused; it will be swept");
+          }),
       ),
       open: async () => void (await opened()),
       async release(wanted) {
@@ -158,6 +163,7 @@ function lazy(
   env: Readonly<Record<string, string>>,
   open: () => Promise<Sandbox>,
   isOpen: () => boolean,
+  freeze: (sandbox: Sandbox) => Promise<void>,
 ): Sandbox {
   return {
     capabilities,
@@ -169,7 +175,7 @@ function lazy(
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
     exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
-    freeze: async () => (isOpen() ? (await open()).freeze() : undefined),
+    freeze: async () => (isOpen() ? freeze(await open()) : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),
   };

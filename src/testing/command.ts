@@ -20,7 +20,7 @@ export interface RunOptions {
 
 /** Runs `skep ARGS…` to its end. */
 export async function skep(args: readonly string[], options: RunOptions = {}): Promise<Ran> {
-  const { env = {}, stdin = "", cwd, timeoutMs = 30_000 } = options;
+  const { env = {}, stdin = "", cwd, timeoutMs = 240_000 } = options;
   const child = Bun.spawn(skepCommand(...args), {
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", ...env },
     stdin: typeof stdin === "string" ? Buffer.from(stdin) : stdin,

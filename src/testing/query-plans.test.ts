@@ -14,7 +14,7 @@ import { makeUser, setupAdmin } from "./accounts.ts";
 import type { RequestOptions, TestServer } from "./server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
 /** As many as there are people, or things that people set up by hand. */
 const SMALL = new Set(
@@ -64,7 +64,7 @@ const request = async (method: string, path: string, { body, token, headers = {}
       ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    signal: AbortSignal.timeout(20_000),
+    signal: AbortSignal.timeout(120_000),
   });
   const text = await answer.text();
   const json = answer.headers.get("content-type")?.includes("json");

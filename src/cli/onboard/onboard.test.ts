@@ -12,8 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const cli = (args: readonly string[], options: RunOptions = {}) =>
-  skep([...args, "--data", server.data], { timeoutMs: 60_000, ...options });
+const cli = (args: readonly string[], options: RunOptions = {}) => skep([...args, "--data", server.data], options);
 
 describe("skep onboard", () => {
   test("asks, takes each line as an answer, and ends with the project that was made", async () => {

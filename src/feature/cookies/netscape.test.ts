@@ -40,6 +40,7 @@ describe("the Netscape cookie file", () => {
       [row("com", "TRUE", "/", "TRUE", "0", "n", secret), "public suffix"],
       [row("exa mple.com", "TRUE", "/", "TRUE", "0", "n", secret), "domain"],
       [row("", "TRUE", "/", "TRUE", "0", "n", secret), "domain"],
+      [row("a\u00a0b<b>.example.com", "TRUE", "/", "TRUE", "0", "n", secret), "domain"],
       [row("example.com", "YES", "/", "TRUE", "0", "n", secret), "TRUE or FALSE"],
       [row("example.com", "TRUE", "a", "TRUE", "0", "n", secret), "slash"],
       [row("example.com", "TRUE", "/", "TRUE", "soon", "n", secret), "number of seconds"],

@@ -46,7 +46,7 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
     if (fields.length !== 7) throw wrong(`a cookie has seven fields separated by tabs; this one has ${fields.length}`);
     if (fields.some((field) => CONTROL.test(field))) throw wrong("a control character");
     const [host = "", subdomains = "", path = "", secure = "", expiry = "", name = "", value = ""] = fields;
-    const domain = canonicalDomain(host.replace(/^\./, ""));
+    const domain = canonicalOr(host.replace(/^\./, ""), canonicalDomain);
     if (!domain || !/^[a-z0-9.\-_:[\]]+$/.test(domain)) throw wrong("the domain is not one");
     const flags = [subdomains, secure].map((flag) => flag.toUpperCase());
     if (flags.some((flag) => flag !== "TRUE" && flag !== "FALSE")) throw wrong("fields 2 and 4 must be TRUE or FALSE");
@@ -66,6 +66,15 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   if (cookies.length === 0)
     throw invalidField("/file", "There is no cookie in the file. Export it in Netscape format.");
   return cookies;
+}
+
+/** The library throws at hosts beyond ASCII that no address can have. */
+function canonicalOr(host: string, canonicalDomain: (host: string) => string | undefined): string | undefined {
+  try {
+    return canonicalDomain(host);
+  } catch {
+    return undefined;
+  }
 }
 
 /** One by one: a file of nothing but line ends has a million. */

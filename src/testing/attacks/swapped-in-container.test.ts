@@ -13,7 +13,7 @@ import { type SandboxFixture, sandboxFixture } from "../sandbox-fixture.ts";
 import { compileSwapper } from "../swapper.ts";
 
 const RACE_MS = Number(process.env["SKEP_RACE_SECONDS"] ?? 3) * 1_000;
-setDefaultTimeout(120_000 + 2 * RACE_MS);
+setDefaultTimeout(300_000 + 2 * RACE_MS);
 
 const NEEDLE = "NEEDLE-for-the-server-alone";
 const docker = await dockerForTests(process.env);

@@ -25,7 +25,7 @@ import { startSwapper } from "../swapper.ts";
 
 /** How long each race is run; an hour proves more than a second. */
 const RACE_MS = Number(process.env["SKEP_RACE_SECONDS"] ?? 3) * 1_000;
-setDefaultTimeout(60_000 + 4 * RACE_MS);
+setDefaultTimeout(300_000 + 4 * RACE_MS);
 
 const NEEDLE = "NEEDLE-outside-of-every-workspace";
 const base = mkdtempSync(join(tmpdir(), "skep-swapped-"));

@@ -11,7 +11,7 @@ import { skep, temporaryFolder } from "../command.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { skepCommand, startServer, type TestServer } from "../server.ts";
 
-setDefaultTimeout(300_000);
+setDefaultTimeout(600_000);
 
 const ROOT = resolve(import.meta.dir, "../../..");
 
@@ -317,7 +317,7 @@ describe("commands of the pages", () => {
             stdin: Buffer.from("a-value-for-it-0123456789\n"),
             stdout: "pipe",
             stderr: "pipe",
-            timeout: 60_000,
+            timeout: 240_000,
           });
           const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
           const code = await child.exited;

@@ -31,6 +31,9 @@ export function createHandClock(): HandClock {
   };
 }
 
+/** How long a life may take until every agent waits for the model. */
+const PATIENCE_MS = 30_000;
+
 const SANDBOX = {
   capabilities: { shell: false, network: "own", isolation: "container", filesAtOnce: 100 },
   workspace: { bringBack: async () => {} },
@@ -154,7 +157,9 @@ export async function openLives(pipelines: Record<string, string>) {
     tick: () => life.services.runs.tick(),
     /** Waits until every agent waits for the model. */
     async settle() {
-      for (let turn = 0; turn < 2_000; turn++) {
+      // By time, as a busy machine goes through thousands of turns while another thread reads one file.
+      const until = performance.now() + PATIENCE_MS;
+      while (performance.now() < until) {
         if (isQuiet()) return;
         await new Promise((resolve) => setImmediate(resolve));
       }

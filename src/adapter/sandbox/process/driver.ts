@@ -95,8 +95,8 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   let stopping: Promise<unknown> | undefined;
   const stop = async () => {
-    stopping ??= used ? killLeft() : Promise.resolve();
     for (const child of running) killGroup(child);
+    stopping ??= used ? killLeft() : Promise.resolve();
     await stopping;
   };
   return {
