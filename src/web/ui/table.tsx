@@ -1,5 +1,5 @@
 /** Rows of one kind: a table whose rows are links, with selection, keys (j k Enter x) and more rows on demand. */
-import type { ReactNode } from "react";
+import { memo, type ReactNode } from "react";
 import { Link } from "wouter";
 import { Button } from "./button.tsx";
 
@@ -75,13 +75,24 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
   );
 }
 
-function Row<T>({
-  row,
-  columns,
-  keyOf,
-  hrefOf,
-  selection,
-}: Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> & { row: T }) {
+type RowProps<T> = Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> & { row: T };
+
+/** Whether a row would be drawn as it is: the thousand before a new page are not drawn again. */
+function isSame<T>(one: RowProps<T>, other: RowProps<T>): boolean {
+  const key = one.keyOf(one.row);
+  return (
+    one.row === other.row &&
+    one.columns === other.columns &&
+    key === other.keyOf(other.row) &&
+    one.hrefOf?.(one.row) === other.hrefOf?.(other.row) &&
+    one.selection?.toggle === other.selection?.toggle &&
+    one.selection?.chosen.has(key) === other.selection?.chosen.has(key)
+  );
+}
+
+const Row = memo(DrawnRow, isSame) as typeof DrawnRow;
+
+function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
   const key = keyOf(row);
   const href = hrefOf?.(row);
   return (

@@ -1,6 +1,6 @@
 /** All runs: filters live in the address, state is a filter, several are steered together. */
 import { Play, RotateCw, Square } from "lucide-react";
-import { useState } from "react";
+import { useCallback, useState } from "react";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -88,8 +88,12 @@ function SelectableRuns({ rows, more }: { rows: Run[]; more: Parameters<typeof T
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const toggle = (key: string) =>
-    setChosen((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key])));
+  // The same function each time, so that rows whose choice stays are not drawn again.
+  const toggle = useCallback(
+    (key: string) =>
+      setChosen((old) => (old.has(key) ? new Set([...old].filter((one) => one !== key)) : new Set([...old, key]))),
+    [],
+  );
   const steer = async (action: "cancel" | "restart") => {
     setBusy(true);
     setError(undefined);
