@@ -15,7 +15,7 @@ const SHOWN = 50;
 const onboardings: Resource = {
   name: "onboard",
   one: "session",
-  about: "be asked what you want to build, by four interviewers, until it is a project with vision and tasks",
+  about: "answer four interviewers about what you want to build; they make a project with a vision and tasks",
   path: "/v1/onboarding/sessions",
   idOf: ({ id }) => id,
   namesOf: ({ title }) => (title ? [title] : []),
@@ -47,7 +47,7 @@ const onboardings: Resource = {
     },
     {
       name: "abandon",
-      about: "give a session up; what was said stays readable",
+      about: "abandon a session; what was said stays readable",
       on: "one",
       async run({ client, path, item }) {
         await client.call("DELETE", path);

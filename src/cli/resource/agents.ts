@@ -47,16 +47,16 @@ export const agents: Resource = {
     },
     {
       name: "set",
-      about: "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null takes back",
+      about: "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null resets a field",
       on: "one",
       args: [{ name: "<field=value...>", about: "fields as `skep agents AGENT` shows them" }],
       run: (call) => configure(call, readPairs(call.args)),
     },
     switchVerb("enable", "let an agent work", true),
-    switchVerb("disable", "let an agent do nothing", false),
+    switchVerb("disable", "keep an agent from working", false),
     {
       name: "tool",
-      about: "show what an agent's tools are, or switch one on or off",
+      about: "show an agent's tools, or switch one on or off",
       on: "one",
       args: [
         { name: "[tool]", about: "name of a tool" },

@@ -66,7 +66,7 @@ export const codehost: Resource = {
     },
     {
       name: "connect",
-      about: "connect a code host; what is left out stays",
+      about: "connect a code host; what is left out stays as it is",
       on: "none",
       options: CONNECT_OPTIONS,
       run: connect,
@@ -117,7 +117,7 @@ export const codehost: Resource = {
       },
     },
     switchVerb("enable", "let a rule start runs", true),
-    switchVerb("disable", "let a rule start nothing", false),
+    switchVerb("disable", "keep a rule from starting runs", false),
     deleteVerb("delete a rule; runs that it started continue", ({ item }) => `rule ${item["name"]}`),
     runVerb(
       "push",
@@ -195,7 +195,7 @@ async function status({ client }: Call) {
     ["host", now["url"] ?? "none is connected: skep codehost connect"],
     ["connected", now["connected"] ? `yes, as ${now["login"]}` : "no"],
     ["error", now["error"]?.message],
-    ["webhook", webhook.configured ? webhook.path : "no secret is set, so none are taken"],
+    ["webhook", webhook.configured ? webhook.path : "no secret is set, so none are accepted"],
     ["last delivery", timeText(webhook.last_delivery_at)],
     ["deliveries", counts.join(", ")],
   ]);
@@ -225,7 +225,7 @@ async function deliveries({ client, flags }: Call) {
       { head: "EVENT", of: (one) => one["event"] },
       { head: "REPOSITORY", of: (one) => one["repository"] },
       { head: "STATE", of: (one) => one["state"], style: (one) => statusStyle(one["state"]) },
-      { head: "WHAT CAME OF IT", of: (one) => one["detail"], shrinks: true },
+      { head: "RESULT", of: (one) => one["detail"], shrinks: true },
       { head: "ID", of: (one) => one["id"] },
     ],
     items,

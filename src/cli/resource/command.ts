@@ -1,4 +1,4 @@
-/** Commands out of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` does. */
+/** The commands of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` acts. */
 import { Argument, type Command, Option } from "commander";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
@@ -46,7 +46,7 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
   for (const option of [...(verb.options ?? []), ...placeOf(resource)]) command.addOption(optionOf(option));
   command.action(async (...given: unknown[]) => {
-    // Options stand before or after the name of the verb.
+    // Options may come before or after the name of the verb.
     const flags = command.optsWithGlobals<Flags>();
     const words = given
       .slice(0, -2)
@@ -93,7 +93,7 @@ async function show(resource: Resource, word: string, flags: Flags): Promise<Ans
   return { json: item, text: shown ?? fieldLines(Object.entries(item)) };
 }
 
-/** Prints an answer as it was asked for. */
+/** Prints an answer in the form that was asked for. */
 export function say({ json }: ServerFlags, answer: Answer, exit: Exit): void {
   if (json) console.log(JSON.stringify(answer.json));
   else if (answer.exact !== undefined && !process.stdout.isTTY) process.stdout.write(answer.exact);

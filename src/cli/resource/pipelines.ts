@@ -64,7 +64,7 @@ export const pipelines: Resource = {
     },
     {
       name: "save",
-      about: "create a pipeline from a file, or put it in the place of the one of its id",
+      about: "create a pipeline from a file, or replace the one with its id",
       on: "none",
       args: [{ name: "<file>", about: "YAML; - for standard input" }],
       async run({ client, args: [file] }) {

@@ -93,7 +93,7 @@ export const projects: Resource = {
     },
     {
       name: "vision",
-      about: "show where a project is going, which its agents read, or say it",
+      about: "show or set where a project is going; its agents read it",
       on: "one",
       options: [
         { flags: "--set <file>", about: "take it from this file (Markdown); - is standard input" },
@@ -149,7 +149,7 @@ async function vision({ client, item, path, flags }: Call) {
     throw new Problem(422, "bad_usage", "Give --set FILE or --clear, not both.");
   if (file === undefined && !flags["clear"]) {
     const text = (item["vision"] as string | null) ?? "";
-    const shown = text || `${item["name"]} has no vision. Say it: skep projects vision ${item["name"]} --set FILE`;
+    const shown = text || `${item["name"]} has no vision. Set one: skep projects vision ${item["name"]} --set FILE`;
     return { json: { vision: item["vision"] }, text: shown };
   }
   const text = file === undefined ? null : (await readText(file)).trim() || null;

@@ -53,7 +53,7 @@ export const secrets: Resource = {
     },
     {
       name: "revoke",
-      about: "take a secret from agents; those at work keep it until they end",
+      about: "take a secret from agents; those that are working keep it until they end",
       on: "one",
       args: [AGENTS],
       async run({ client, item, path, args }) {

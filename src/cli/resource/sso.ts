@@ -63,7 +63,7 @@ export const sso: Resource = {
       },
     },
     switchVerb("enable", "let users sign on through a provider", true),
-    switchVerb("disable", "let nobody sign on through a provider", false),
+    switchVerb("disable", "close sign-on through a provider", false),
     deleteVerb("delete a provider; accounts stay", ({ item }) => `sign-on through ${item["name"]}`),
   ],
 };

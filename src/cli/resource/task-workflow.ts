@@ -1,4 +1,4 @@
-/** Of `skep tasks`: the columns of the board, the stages that work goes through, and what they mean for one task. */
+/** `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and what they mean for one task. */
 import { Problem } from "../../core/errors.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import type { Answer, Call, Item, Verb } from "./resource.ts";
