@@ -37,7 +37,7 @@ const TONE = {
   run: "bg-run-soft text-run",
 };
 
-/** A word that marks a thing. */
+/** A short label on a thing. */
 export const Badge = ({ tone = "plain", children }: { tone?: keyof typeof TONE; children: ReactNode }) => (
   <span className={`inline-flex items-center rounded px-1.5 py-px text-xs font-medium whitespace-nowrap ${TONE[tone]}`}>
     {children}

@@ -9,7 +9,7 @@ export interface Column<T> {
   quiet?: boolean;
   cell(row: T): ReactNode;
   align?: "right";
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   wide?: boolean;
   className?: string;
 }
@@ -25,7 +25,7 @@ interface TableProps<T> {
   rows: T[];
   columns: Column<T>[];
   keyOf(row: T): string;
-  /** Where a row leads; its first column is the link. */
+  /** Address of a row; its first column is the link. */
   hrefOf?: ((row: T) => string) | undefined;
   selection?: Selection | undefined;
   more?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown } | undefined;

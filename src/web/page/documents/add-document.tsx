@@ -1,4 +1,4 @@
-/** What is handed in: a file that is read, or what was said in a meeting, which an agent works up. */
+/** The forms for a file, which is read, and for a meeting's transcript, which an agent processes. */
 import { type DragEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { client, fieldError, must } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** One entry: what it says, where it is from, how it is scored; edited, confirmed, pinned, superseded, taken back. */
+/** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
 import { Check as CheckIcon, Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Link, useLocation } from "wouter";

@@ -61,7 +61,7 @@ function RoutineView({ routine }: { routine: Routine }) {
   );
 }
 
-/** Why it does not run by itself, with what helps. */
+/** Why it does not run by itself, and what to do about it. */
 function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routine["blocked"]>) {
   const admin = useAdmin();
   const action = useAction();

@@ -26,7 +26,7 @@ export function scheduleText(schedule: Schedule): string {
 export const blackoutText = ({ start, end, days }: Blackout): string =>
   `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
 
-/** One blackout a line, `22:00-06:00` or `22:00-06:00 sat,sun`. @throws Error that names the line it cannot read. */
+/** One blackout per line, `22:00-06:00` or `22:00-06:00 sat,sun`. @throws Error that names the line it cannot read. */
 export function blackoutsOf(text: string): Blackout[] {
   const lines = text.split("\n").map((line) => line.trim());
   return lines.filter(Boolean).map((line) => {

@@ -1,4 +1,4 @@
-/** One skill: its instructions and by what they are found. */
+/** One skill: its instructions, description and tags. */
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";

@@ -117,7 +117,7 @@ const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
   ...{ done: "ok", failed: "bad", blocked: "wait", review: "wait", in_progress: "run" },
 };
 
-/** Buttons to the statuses it may have next; a rule that refuses says why and can be overruled. */
+/** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */
 function MoveTo({ task }: { task: Task }) {
   const action = useAction();
   const [wish, setWish] = useState("");

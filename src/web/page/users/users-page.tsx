@@ -1,4 +1,4 @@
-/** Users: who they are, what they may, and who waits to become one. */
+/** Users: their accounts and roles, and the waitlist. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
@@ -142,7 +142,7 @@ interface Invited {
   password: boolean;
 }
 
-/** What the new user needs to know. The password is not repeated: who gave it has it. */
+/** What the new user needs to know. The password is not repeated: the administrator who set it knows it. */
 function Invitation({ email, password, onClose }: Invited & { onClose(): void }) {
   const text = [
     `Skep: ${new URL(siteUrl("/"), location.href).href}`,
@@ -226,7 +226,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           <RoleSelect value={user.role} />
         </Field>
         {user.id !== me.id && (
-          <Field label="New password" hint="Left empty, it stays." error={fieldError(action.error, "password")}>
+          <Field label="New password" hint="Leave empty to keep it." error={fieldError(action.error, "password")}>
             <Input name="password" type="password" autoComplete="new-password" minLength={10} />
           </Field>
         )}
