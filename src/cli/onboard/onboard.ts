@@ -5,7 +5,7 @@ import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
 import { findOne, listItems } from "../resource/find.ts";
 import type { Flags, Item, Resource } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
-import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { connect, withServer } from "../server/locate.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { terminalOnboarding } from "./terminal-onboarding.ts";
@@ -81,7 +81,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
     .argument("[session]", "continue this one: its id, how it began, or a part of these");
   for (const option of OPTIONS) command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
-    const client = await connect(flags as ServerFlags);
+    const client = await connect(flags);
     const chosen = await choose(client, word, flags);
     const session = await terminalOnboarding(client, chosen, { json: flags["json"] === true });
     say(flags, { json: session, text: endOf(session) }, exit);

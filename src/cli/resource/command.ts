@@ -52,7 +52,7 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
       .slice(0, -2)
       .flat()
       .filter((word): word is string => typeof word === "string");
-    const client = await connect(flags as ServerFlags);
+    const client = await connect(flags);
     const placed = await located(client, resource, flags);
     const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
     const path = verb.on === "one" ? pathOf(placed, item) : placed.path;
@@ -71,7 +71,7 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
     const value = flags[optionOf(filter).attributeName()];
     if (value !== undefined) query.set(filter.query, String(value));
   }
-  const client = await connect(flags as ServerFlags);
+  const client = await connect(flags);
   const { path } = await located(client, resource, flags);
   const found = await listItems(client, path, query, countOf(flags["limit"]));
   const more = found.next_cursor === null ? [] : [`More: --limit ${countOf(flags["limit"]) * 2}`];
@@ -84,7 +84,7 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
 }
 
 async function show(resource: Resource, word: string, flags: Flags): Promise<Answer> {
-  const client = await connect(flags as ServerFlags);
+  const client = await connect(flags);
   const placed = await located(client, resource, flags);
   const found = await findOne(client, placed, word);
   const item = resource.single === false ? found : await client.call<Item>("GET", pathOf(placed, found));

@@ -225,7 +225,7 @@ async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
   const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}`;
   if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
   const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
-  const agent = items.find((one) => one["id"] === id)?.["agent_id"] as string | undefined;
+  const agent: string | undefined = items.find((one) => one["id"] === id)?.["agent_id"];
   // As lists show it (agent/entry), or as it is called in the vault.
   const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;
   const done = await client.call<{ superseded: string }>("PUT", path, { keep: entry });

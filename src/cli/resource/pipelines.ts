@@ -58,7 +58,7 @@ export const pipelines: Resource = {
       on: "one",
       async run({ client, path }) {
         const pipeline = await client.call<Item>("GET", path);
-        const source = pipeline["source"] as string;
+        const source: string = pipeline["source"];
         return { json: pipeline, text: source.trimEnd(), exact: source };
       },
     },

@@ -128,7 +128,7 @@ const linesOf = (project: Item): string[] =>
 
 async function add({ client, args: [given], flags }: Call) {
   const isRepository = given !== undefined && flags["repository"] === undefined && /^[./~]|:/.test(given);
-  const repository = isRepository ? repositoryAt(given) : (flags["repository"] as string | undefined);
+  const repository: string | undefined = isRepository ? repositoryAt(given) : flags["repository"];
   const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
   if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
   const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
@@ -144,11 +144,11 @@ function repositoryAt(text: string): string {
 }
 
 async function vision({ client, item, path, flags }: Call) {
-  const file = flags["set"] as string | undefined;
+  const file: string | undefined = flags["set"];
   if (file !== undefined && flags["clear"])
     throw new Problem(422, "bad_usage", "Give --set FILE or --clear, not both.");
   if (file === undefined && !flags["clear"]) {
-    const text = (item["vision"] as string | null) ?? "";
+    const text: string = item["vision"] ?? "";
     const shown = text || `${item["name"]} has no vision. Set one: skep projects vision ${item["name"]} --set FILE`;
     return { json: { vision: item["vision"] }, text: shown };
   }

@@ -104,7 +104,7 @@ const modelLines = (models: readonly Item[]): string[] =>
 async function set({ client, args: [given], flags }: Call) {
   const id = given!;
   if (flags["enable"] && flags["disable"]) throw new Problem(422, "bad_usage", "Give --enable or --disable, not both.");
-  const env = flags["keyEnv"] as string | undefined;
+  const env: string | undefined = flags["keyEnv"];
   const key = env !== undefined || flags["key"] ? await readSecret(`key of ${id}`, env ? { env } : {}) : undefined;
   if (flags["mine"]) {
     if (key === undefined) throw new Problem(422, "bad_usage", "--mine needs the key: --key or --key-env NAME.");

@@ -271,15 +271,13 @@ async function acted(client: Client, path: string, verb: string, body?: unknown)
 
 async function approve({ client, item, path, args, flags }: Call): Promise<Answer> {
   const step = args[0] ?? (await onlyWaiting(client, item["id"]));
-  const comment = flags["comment"] as string | undefined;
+  const comment: string | undefined = flags["comment"];
   return acted(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });
 }
 
 async function onlyWaiting(client: Client, runId: string): Promise<string> {
   const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
-  const names = [
-    ...new Set(items.filter(({ status }) => status === "waiting").map(({ step_id }) => step_id as string)),
-  ];
+  const names = [...new Set(items.filter(({ status }) => status === "waiting").map(({ step_id }): string => step_id))];
   if (names.length === 1) return names[0]!;
   const said = names.length === 0 ? "No step of this run waits for a person." : `Name the step: ${names.join(", ")}.`;
   throw new Problem(names.length === 0 ? 409 : 422, "ambiguous", said);

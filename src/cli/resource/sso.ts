@@ -69,7 +69,7 @@ export const sso: Resource = {
 };
 
 async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
-  const env = flags["clientSecretEnv"] as string | undefined;
+  const env: string | undefined = flags["clientSecretEnv"];
   const secret =
     env !== undefined || flags["secret"] ? await readSecret("client secret", env ? { env } : {}) : undefined;
   return {

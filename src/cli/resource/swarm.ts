@@ -117,7 +117,7 @@ const tasksOf = (client: Client, { id }: Item) =>
 async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const { items: tasks } = await tasksOf(client, item);
   const { id, status, counts, error, cost_usd, max_concurrent } = item;
-  const count = Object.entries(counts as Record<string, number>).map(([name, number]) => `${number} ${name}`);
+  const count = Object.entries<number>(counts).map(([name, number]) => `${number} ${name}`);
   const head = [
     `${paint("bold", id)}  ${status}  ${tookOf(item)}  ${costText(cost_usd)}`,
     paint("dim", `${count.join(", ")}; at most ${max_concurrent} at once`),

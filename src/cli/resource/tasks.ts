@@ -34,8 +34,7 @@ async function fieldsOf({ client, path, flags }: Call, list: string = path): Pro
   const { description, file, parent, depends, tags, estimate } = flags;
   if (description !== undefined && file !== undefined)
     throw new Problem(422, "bad_usage", "Give --description or --file, not both.");
-  const idOf = async (word: string): Promise<string> =>
-    (await findOne(client, { ...tasks, path: list }, word))["id"] as string;
+  const idOf = async (word: string): Promise<string> => (await findOne(client, { ...tasks, path: list }, word))["id"];
   const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
   return {
     ...bodyOf(flags, { priority: "priority", type: "work_type", agent: "assigned_agent" }),

@@ -43,6 +43,9 @@ export const client = createClient<paths>({
 /** Hooks over the client: `api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } })`. */
 export const api = createHooks(client);
 
+/** A form with files as a request: the description types its body as an object. */
+export const multipart = (form: FormData) => ({ body: form as never, bodySerializer: () => form });
+
 /** The data of a call of `client`. @throws its Problem. */
 export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Promise<T> {
   const { data, error } = await call;
@@ -57,7 +60,7 @@ export function problemOf(error: unknown): Problem {
     ...unreachable(),
     code: "unexpected",
     title: "Unexpected",
-    detail: String((error as Error)?.message ?? error),
+    detail: error instanceof Error ? error.message : String(error),
   };
 }
 

@@ -123,7 +123,7 @@ function Connected({
               </span>,
             ],
             ["Acts as", login === null ? "nobody yet" : name && name !== login ? `${name} (${login})` : login],
-            ...(allowed.length > 0 ? [["May", allowed.join(", ")] as [string, string]] : []),
+            allowed.length > 0 ? ["May", allowed.join(", ")] : null,
             [
               "Webhook",
               webhook.configured ? (

@@ -36,11 +36,12 @@ const clientOf = (text: Fields["text"]): Server["oauth"] =>
 /** How a program or a service is reached. */
 function reachOf(local: boolean, { text, raw, number }: Fields) {
   const values = valuesOf(raw("values"));
+  const memoryMb = number("memory_mb");
   if (!local) return { url: text("url"), headers: values, oauth: clientOf(text) };
   return {
     ...{ command: text("command") || null, args: raw("args").split("\n").filter(Boolean), env: values },
     ...{ image: text("image") || null, network: text("network") as Server["network"] },
-    ...(number("memory_mb") === undefined ? {} : { memory_mb: number("memory_mb") as number }),
+    ...(memoryMb === undefined ? {} : { memory_mb: memoryMb }),
   };
 }
 
@@ -58,9 +59,10 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
   const about = (name: string) => fieldError(action.error, name);
   const submit = async (fields: Fields) => {
     const { text, number } = fields;
+    const seconds = number("timeout_s");
     const common = {
       ...{ name: text("name") || text("id") || server?.id || "", description: text("description"), transport },
-      ...(number("timeout_s") === undefined ? {} : { timeout_ms: Math.round((number("timeout_s") as number) * 1_000) }),
+      ...(seconds === undefined ? {} : { timeout_ms: Math.round(seconds * 1_000) }),
       ...reachOf(local, fields),
       elicitation: text("elicitation") as Server["elicitation"],
     };

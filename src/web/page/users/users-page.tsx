@@ -106,7 +106,7 @@ function AddUser({ onClose }: { onClose(): void }) {
         submit={async ({ text, raw }) => {
           const body: Schemas["CreateUserBody"] = {
             email: text("email"),
-            role: text("role") as "admin" | "user",
+            role: roleOf(text("role")),
             ...(text("display_name") ? { display_name: text("display_name") } : {}),
             ...(raw("password") ? { password: raw("password") } : {}),
           };
@@ -169,6 +169,8 @@ function Invitation({ email, password, onClose }: Invited & { onClose(): void })
   );
 }
 
+const roleOf = (text: string) => (text === "admin" ? "admin" : "user");
+
 const RoleSelect = ({ value = "user" }: { value?: "admin" | "user" }) => (
   <Select name="role" defaultValue={value}>
     <option value="user">User: works with agents, sees their own runs</option>
@@ -205,7 +207,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           const body: Schemas["UpdateUserBody"] = {
             email: text("email"),
             display_name: text("display_name"),
-            role: text("role") as "admin" | "user",
+            role: roleOf(text("role")),
             active: checked("active"),
             ...(raw("password") ? { password: raw("password") } : {}),
             ...(user.two_factor_enabled && !checked("two_factor") ? { two_factor_enabled: false as const } : {}),
