@@ -10,6 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { BuildArtifact } from "bun";
 import { type ApiDocument, apiTypes } from "./api-types.ts";
 import { strictStyles } from "./strict-styles.ts";
+import { visibleText } from "./visible-text.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
 const WEB = join(ROOT, "src/web");
@@ -74,7 +75,7 @@ async function bundle(entrypoints: string[], format: "esm" | "iife") {
     minify: true,
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [strictStyles],
+    plugins: [strictStyles, visibleText],
     metafile: true,
     throw: false,
   });

@@ -93,7 +93,7 @@ export function openDataFolder(root: string): DataFolder {
         throw new Problem(
           422,
           "bad_key",
-          `${path} holds no key of 64 hexadecimal digits. Put it back from a copy; without one remove it, and ${LOST[name] ?? "what it protected is lost"}.`,
+          `${path} does not hold a key of 64 hexadecimal digits. Put it back from a copy; without one remove it, and ${LOST[name] ?? "what it protected is lost"}.`,
         );
       return Buffer.from(text, "hex");
     },

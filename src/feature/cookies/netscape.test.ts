@@ -17,7 +17,7 @@ const refusal = async (text: string): Promise<string> => {
 };
 
 describe("the Netscape cookie file", () => {
-  test("comments and blank lines are passed over, #HttpOnly_ rows are cookies, either line end is read", async () => {
+  test("comments and blank lines are skipped, #HttpOnly_ rows are cookies, either line end is read", async () => {
     const text = `# Netscape HTTP Cookie File\r\n\r\n${GOOD}\r\n#HttpOnly_${row("www.example.com", "FALSE", "/a", "FALSE", "0", "t", "x y")}\n# end`;
     expect(await readNetscapeCookies(text)).toEqual([
       {
@@ -40,6 +40,7 @@ describe("the Netscape cookie file", () => {
       [row("com", "TRUE", "/", "TRUE", "0", "n", secret), "public suffix"],
       [row("exa mple.com", "TRUE", "/", "TRUE", "0", "n", secret), "domain"],
       [row("", "TRUE", "/", "TRUE", "0", "n", secret), "domain"],
+      [row("a\u00a0b<b>.example.com", "TRUE", "/", "TRUE", "0", "n", secret), "domain"],
       [row("example.com", "YES", "/", "TRUE", "0", "n", secret), "TRUE or FALSE"],
       [row("example.com", "TRUE", "a", "TRUE", "0", "n", secret), "slash"],
       [row("example.com", "TRUE", "/", "TRUE", "soon", "n", secret), "number of seconds"],

@@ -44,7 +44,7 @@ interface Flow extends Here {
   actor: string;
   until: number;
 }
-/** More at once are not kept; the oldest go. */
+/** At most so many are kept; the oldest are dropped. */
 const FLOWS = 100;
 
 export function createLogins(deps: LoginsDeps): Logins {
@@ -62,7 +62,7 @@ export function createLogins(deps: LoginsDeps): Logins {
   });
   const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>
     sealed_tokens === null ? undefined : (JSON.parse(sealer.open(sealed_tokens)) as Credentials).scope;
-  const unknown = () => badRequest("This login was not started here, or is over. Start it again.", "login_unknown");
+  const unknown = () => badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
   return {
     async begin(id, here, caller) {
       const row = find(id);
@@ -81,7 +81,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       const row = find(flow.server);
       if (row.url !== flow.url) throw unknown();
       const credentials = await deps.finish(serverOf(row, flow), flow.started, answer);
-      // The answer took its time: by now the server may be another, and these tokens are none of its business.
+      // The answer took a while: the server's address may have changed, and these tokens are not for another one.
       if (rows.find(flow.server)?.url !== flow.url) throw unknown();
       rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));
       audit({ action: "mcp_server.authorized", actor: flow.actor, subject: flow.server, data: {} });

@@ -114,7 +114,9 @@ describe.skipIf(!hasBrowser())("a browser", () => {
   }
 
   test("sign-on goes to the provider and back to the page that was wanted, and ends at both", async () => {
-    await page.goto(`${server.url}/v1/auth/oidc/house/authorize?return_to=/%3Fwelcome=1`);
+    await page.goto(`${server.url}/?welcome=1`);
+    await page.getByRole("link", { name: "Continue with House" }).click();
+    await page.waitForURL(`${provider.issuer}/**`);
     expect(new URL(page.url()).origin).toBe(provider.issuer);
     const flow = (await context.cookies(`${server.url}/v1/auth/oidc`)).filter(({ name }) => name.startsWith("skep_"));
     expect(flow).toEqual([expect.objectContaining({ httpOnly: true, sameSite: "Lax", path: "/v1/auth/oidc" })]);

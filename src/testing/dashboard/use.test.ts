@@ -1,4 +1,4 @@
-/** The dashboard in use: answered in place, live, by keyboard, with hostile texts, with two editors, over a restart. */
+/** The dashboard in use: answered in place, live, by keyboard, with two editors, over a restart. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,17 +12,6 @@ import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(300_000);
-
-/** Texts that would run, were they taken for markup, an address or a template anywhere. */
-const HOSTILE = [
-  "<img src=x onerror=document.title='owned'>",
-  "<script>document.title='owned'</script>",
-  '"><svg onload=document.title="owned">',
-  "javascript:document.title='owned'",
-  "[click](javascript:document.title='owned')",
-  "{{constructor.constructor('document.title=1')()}}",
-  "</textarea></title><iframe srcdoc='<script>parent.document.title=1</script>'>",
-];
 
 describe.skipIf(!hasBrowser())("the dashboard in use", () => {
   const dashboard = withDashboard();
@@ -148,86 +137,6 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("log", { name: "Log of the step" }).waitFor();
     await close();
     expect([...faults, ...wrong]).toEqual([]);
-  });
-
-  test("A19: texts of users, agents and files stay texts in every list and on every page", async () => {
-    const all = HOSTILE.join("\n");
-    const send = async (method: string, path: string, body: unknown) => {
-      const answer = await server.request<{ id: string }>(method, path, { body });
-      if (answer.status >= 300) throw new Error(`${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-      return answer.body.id;
-    };
-    // What looks like a template is one there, and refused.
-    const plain = all.replaceAll("{{", "{ {");
-    const steps = [
-      { id: "say", agent: "hostile", input: plain },
-      { id: "ok", approval: { message: plain } },
-    ];
-    await send("POST", "/v1/agents", { id: "hostile", name: HOSTILE[0], description: all, prompt: all });
-    await send("POST", "/v1/skills", { name: "hostile", description: HOSTILE[1], content: all });
-    const pipeline = { id: "hostile", name: HOSTILE[2], description: all, defaults: { model: "demo/scripted" }, steps };
-    await send("POST", "/v1/pipelines", pipeline);
-    const project = await send("POST", "/v1/projects", { name: HOSTILE[0], description: all });
-    const run = await send("POST", "/v1/runs", { pipeline_id: "hostile", task_description: all });
-    const task = await send("POST", `/v1/projects/${project}/tasks`, { title: HOSTILE[3], description: all });
-    const memory = await send("POST", "/v1/memory/vaults/hostile/entries", { title: HOSTILE[4], content: all });
-    const routine = await send("POST", "/v1/pulse-routines/hostile", {
-      ...{ name: HOSTILE[0], description: all, instructions: all, schedule: "0 9 * * mon", enabled: false },
-    });
-    const swarm = await send("POST", "/v1/swarm/execute", {
-      agent_id: "hostile",
-      tasks: [{ key: "one", title: HOSTILE[2], prompt: plain }],
-    });
-    const document = await send("POST", "/v1/ingest/document", {
-      ...{ title: HOSTILE[1], content: `# ${HOSTILE[0]}\n\n${all}`, media_type: "text/markdown" },
-    });
-    await send("POST", "/v1/mcp", {
-      ...{ id: "hostile", name: HOSTILE[0], description: all, transport: "stdio", command: "true", enabled: false },
-    });
-    await send("POST", "/v1/secrets", { name: "HOSTILE", description: all, value: "tok-1234567890abcdef" });
-    const chat = await send("POST", "/v1/chat/sessions", { agent_id: "hostile", title: HOSTILE[6] });
-    await server.request("POST", `/v1/chat/sessions/${chat}/message?stream=true`, { body: { message: all } });
-    const { page, close, open, faults } = await visit(browser, server.url);
-    const pages = [
-      "/",
-      "/runs",
-      `/runs/${run}`,
-      `/runs/${run}?step=ok`,
-      `/runs/${run}?tab=graph`,
-      "/agents",
-      "/skills",
-    ];
-    const more = [
-      "/agents/hostile",
-      "/skills/hostile",
-      "/pipelines",
-      "/pipelines/hostile",
-      "/projects",
-      `/projects/${project}`,
-      `/board?project=${project}`,
-      `/projects/${project}/tasks/${task}`,
-      "/memory/hostile",
-      `/memory/hostile?entry=${encodeURIComponent(memory)}`,
-      "/chat",
-      `/chat/${chat}`,
-      "/activity",
-      ...["/routines", "/routines?tab=calendar", `/routines/hostile/${routine}`, "/swarms", `/swarms/${swarm}`],
-      ...["/documents", "/documents?q=onerror", `/documents/${document}`, "/tool-servers", "/tool-servers/hostile"],
-      ...["/secrets", "/agents/hostile?tab=tools", "/agents/hostile?tab=secrets", "/system?tab=audit", "/usage"],
-    ];
-    for (const path of [...pages, ...more]) {
-      await open(path);
-      expect([path, await page.title()]).toEqual([path, expect.stringContaining("Skep") as unknown as string]);
-      expect([path, await page.locator("main img, main iframe, main script, a[href^='javascript']").count()]).toEqual([
-        path,
-        0,
-      ]);
-    }
-    await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Where to").fill("onerror");
-    await page.getByRole("dialog", { name: "Search and commands" }).getByRole("option").first().waitFor();
-    await close();
-    expect(faults).toEqual([]);
   });
 
   test("two editors of an agent: the second sees both versions and loses neither", async () => {

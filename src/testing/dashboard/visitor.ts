@@ -1,6 +1,6 @@
 /** A browser at the dashboard that writes down what must not happen: errors, refused scripts and styles, requests elsewhere. */
 import AxeBuilder from "@axe-core/playwright";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
 import { PATIENCE_MS } from "../browser.ts";
 
 export interface Visitor {
@@ -9,6 +9,8 @@ export interface Visitor {
   faults: string[];
   /** Opens a path of the site and waits until its heading and its questions' answers are there. */
   open(path: string): Promise<void>;
+  /** Waits until every question of the page is answered and drawn; streams go on. */
+  settled(): Promise<void>;
   /** Rules of accessibility that the page breaks, with the elements; `RULES` says of which kind. */
   axe(about?: keyof typeof RULES): Promise<string[]>;
   /** Pixels by which the page is wider than its window. */
@@ -34,6 +36,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
+  const asked = new Set<Request>();
   const note = (what: string) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
   page.on("pageerror", (error) => note(`throws ${error.message}`));
   page.on("console", (message) => {
@@ -41,8 +44,11 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   });
   page.on("request", (request) => {
     const address = request.url();
+    if (!/stream|\/logs/.test(address)) asked.add(request);
     if (!address.startsWith(base) && !/^(data|blob):/.test(address)) note(`asks ${address}`);
   });
+  page.on("requestfinished", (request) => asked.delete(request));
+  page.on("requestfailed", (request) => asked.delete(request));
   return {
     page,
     faults,
@@ -50,6 +56,16 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
       await page.goto(base + path);
       await page.locator("main h1").first().waitFor();
       await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
+    },
+    async settled() {
+      const drawn =
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))";
+      do {
+        const one = asked.values().next().value;
+        await one?.response().then((answer) => answer?.finished());
+        if (one) asked.delete(one);
+        await page.evaluate(drawn);
+      } while (asked.size > 0);
     },
     async axe(about = "all") {
       // Our pages hold no frames, so that no second page is needed to bring their findings together.

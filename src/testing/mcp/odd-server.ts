@@ -46,6 +46,13 @@ if (has("more"))
       outputSchema: { type: "object", properties: { n: { type: "integer" } }, required: ["n"] },
     },
   );
+/** Says these words wherever a server has words. */
+const words = process.argv.find((one) => one.startsWith("--words="))?.slice("--words=".length);
+if (words)
+  tools.unshift({
+    ...{ name: "speak", title: words, description: words },
+    inputSchema: { type: "object", title: words, properties: { text: { type: "string", description: words } } },
+  });
 const PAGE = 4;
 const QUESTION = "question";
 /** The call that waits for the answer to our question. */
@@ -61,6 +68,7 @@ const actions: Record<string, (input: Record<string, unknown>, id: unknown) => o
   },
   count: ({ given }) => ({ ...text("counted"), ...(given === undefined ? {} : { structuredContent: given }) }),
   say: ({ text: said }) => text(String(said)),
+  speak: () => text(words ?? ""),
   crash: () => process.exit(3),
   hang: () => undefined,
   garbage() {
@@ -90,7 +98,8 @@ function answer(method: string, params: Record<string, unknown>, id: unknown): o
       return {
         protocolVersion: "2025-11-25",
         capabilities: { tools: { listChanged: true } },
-        serverInfo: { name: "odd", version: "1" },
+        serverInfo: { name: "odd", version: "1", ...(words ? { title: words } : {}) },
+        ...(words ? { instructions: words } : {}),
       };
     case "tools/list": {
       const from = Number(params["cursor"] ?? 0);
@@ -112,7 +121,7 @@ if (has("noise")) {
   const more = () => process.stdout.write(block, () => setImmediate(more));
   more();
 }
-console.error("odd server started");
+console.error("odd server started", words ?? "");
 let initialized = false;
 let rest = "";
 for await (const chunk of process.stdin) {

@@ -15,16 +15,9 @@ import { setTheme, useTheme } from "./theme.tsx";
 const Palette = lazy(() => import("./palette.tsx"));
 
 export function Frame({ children }: { children: ReactNode }) {
-  const [path, navigate] = useLocation();
+  const [path, go] = useLocation();
   const [over, setOver] = useState<"palette" | "help" | null>(null);
   const drawer = useRef<HTMLDialogElement>(null);
-  const go = useCallback(
-    (to: string) => {
-      sessionStorage.setItem("skep-moved", "1");
-      navigate(to);
-    },
-    [navigate],
-  );
   const palette = useCallback(() => setOver("palette"), []);
   const help = useCallback(() => setOver("help"), []);
   useKeys({ go, palette, help });

@@ -6,7 +6,14 @@ import { bracketMatching, HighlightStyle, indentOnInput, syntaxHighlighting } fr
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint";
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search";
 import { EditorState } from "@codemirror/state";
-import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view";
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+} from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { useEffect, useRef } from "react";
 
@@ -76,7 +83,15 @@ export default function Editor({
       state: EditorState.create({
         doc: value,
         extensions: [
-          ...[lineNumbers(), history(), drawSelection(), indentOnInput(), bracketMatching(), highlightActiveLine()],
+          ...[
+            lineNumbers(),
+            history(),
+            drawSelection(),
+            indentOnInput(),
+            bracketMatching(),
+            highlightActiveLine(),
+            highlightSpecialChars(),
+          ],
           ...[highlightSelectionMatches(), syntaxHighlighting(colours), look, lintGutter(), EditorView.lineWrapping],
           ...(language === "yaml" ? [yaml()] : []),
           ...(complete ? [autocompletion({ override: [complete] })] : []),

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { siteUrl } from "../api/client.ts";
 import { Button } from "./button.tsx";
 import { ProblemNote } from "./note.tsx";
+import { visible } from "./visible.ts";
 
 const KEPT_CHARACTERS = 400_000;
 const NEAR_PX = 40;
@@ -23,7 +24,7 @@ function createWriter(box: () => HTMLElement | null) {
     const pre = box();
     if (!pre) return;
     const below = pre.scrollHeight - pre.scrollTop - pre.clientHeight < NEAR_PX;
-    pre.append(pending);
+    pre.append(visible(pending));
     pending = "";
     if ((pre.textContent?.length ?? 0) > KEPT_CHARACTERS)
       pre.textContent = pre.textContent!.slice(-KEPT_CHARACTERS / 2);

@@ -2,6 +2,20 @@
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 
+/** The page that was left; none before the first navigation, when the browser's own focus is right. */
+let left = location.pathname;
+let moved = false;
+addEventListener("pushState", () => {
+  moved ||= location.pathname !== left;
+  left = location.pathname;
+});
+/** Whether this page was navigated to and has not taken the focus yet. */
+function movedHere(): boolean {
+  const is = moved;
+  moved = false;
+  return is;
+}
+
 const HEADING = "page-heading";
 
 /** Sets the document's title and, after a navigation, the focus to the heading, for readers of the screen. */
@@ -11,10 +25,7 @@ function useHeading(title: string) {
     document.title = `${title} · Skep`;
   }, [title]);
   useEffect(() => {
-    if (sessionStorage.getItem("skep-moved")) {
-      sessionStorage.removeItem("skep-moved");
-      heading.current?.focus({ preventScroll: true });
-    }
+    if (movedHere()) heading.current?.focus({ preventScroll: true });
   }, []);
   return heading;
 }

@@ -2,6 +2,7 @@
 import { ArrowDown } from "lucide-react";
 import { useEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
+import { visible } from "../../ui/visible.ts";
 import { followWords } from "./words.ts";
 
 const NEAR_PX = 160;
@@ -21,8 +22,8 @@ export function Tail({ session }: { session: string }) {
       frame = 0;
       const follow = opened || isNearEnd();
       opened = false;
-      if (whole === undefined) box.current?.append(pending);
-      else if (box.current) box.current.textContent = whole + pending;
+      if (whole === undefined) box.current?.append(visible(pending));
+      else if (box.current) box.current.textContent = visible(whole + pending);
       pending = "";
       whole = undefined;
       if (follow) toEnd();

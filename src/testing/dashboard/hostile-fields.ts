@@ -1,0 +1,96 @@
+/**
+ * Every field of the API's bodies into which a person or a program can write a text of its own, from the server's own
+ * description, and those whose text no page can show, with the reason.
+ */
+interface Schema {
+  $ref?: string;
+  type?: string | string[];
+  enum?: unknown[];
+  const?: unknown;
+  format?: string;
+  pattern?: string;
+  maxLength?: number;
+  properties?: Record<string, Schema>;
+  items?: Schema;
+  additionalProperties?: boolean | Schema;
+  [choice: string]: unknown;
+}
+export interface ApiDocument {
+  paths: Record<string, Record<string, { requestBody?: { content?: Record<string, { schema?: Schema }> } }>>;
+  components: { schemas: Record<string, Schema> };
+}
+
+const DEPTH = 8;
+/** Texts that would be markup, with spaces and without: a pattern that takes neither keeps markup out by itself. */
+const MARKUP = ["x <b>y</b>", "<b>y</b>"];
+
+function* stringsOf(schema: Schema | undefined, at: string, document: ApiDocument, depth = 0): Generator<string> {
+  if (!schema || depth > DEPTH) return;
+  if (schema.$ref) {
+    yield* stringsOf(document.components.schemas[schema.$ref.split("/").at(-1)!], at, document, depth + 1);
+    return;
+  }
+  for (const choice of ["anyOf", "oneOf", "allOf"])
+    for (const one of (schema[choice] as Schema[] | undefined) ?? []) yield* stringsOf(one, at, document, depth + 1);
+  if ([schema.type].flat().includes("string")) {
+    const fixed = schema.enum || schema.const !== undefined || (schema.format && schema.format !== "binary");
+    const pattern = schema.pattern === undefined ? undefined : new RegExp(schema.pattern, "u");
+    if (!fixed && (!pattern || MARKUP.some((text) => pattern.test(text)))) yield at;
+  }
+  for (const [name, one] of Object.entries(schema.properties ?? {}))
+    yield* stringsOf(one, `${at}/${name}`, document, depth + 1);
+  if (schema.items) yield* stringsOf(schema.items, `${at}/[]`, document, depth + 1);
+  const more = schema.additionalProperties;
+  if (more === true) yield `${at}/*`;
+  else if (more) yield* stringsOf(more, `${at}/*`, document, depth + 1);
+}
+
+/** `POST /v1/agents` and `PUT /v1/agents/{id}/config` fill the same things. */
+export const thingOf = (path: string): string =>
+  path
+    .replace(/^\/v1\//, "")
+    .replace(/(\/\{[^}]+\}|\/config|\/import)$/g, "")
+    .replace(/\/\{[^}]+\}$/, "");
+
+/** As `agents /description`: what is filled, and the member of the body. */
+export function textFields(document: ApiDocument): string[] {
+  const fields = new Set<string>();
+  for (const [path, item] of Object.entries(document.paths))
+    for (const { requestBody } of Object.values(item))
+      for (const { schema } of Object.values(requestBody?.content ?? {}))
+        for (const at of stringsOf(schema, "", document)) fields.add(`${thingOf(path)} ${at}`);
+  return [...fields].sort();
+}
+
+/** Fields that hold no text of one's own on any page, by what matches them; each reason must match some. */
+export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
+  [
+    "names a thing that must be there: any other name is refused",
+    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key)(\/\[\])?$/,
+  ],
+  ["a model's name: `provider/model`, refused where there is no such provider", /\/model$/],
+  [
+    "a secret: sealed, and never shown again",
+    /\/(\w*password|\w*secret|\w*token|api_key|private_key|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
+  ],
+  ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository)$/],
+  [
+    "for programs: no page shows it",
+    /^auth\/oidc \/(role_claim|admin_values|button)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,
+  ],
+  ["names of cookies hold no markup, their values are sealed", /^browser\/cookies \/file$/],
+  ["goes to git or to the code host", /^runs\/\{id\}\/(merge|pull-request) /],
+  [
+    "stands where another field stands that is filled: of the same thing, or of what is said to an agent",
+    /^(approvals \/|runs \/inputs\/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|runs\/\{id\}\/(restart|send-back))/,
+  ],
+  ["a time: refused where it is none", /\/schedule$/],
+  [
+    "asked once, answered at once, not kept",
+    /^projects\/\{id\}\/knowledge-graph\/|\/(try|validate|synthesize|preview) /,
+  ],
+  [
+    "a program's own: agents' engine and the code host send it, see the texts of other servers",
+    /^(internal|mcp\/\{id\}\/(status|tools|approve)|codehost\/webhooks)/,
+  ],
+];

@@ -1,0 +1,35 @@
+/**
+ * What the dashboard's elements are made with, by a plugin of its build: React's own, but every text that an element
+ * shows is `visible`. So no page and no library can forget it. Values of fields are attributes and stay as they are.
+ */
+import type { ReactNode } from "react";
+import * as react from "react/jsx-runtime";
+import { visible } from "./visible.ts";
+
+type Make = typeof react.jsx;
+
+/** @returns the same where nothing changes, so that what React remembers stays. */
+function shown(children: ReactNode): ReactNode {
+  if (typeof children === "string") return visible(children);
+  if (!Array.isArray(children)) return children;
+  let changed = false;
+  const all = children.map((child: ReactNode) => {
+    const now = shown(child);
+    changed ||= now !== child;
+    return now;
+  });
+  return changed ? all : children;
+}
+
+const visibly =
+  (make: Make): Make =>
+  (type, props, key) => {
+    const { children } = props as { children?: ReactNode };
+    if (children === undefined || typeof type === "function" || type === "textarea") return make(type, props, key);
+    const now = shown(children);
+    return make(type, now === children ? props : { ...(props as object), children: now }, key);
+  };
+
+export const { Fragment } = react;
+export const jsx = visibly(react.jsx);
+export const jsxs = visibly(react.jsxs);
