@@ -47,7 +47,11 @@ describe.skipIf(!hasBrowser())("administration", () => {
       await page.getByRole("button", { name: "Add a provider" }).click();
       await page.getByLabel("Short name").fill("house");
       await page.getByText(`${server.url}/v1/auth/oidc/house/callback`).waitFor();
-      await page.getByLabel("Name on the button").fill("House");
+      const form = page.getByRole("dialog", { name: "Add a sign-on provider" });
+      await form.getByLabel("Name", { exact: true }).fill("House");
+      await form.getByLabel("Text of the button").fill("Log in with House");
+      await form.getByLabel("Claim with the role").fill("groups");
+      await form.getByLabel("Its values for administrators").fill("Skep Admins, owners");
       await page.getByLabel("Issuer").fill(provider.issuer);
       await page.getByLabel("Client id").fill(CLIENT.client_id);
       await page.getByLabel("Client secret").fill("wrong");
@@ -58,7 +62,16 @@ describe.skipIf(!hasBrowser())("administration", () => {
       await page.getByRole("button", { name: "Test", exact: true }).click();
       await page.getByText("It accepts the client id and secret.").waitFor();
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByRole("link", { name: "House" }).waitFor();
+      await page.getByRole("link", { name: "House" }).click();
+      await page.getByRole("dialog", { name: "House" }).getByRole("button", { name: "Save" }).click();
+      await page.getByRole("dialog", { name: "House" }).waitFor({ state: "detached" });
+      const kept = (await server.request("GET", "/v1/auth/oidc")).body as { items: object[] };
+      expect(kept.items).toMatchObject([
+        {
+          ...{ slug: "house", role_claim: "groups", admin_values: ["Skep Admins", "owners"] },
+          button: { label: "Log in with House" },
+        },
+      ]);
       await close();
       expect(faults).toEqual([]);
     } finally {

@@ -76,7 +76,7 @@ export function Frame({ children }: { children: ReactNode }) {
 }
 
 const Brand = () => (
-  <Link href="/" className="flex items-center gap-2 rounded px-1 py-1 font-semibold tracking-tight">
+  <Link href="/" className="flex items-center gap-2 rounded px-1 py-1 max-sm:min-h-11 font-semibold tracking-tight">
     <svg aria-hidden="true" viewBox="0 0 32 32" className="size-6 text-accent">
       <g fill="none" stroke="currentColor" strokeWidth="3.2" strokeLinecap="round">
         <path d="M12 6.5h8M9 13h14M6.8 19.5h18.4M6 26h20" />

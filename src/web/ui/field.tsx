@@ -59,7 +59,7 @@ export const Input = ({ className = "", ...rest }: InputHTMLAttributes<HTMLInput
 );
 
 export const TextArea = ({ className = "", ...rest }: TextareaHTMLAttributes<HTMLTextAreaElement>) => (
-  <textarea rows={4} {...useNaming()} {...rest} className={`${BOX} py-1.5 ${className}`} />
+  <textarea rows={4} {...useNaming()} {...rest} className={`${BOX} py-1.5 max-sm:min-h-11 ${className}`} />
 );
 
 export const Select = ({ className = "", ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => (

@@ -1,6 +1,7 @@
 /** The frame of a page: heading, what it can do, its line for the terminal. */
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
+import { useLocation } from "wouter";
 
 /** The page that was left; none before the first navigation, when the browser's own focus is right. */
 let left = location.pathname;
@@ -24,9 +25,11 @@ function useHeading(title: string) {
   useEffect(() => {
     document.title = `${title} · Skep`;
   }, [title]);
+  const [path] = useLocation();
+  // biome-ignore lint/correctness/useExhaustiveDependencies: from one run to another the page stays, with another path.
   useEffect(() => {
     if (movedHere()) heading.current?.focus({ preventScroll: true });
-  }, []);
+  }, [path]);
   return heading;
 }
 
@@ -87,7 +90,7 @@ export function CopyButton({ text, label = "Copy" }: { text: string; label?: str
       onClick={copy}
       aria-label={done ? "Copied" : label}
       title={label}
-      className="inline-flex size-6 shrink-0 items-center justify-center rounded text-faint hover:bg-hover hover:text-ink"
+      className="inline-flex size-6 max-sm:size-11 shrink-0 items-center justify-center rounded text-faint hover:bg-hover hover:text-ink"
     >
       <Icon aria-hidden size={13} />
     </button>

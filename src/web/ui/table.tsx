@@ -42,7 +42,7 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
           <thead className="text-xs text-faint">
             <tr className="border-b border-line">
               {selection && (
-                <th className="w-9 py-2 pl-3">
+                <th className="w-9 pl-2">
                   <SelectAll rows={rows.map(keyOf)} selection={selection} />
                 </th>
               )}
@@ -94,14 +94,8 @@ function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
   return (
     <tr className="relative border-b border-line last:border-0 hover:bg-hover has-[[data-row]:focus-visible]:bg-hover">
       {selection && (
-        <td className="relative z-10 w-9 py-2 pl-3">
-          <input
-            type="checkbox"
-            aria-label={`Select ${key}`}
-            checked={selection.chosen.has(key)}
-            onChange={() => selection.toggle(key)}
-            className="size-4 accent-accent align-middle"
-          />
+        <td className="relative z-10 w-9 pl-2">
+          <Tick label={`Select ${key}`} checked={selection.chosen.has(key)} onChange={() => selection.toggle(key)} />
         </td>
       )}
       {columns.map((column, at) => (
@@ -110,7 +104,7 @@ function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
             <Link
               href={href}
               data-row
-              className="block outline-offset-2 after:absolute after:inset-0 after:content-['']"
+              className="block outline-offset-2 max-sm:min-h-7 after:absolute after:inset-0 after:content-['']"
             >
               {column.cell(row)}
             </Link>
@@ -125,16 +119,15 @@ function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
 
 function SelectAll({ rows, selection }: { rows: string[]; selection: Selection }) {
   const all = rows.length > 0 && rows.every((key) => selection.chosen.has(key));
-  return (
-    <input
-      type="checkbox"
-      aria-label="Select all"
-      checked={all}
-      onChange={() => selection.all(all ? [] : rows)}
-      className="size-4 accent-accent align-middle"
-    />
-  );
+  return <Tick label="Select all" checked={all} onChange={() => selection.all(all ? [] : rows)} />;
 }
+
+/** A box to tick, with room around it for a finger. */
+const Tick = ({ label, ...rest }: { label: string; checked: boolean; onChange(): void }) => (
+  <label className="flex size-6 items-center justify-center max-sm:size-11">
+    <input type="checkbox" aria-label={label} {...rest} className="size-4 accent-accent" />
+  </label>
+);
 
 /** Name over a quieter second line, cut rather than wrapped past two. */
 export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNode }) {

@@ -129,12 +129,15 @@ function Line({ row: { at, agent_id, kind, title, run_id } }: { row: Happening }
       <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums">
         {timeOf(at)}
       </time>
-      <Link href={`/agents/${agent_id}`} className="w-28 shrink-0 truncate text-sm text-dim hover:underline">
+      <Link
+        href={`/agents/${agent_id}`}
+        className="w-28 shrink-0 truncate text-sm text-dim hover:underline max-sm:py-3"
+      >
         {agent_id}
       </Link>
       <span className={`min-w-0 flex-1 ${kind.endsWith("_failed") ? "text-bad" : ""}`}>{title}</span>
       {run_id && (
-        <Link href={`/runs/${run_id}`} className="text-sm text-dim underline">
+        <Link href={`/runs/${run_id}`} className="text-sm text-dim underline max-sm:py-3">
           run
         </Link>
       )}

@@ -126,7 +126,7 @@ function Hunks({ file, split, review }: Props) {
   };
   const shared = { noteAt, comment: (line: Line) => setAt({ line: lineKey(line) }) };
   return (
-    <div ref={box} className="font-mono text-xs leading-5">
+    <div ref={box} className="font-mono text-xs leading-6">
       {file.hunks.map(numbered).map(({ header, lines }, index) => (
         <div key={`${header}${index.toString()}`}>
           <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint first:border-t-0">
@@ -221,7 +221,7 @@ function LineNumber({ of, line, comment }: { of: number | null; line: Line; comm
       <MessageSquarePlus
         aria-hidden
         size={14}
-        className="absolute top-0.5 left-1 hidden text-accent group-hover:block group-focus-within:block"
+        className="absolute top-1 left-1 hidden text-accent group-hover:block group-focus-within:block"
       />
     </button>
   );

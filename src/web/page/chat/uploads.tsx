@@ -73,7 +73,7 @@ export function UploadList({ uploads }: { uploads: Uploads }) {
             type="button"
             aria-label={`Remove ${name}`}
             onClick={() => uploads.drop(key)}
-            className="inline-flex size-6 shrink-0 items-center justify-center rounded hover:bg-hover"
+            className="inline-flex size-6 max-sm:size-11 shrink-0 items-center justify-center rounded hover:bg-hover"
           >
             <X aria-hidden size={13} />
           </button>

@@ -120,13 +120,13 @@ function SignOn() {
   const back = encodeURIComponent(location.pathname.slice(siteUrl("/").length - 1) + location.search);
   return (
     <div className="mt-4 border-t border-line pt-4">
-      {providers.map(({ slug, name }) => (
+      {providers.map(({ slug, name, button }) => (
         <a
           key={slug}
           href={siteUrl(`/v1/auth/oidc/${slug}/authorize?return_to=${back}`)}
           className="mb-2 flex h-9 max-sm:h-11 items-center justify-center rounded-md border border-line-strong bg-panel font-medium hover:bg-hover"
         >
-          Continue with {name}
+          {button.label || `Continue with ${name}`}
         </a>
       ))}
     </div>

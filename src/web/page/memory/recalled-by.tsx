@@ -38,7 +38,7 @@ export function RecalledBy({ agent, entry }: { agent: string; entry: string }) {
                     >
                       <span className="min-w-0 flex-1 basis-48 break-words">
                         {href ? (
-                          <Link href={href} className="hover:underline">
+                          <Link href={href} className="inline-flex items-center hover:underline max-sm:min-h-11">
                             {nameOf(recall)}
                           </Link>
                         ) : (

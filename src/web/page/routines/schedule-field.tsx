@@ -67,7 +67,12 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
           hint={
             <span className="flex flex-wrap gap-x-3">
               {PRESETS.map(([cron, name]) => (
-                <button key={cron} type="button" className="min-h-6 underline" onClick={() => set({ cron })}>
+                <button
+                  key={cron}
+                  type="button"
+                  className="min-h-6 underline max-sm:min-h-11"
+                  onClick={() => set({ cron })}
+                >
                   {name}
                 </button>
               ))}

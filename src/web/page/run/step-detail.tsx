@@ -81,7 +81,10 @@ function Figures({ step }: { step: Step }) {
     <span className="flex flex-wrap gap-x-3 text-sm text-dim tabular-nums">
       {step.kind === "command" && <span>a command</span>}
       {step.agent_id && (
-        <Link href={`/agents/${step.agent_id}`} className="hover:underline">
+        <Link
+          href={`/agents/${step.agent_id}`}
+          className="inline-flex items-center hover:underline max-sm:-my-3 max-sm:min-h-11"
+        >
           {step.agent_id}
         </Link>
       )}

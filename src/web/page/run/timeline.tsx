@@ -39,7 +39,7 @@ export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
               <Link
                 href={`?step=${step.step_id}&attempt=${step.id}`}
                 data-row
-                className="grid grid-cols-[9rem_minmax(0,1fr)_5rem] items-center gap-3 px-3 py-2 hover:bg-hover max-sm:grid-cols-[6rem_minmax(0,1fr)_4rem]"
+                className="grid grid-cols-[9rem_minmax(0,1fr)_5rem] items-center gap-3 px-3 py-2 hover:bg-hover max-sm:min-h-11 max-sm:grid-cols-[6rem_minmax(0,1fr)_4rem]"
               >
                 <span className="flex min-w-0 items-center gap-2">
                   <Status status={step.status} bare />

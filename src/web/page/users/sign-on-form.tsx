@@ -14,9 +14,16 @@ type Provider = Schemas["Oidc"];
 type Tested = Schemas["TestOidcAnswer"];
 
 const words = (text: string) => text.split(/[\s,]+/).filter(Boolean);
+/** Names of groups may hold spaces. */
+const listed = (text: string) =>
+  text
+    .split(",")
+    .map((one) => one.trim())
+    .filter(Boolean);
 const SCOPES = "openid email profile";
 
-function bodyOf({ text, raw, checked }: Fields) {
+function bodyOf({ text, raw, checked }: Fields, provider: Provider | undefined) {
+  const { label: _, ...look } = provider?.button ?? {};
   return {
     name: text("name"),
     issuer: text("issuer"),
@@ -25,7 +32,8 @@ function bodyOf({ text, raw, checked }: Fields) {
     auto_create: checked("auto_create"),
     allowed_domains: words(text("allowed_domains")),
     role_claim: text("role_claim") || null,
-    admin_values: words(text("admin_values")),
+    admin_values: listed(text("admin_values")),
+    button: text("label") ? { ...look, label: text("label") } : look,
     enabled: checked("enabled"),
     ...(raw("client_secret") ? { client_secret: raw("client_secret") } : {}),
   };
@@ -57,13 +65,13 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
       const form = box.current?.querySelector("form");
       if (!form?.reportValidity()) return;
       const fields = fieldsOf(form);
-      const { issuer, client_id, scopes, ...rest } = bodyOf(fields);
+      const { issuer, client_id, scopes, ...rest } = bodyOf(fields, provider);
       const secret = "client_secret" in rest ? { client_secret: rest.client_secret as string } : {};
       const body = { slug: provider?.slug ?? fields.text("slug"), issuer, client_id, scopes, ...secret };
       setTested(await must(client.POST("/v1/auth/oidc/test", { body })));
     });
   const submit = async (fields: Fields) => {
-    const body = bodyOf(fields);
+    const body = bodyOf(fields, provider);
     await must(
       provider
         ? client.PUT("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } }, body })
@@ -130,9 +138,18 @@ function ClientFields({ provider, error }: PartProps) {
           <CopyButton text={back} label="Copy the address" />
         </p>
       )}
-      <Field label="Name on the button" error={fieldError(error, "name")}>
-        <Input name="name" required defaultValue={provider?.name ?? ""} />
-      </Field>
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        <Field label="Name" error={fieldError(error, "name")}>
+          <Input name="name" required defaultValue={provider?.name ?? ""} />
+        </Field>
+        <Field
+          label="Text of the button"
+          hint="Empty: Continue with the name."
+          error={fieldError(error, "button/label")}
+        >
+          <Input name="label" maxLength={64} defaultValue={provider?.button.label ?? ""} />
+        </Field>
+      </div>
       <Field label="Issuer" error={fieldError(error, "issuer")}>
         <Input
           name="issuer"
@@ -182,7 +199,11 @@ function RightsFields({ provider, error }: PartProps) {
         <Field label="Claim with the role" hint="Such as groups." error={fieldError(error, "role_claim")}>
           <Input name="role_claim" defaultValue={provider?.role_claim ?? ""} spellCheck={false} />
         </Field>
-        <Field label="Its values for administrators" error={fieldError(error, "admin_values")}>
+        <Field
+          label="Its values for administrators"
+          hint="With commas between them."
+          error={fieldError(error, "admin_values")}
+        >
           <Input name="admin_values" defaultValue={provider?.admin_values.join(", ") ?? ""} spellCheck={false} />
         </Field>
       </div>
