@@ -8,7 +8,7 @@ import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { focused, pressTo } from "./keyboard.ts";
 import type { Seeded } from "./seed.ts";
-import { visit } from "./visitor.ts";
+import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(300_000);
@@ -137,6 +137,69 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("log", { name: "Log of the step" }).waitFor();
     await close();
     expect([...faults, ...wrong]).toEqual([]);
+  });
+
+  test("what waits is counted in the title and in the navigation until it is answered", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const waits = (await server.request<{ items: object[] }>("GET", "/v1/approvals")).body.items.length;
+    const home = (count: number) => page.getByRole("link", { name: new RegExp(`^Home ?${count} waiting for you$`) });
+    await open("/jobs");
+    const body = { pipeline_id: "change", task_description: "Counted while it waits" };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
+    await home(waits + 1).waitFor();
+    expect(await page.title()).toBe(`(${waits + 1}) Background work · Skep`);
+    await open(`/runs/${id}`);
+    await page.getByRole("heading", { name: "Counted while it waits" }).waitFor();
+    await home(waits + 1).waitFor();
+    expect(await page.title()).toBe(`(${waits + 1}) Counted while it waits · Skep`);
+    await server.request("POST", `/v1/runs/${id}/approve`, { body: { step_id: "confirm", approved: true } });
+    await home(waits + 1).waitFor({ state: "detached" });
+    expect(await page.title()).toBe(`${waits > 0 ? `(${waits}) ` : ""}Counted while it waits · Skep`);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("single keys that are switched off do nothing, and the palette still opens", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const keys = page.getByRole("dialog", { name: "Keys" });
+    await open("/account");
+    const pressed = async () => {
+      await page.getByRole("heading", { name: "My account" }).click();
+      await page.keyboard.press("?");
+    };
+    await page.getByLabel("Single-key shortcuts").uncheck();
+    await pressed();
+    for (const key of ["g", "r", "n"]) await page.keyboard.press(key);
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Where to").waitFor();
+    expect([await keys.count(), new URL(page.url()).pathname]).toEqual([0, "/account"]);
+    await page.keyboard.press("Escape");
+    await page.getByPlaceholder("Where to").waitFor({ state: "detached" });
+    await page.getByLabel("Single-key shortcuts").check();
+    await pressed();
+    await keys.waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("on a phone the navigation opens over the page, gives the focus back, and leads to the heading of another", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url, { viewport: PHONE, hasTouch: true });
+    const drawer = page.getByRole("dialog", { name: "Navigation" });
+    const button = page.getByRole("button", { name: "Navigation" });
+    await open("/runs");
+    await button.tap();
+    await drawer.waitFor();
+    await page.keyboard.press("Escape");
+    await drawer.waitFor({ state: "hidden" });
+    expect(await focused(page)).toMatchObject({ name: "Navigation" });
+    for (const name of ["Agents", "Runs"]) {
+      await button.tap();
+      await drawer.getByRole("link", { name, exact: true }).tap();
+      await drawer.waitFor({ state: "hidden" });
+      await page.getByRole("heading", { name, level: 1 }).and(page.locator(":focus")).waitFor();
+    }
+    await close();
+    expect(faults).toEqual([]);
   });
 
   test("two editors of an agent: the second sees both versions and loses neither", async () => {

@@ -7,6 +7,7 @@ import { liveState } from "../live/stream.ts";
 import { PAGES } from "../routes.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
+import { setDocumentTitle } from "../ui/document-title.ts";
 import { Menu } from "../ui/menu.tsx";
 import { KEYS, useKeys } from "./keys.ts";
 import { useAdmin, useMe } from "./session.tsx";
@@ -56,7 +57,10 @@ export function Frame({ children }: { children: ReactNode }) {
         ref={drawer}
         aria-label="Navigation"
         className="m-0 h-dvh max-h-none w-72 max-w-[85vw] border-r border-line bg-sunken p-0 md:hidden"
-        onClick={(event) => event.target === drawer.current && drawer.current?.close()}
+        // Closing gives the focus back to its button; the page that a link leads to takes it after that.
+        onClick={({ target }) => {
+          if (target === drawer.current || (target as Element).closest("a")) drawer.current?.close();
+        }}
       >
         <div className="flex h-full flex-col">
           <IconButton label="Close" className="absolute top-1 right-1" onClick={() => drawer.current?.close()}>
@@ -126,10 +130,10 @@ function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) 
                       >
                         <Icon aria-hidden size={16} strokeWidth={1.9} />
                         {title}
-                        {to === "/" && waiting > 0 && (
+                        {to === "/" && waiting && (
                           <span className="ml-auto rounded-full bg-wait-soft px-1.5 text-xs font-semibold text-wait tabular-nums">
                             {waiting}
-                            <span className="sr-only"> wait for you</span>
+                            <span className="sr-only"> waiting for you</span>
                           </span>
                         )}
                       </Link>
@@ -146,16 +150,12 @@ function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) 
   );
 }
 
-/** How many runs wait for a person; also in the document's title. */
-function useWaiting(): number {
-  const { data } = api.useQuery("get", "/v1/runs", { params: { query: { status: "waiting", limit: 50 } } });
-  const waiting = data?.items.length ?? 0;
-  const [path] = useLocation();
-  // biome-ignore lint/correctness/useExhaustiveDependencies: another page sets its own title first.
-  useEffect(() => {
-    const plain = document.title.replace(/^\(\d+\) /, "");
-    document.title = waiting > 0 ? `(${waiting}) ${plain}` : plain;
-  }, [waiting, path]);
+/** How many approvals wait for the reader, such as `20+`; empty for none. Also in the document's title. */
+function useWaiting(): string {
+  const { data } = api.useQuery("get", "/v1/approvals", { params: { query: { limit: 20 } } });
+  const known = data?.items.length ?? 0;
+  const waiting = known === 0 ? "" : `${known}${data?.next_cursor ? "+" : ""}`;
+  useEffect(() => setDocumentTitle({ waiting }), [waiting]);
   return waiting;
 }
 

@@ -2,6 +2,7 @@
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { setDocumentTitle } from "./document-title.ts";
 
 /** The page that was left; none before the first navigation, when the browser's own focus is right. */
 let left = location.pathname;
@@ -23,7 +24,7 @@ const HEADING = "page-heading";
 function useHeading(title: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · Skep`;
+    setDocumentTitle({ page: title });
   }, [title]);
   const [path] = useLocation();
   // biome-ignore lint/correctness/useExhaustiveDependencies: from one run to another the page stays, with another path.
