@@ -93,6 +93,12 @@ const SCRIPT = {
       }),
       done({}, "Done."),
     ],
+    look: [done({ summary: "A shop." }, "Looked.")],
+    greet: [
+      say("A greeting.", "write", { path: "HELLO.md", content: "# Hello\n" }),
+      done({ file: "HELLO.md" }, "Greeted."),
+    ],
+    check: [done({ verdict: "approved", feedback: "" }, "Checked.")],
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
   ...SYSTEMS_SCRIPT,
