@@ -84,7 +84,8 @@ describe("secrets", () => {
     const store = openStore({ path: databasePath(folder), clock: systemClock });
     const sealer = createSealer(() => keyFromText(key));
     const insert = store.sqlite.prepare(
-      "INSERT INTO secrets (id, name, description, secret_type, sealed, masked_preview, created_at, updated_at) VALUES (?, ?, '', 'token', ?, '…', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+      `INSERT INTO secrets (id, name, description, secret_type, sealed, masked_preview, created_at, updated_at)
+       VALUES (?, ?, '', 'token', ?, '…', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`,
     );
     insert.run("sec_1", "SOUND", sealer.seal("canary-value-1"));
     const check = (env: Record<string, string>) => checkSecrets(config(env));

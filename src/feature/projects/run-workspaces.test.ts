@@ -174,7 +174,7 @@ describe("a working copy", () => {
   /** A run with one execution, both running, in a copy of its own. */
   async function atWork() {
     const run = { id: runId(), project_id: project };
-    const empty = { definition: "{}", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
+    const empty = { definition_id: "none", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
     insert("runs", { ...empty, id: run.id, pipeline_id: "p", project_id: project, status: "running" });
     const [id, session_id] = [newId("execution"), newId("session")];
     const state = { agent_id: "a", run_id: run.id, status: "running", created_at: at };

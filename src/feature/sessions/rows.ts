@@ -74,8 +74,11 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   }
 
   return {
-    take: (limit, busyAgents, rule) =>
-      store.write((tx) => rows.takeable(limit, busyAgents, rule).map((id) => taken(tx, id))),
+    take(limit, busyAgents, rule) {
+      // Looked for every second: no transaction of an idle server writes.
+      const ids = rows.takeable(limit, busyAgents, rule);
+      return ids.length === 0 ? [] : store.write((tx) => ids.map((id) => taken(tx, id)));
+    },
     reclaim: () =>
       store.write(() => {
         const left = rows.abandoned(owner);

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByRole("alert").first().waitFor();
     await page.getByText("Failed", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Change the connection" }).click();
-    await page.getByText("One is kept. Left empty, it stays.").first().waitFor();
+    await page.getByText("One is stored. Leave empty to keep it.").first().waitFor();
     await page.getByLabel("Access token").fill("pat-token-0451");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByText("Well", { exact: true }).waitFor();
