@@ -1,6 +1,6 @@
 /** Logins to tool servers that are under way: each state is random, of one server, used once, and ten minutes old at most. */
 import { randomBytes } from "node:crypto";
-import type { BegunLogin, Credentials, OAuthServer } from "../../adapter/mcp/oauth.ts";
+import type { Credentials, OAuthServer, StartedLogin } from "../../adapter/mcp/oauth.ts";
 import type { Clock } from "../../core/clock.ts";
 import { badRequest, conflict, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -16,8 +16,8 @@ export interface LoginsDeps {
   audit: Audit;
   rows: McpRows;
   connections: Pick<Connections, "restart">;
-  begin(server: OAuthServer, state: string, scope?: string): Promise<BegunLogin>;
-  finish(server: OAuthServer, started: BegunLogin, answer: URLSearchParams): Promise<Credentials>;
+  begin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin>;
+  finish(server: OAuthServer, started: StartedLogin, answer: URLSearchParams): Promise<Credentials>;
   fetchOf(row: ServerRow): OAuthServer["fetch"];
   /** The client that was registered for it by hand. */
   givenOf(row: ServerRow): OAuthServer["given"];
@@ -40,7 +40,7 @@ export interface Here {
 interface Flow extends Here {
   server: string;
   url: string;
-  started: BegunLogin;
+  started: StartedLogin;
   actor: string;
   until: number;
 }

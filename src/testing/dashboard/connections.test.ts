@@ -77,9 +77,9 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
 
     const number = host.newNumber();
     host.issues.set(number, { title: "Too low", body: "", user: "stranger", labels: ["agent"], state: "open" });
-    const choose = async (deed: string) => {
+    const choose = async (action: string) => {
       await page.getByRole("button", { name: "More about Labelled issues" }).click();
-      await page.getByRole("menuitem", { name: deed }).click();
+      await page.getByRole("menuitem", { name: action }).click();
     };
     await choose("Try it");
     const trial = page.getByRole("dialog", { name: "Try Labelled issues" });
