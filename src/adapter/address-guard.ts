@@ -70,7 +70,7 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
   };
 }
 
-/** IPv6 is public inside 2000::/3 only: outside lie forms that carry an IPv4 address and have no range of their own. */
+/** IPv6 is public inside 2000::/3 only: outside it are forms that carry an IPv4 address and have no range of their own. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === "unicast" && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_UNICAST));

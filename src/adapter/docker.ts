@@ -1,5 +1,5 @@
 /**
- * A thin, typed wrapper over the Docker Engine API (Docker and Podman): what the product needs, nothing of its words.
+ * A thin, typed wrapper over the Docker Engine API (Docker and Podman): what the product needs, in the engine's terms.
  * Every failure is a Problem: `docker_unavailable` (503, the engine does not answer), `docker_not_found` (404),
  * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
  */

@@ -140,7 +140,7 @@ describe("clone", () => {
     await server.stop(true);
   });
 
-  test("says which host path it will not: messages carry no path of this machine", async () => {
+  test("carries no path of this machine in its messages", async () => {
     const place = { repository: join(root, "none/git"), workspace: join(root, "none/workspace") };
     const error = await git
       .clone({ source: join(root, "no-such"), transport: "file", ...place, signal: never })

@@ -126,7 +126,7 @@ export function createGuardedPost({
   };
 }
 
-/** @throws Problem 400 when it is no plain http or https address. */
+/** @throws Problem 400 when it is not a plain http or https address. */
 function webAddress(text: string, base?: URL): URL {
   const from = base?.href;
   if (!URL.canParse(text, from)) throw badRequest("This is not a usable address.", "bad_address");

@@ -7,7 +7,7 @@ export interface OidcSettings {
   clientSecret: string | undefined;
 }
 
-/** What the provider says of who signed on. */
+/** What the provider says of the person who signed on. */
 export interface OidcPerson {
   subject: string;
   email: string | undefined;

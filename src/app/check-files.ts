@@ -1,4 +1,4 @@
-/** Files of pipelines, agents and skills, checked where they lie, before any server has read them. */
+/** Files of pipelines, agents and skills, checked in place, before any server has read them. */
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, extname, join, resolve } from "node:path";
 import { isSlug } from "../core/ids.ts";
@@ -28,7 +28,7 @@ export function checkFiles(paths: readonly string[]): CheckedFile[] {
   });
 }
 
-/** What looks like a file of ours: YAML and Markdown in the places that the server reads. */
+/** What looks like one of Skep's files: YAML and Markdown in the places that the server reads. */
 function filesBelow(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => !/(^|\/)(\.|node_modules\/)/.test(path))
@@ -68,11 +68,11 @@ function problemsOf(kind: CheckedFile["kind"], file: string, text: string): Sour
     case "skill":
       return skillProblems(text, basename(path) === "SKILL.md" ? home : stem, FORMAT);
     default:
-      return [at("This is none of: a pipeline (.yml), an agent (AGENT.md), a skill (SKILL.md, or .md in skills/).")];
+      return [at("This is not a pipeline (.yml), an agent (AGENT.md) or a skill (SKILL.md, or .md in skills/).")];
   }
 }
 
-/** The agents that lie beside a folder of pipelines: steps may name no others. */
+/** The agents beside a folder of pipelines: steps may name no others. */
 function knownBeside(path: string): { agents: Set<string> } {
   const root = dirname(dirname(path));
   return { agents: new Set(readdirSync(root).filter((name) => existsSync(join(root, name, "AGENT.md")))) };

@@ -23,7 +23,7 @@ describe("composing", () => {
     expect(() => noFeatures().with(one).with(one)).toThrow("Two features are called one.");
   });
 
-  test("starts in order, stops and closes in reverse, and one that fails to stop keeps no other from it", async () => {
+  test("starts in order, stops and closes in reverse, and one that fails to stop does not keep others from stopping", async () => {
     const diary: string[] = [];
     const logged: string[] = [];
     const feature = <Name extends string>(name: Name, broken = false) =>
@@ -67,7 +67,7 @@ describe("composing", () => {
     await stopped;
   });
 
-  test("shows what all features bring only once all stand", async () => {
+  test("shows what all features bring only once all are created", async () => {
     const early = defineFeature("early", ({ contributions }: Core) => ({
       service: { counts: contributions.counts() },
     }));

@@ -17,7 +17,7 @@ export interface FeatureList<Services, Event extends EventDefinition = EventDefi
   ): FeatureList<Services & { readonly [K in Name]: Service }, Event | E>;
   /** Every kind of event, in the order of the features. */
   readonly events: readonly Event[];
-  /** Creates them one after another. When one fails, what those before it hold is let go. */
+  /** Creates them one after another. When one fails, what those before it hold is released. */
   create(core: Omit<Core, "contributions">, api: Api, patience?: Patience): Promise<Composition<Services>>;
 }
 
@@ -26,7 +26,7 @@ export interface Api {
   serve(routes: readonly Routes[]): void;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
-  /** Asks one of the routes as somebody. */
+  /** Calls one of the routes on behalf of a caller. */
   call: InnerCall;
 }
 
@@ -44,7 +44,7 @@ export interface Composition<Services> {
   resume(): Promise<void>;
   /** Ends background work in reverse order. What fails or hangs is logged, and the others continue. */
   stop(): Promise<void>;
-  /** Lets go in reverse order what the features hold. */
+  /** Releases in reverse order what the features hold. */
   close(): Promise<void>;
 }
 
@@ -80,7 +80,7 @@ async function createComposition<Services>(
   const contributions = sumOf(features, definitions, api);
   try {
     for (const { name, create } of definitions) {
-      if (name in core) throw new Error(`A feature cannot be called ${name}: so is a part under the features.`);
+      if (name in core) throw new Error(`A feature cannot be called ${name}: a core part has that name.`);
       const feature = await create({ ...core, contributions, ...services } as never);
       features.set(name, feature);
       services[name] = feature.service;

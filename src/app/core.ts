@@ -30,7 +30,7 @@ import { databasePath, openStore, type Store } from "../store/store.ts";
 import { createTextWork } from "../text/client.ts";
 import { createExtractor } from "../text/extractor.ts";
 
-/** What tests put in the place of the real parts. */
+/** What tests put in place of the real parts. */
 export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; store?: Store };
 
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
@@ -43,13 +43,13 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const masking = createMasking();
   const { clock = systemClock, log = createLog(config, masking.text) } = replaced;
   const folder = openDataFolder(config.data);
-  tellExposed(folder, log);
+  logExposed(folder, log);
   unpackAddonsTo(folder.cache);
   const unlock = lockDataFolder(folder.root);
   const store = replaced.store ?? openOwnStore({ folder, clock, log, unlock });
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
-  const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "what was due failed"));
+  const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "work that was due failed"));
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
   if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
@@ -115,7 +115,7 @@ function openOwnStore({ folder, clock, log, unlock }: OwnStore): Store {
   try {
     return openStore({
       ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
-      onEffectError: (err) => log.error({ err }, "something that follows a change failed"),
+      onEffectError: (err) => log.error({ err }, "an effect of a committed change failed"),
     });
   } catch (error) {
     unlock();
@@ -125,16 +125,16 @@ function openOwnStore({ folder, clock, log, unlock }: OwnStore): Store {
 
 const NAMED = 10;
 
-/** What others could have read in the data folder is for its owner to know. */
-function tellExposed({ root, exposed: { closed, failed } }: DataFolder, log: Logger): void {
+/** Logs what others could have read in the data folder. */
+function logExposed({ root, exposed: { closed, failed } }: DataFolder, log: Logger): void {
   if (closed.length > 0)
     log.warn(
       { paths: closed.slice(0, NAMED), count: closed.length },
-      "other users had rights in the data folder; they are taken away. Think of who may have read it",
+      "other users had rights in the data folder; they have been removed. Consider who may have read it",
     );
   if (failed.length > 0)
     log.warn(
       { paths: failed.slice(0, NAMED), count: failed.length },
-      `other users have rights in the data folder that this user cannot take away; see: ls -lR ${root}`,
+      `other users have rights in the data folder that this user cannot remove; see: ls -lR ${root}`,
     );
 }

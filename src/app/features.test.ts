@@ -75,7 +75,7 @@ describe("a feature added with one line", () => {
     expect(await rig.ended(rig.create("p").id)).toMatchObject({ status: "succeeded" });
     expect(rig.events().filter(({ kind }) => kind === "bell_rung")).toMatchObject([{ data: { times: 2 } }]);
     await rig.close();
-    // Old rows are removed by the clock, which may have come to it.
+    // Old rows are removed on a timer, which may have run already.
     expect(diary.calls.filter((call) => call !== "pruned")).toEqual(["start", "stop", "close"]);
   });
 });

@@ -1,9 +1,9 @@
-/** What is done by the clock: each duty soon after the start and then at its interval, never twice at once. */
+/** Work done on a timer: each duty soon after the start and then at its interval, never twice at once. */
 import type { Logger } from "../core/log.ts";
 import type { Duty } from "../feature/feature.ts";
 
 export interface Housekeeping {
-  /** Begins nothing more, aborts and waits for what is under way. */
+  /** Starts nothing more; aborts what is under way and waits for it. */
   stop(): Promise<void>;
 }
 

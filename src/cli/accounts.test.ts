@@ -59,7 +59,7 @@ describe("lost access, beside a running server", () => {
     expect([unknown.code, unknown.err.split("\n").length]).toEqual([1, 1]);
   });
 
-  test("a reset password ends the key of skep login, and says which keys hold on", async () => {
+  test("a reset password ends the key of skep login, and says which keys stay valid", async () => {
     await skep(["login", ...there(), "--email", "boss@example.test"], ["another battery"]);
     expect((await skep(["whoami", ...there()])).code).toBe(0);
     const script = (await skep(["keys", "create", "nightly", ...there()])).out;
@@ -67,7 +67,7 @@ describe("lost access, beside a running server", () => {
     const reset = await skep(again, ["a third battery"]);
     expect([reset.code, reset.out]).toEqual([
       0,
-      expect.stringMatching(/log-ins have ended; these API keys hold on: nightly \(/),
+      expect.stringMatching(/log-ins have ended; these API keys stay valid: nightly \(/),
     ]);
     expect((await skep(["whoami", ...there()])).code).toBe(1);
     expect((await server.request("GET", "/v1/auth/me", { token: script })).status).toBe(200);

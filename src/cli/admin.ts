@@ -54,7 +54,7 @@ export function adminCommand(program: Command): void {
       const allKeys = flags.allKeys ?? false;
       const user = await using(flags, (accounts) => accounts.resetPassword(email, password, { allKeys }));
       const names = user.api_keys.map(({ name, preview }) => `${name} (${preview})`);
-      const left = names.length === 0 ? "no API key is left" : `these API keys hold on: ${names.join(", ")}`;
+      const left = names.length === 0 ? "no API key is left" : `these API keys stay valid: ${names.join(", ")}`;
       const remedy = names.length === 0 ? "" : "\nEnd them with: skep admin reset-password --all-keys, or one by one";
       say(flags, user, `${user.email}: new password; all log-ins have ended; ${left}${remedy}`);
     });
@@ -66,8 +66,8 @@ export function adminCommand(program: Command): void {
     });
   command("token", "print a new API key, of the first administrator unless an account is named")
     .option("--email <address>")
-    .option("--days <n>", "how long it holds", "30")
-    .option("--scope <word...>", `hold it to: ${SCOPES.join(", ")}`)
+    .option("--days <n>", "how many days it is valid", "30")
+    .option("--scope <word...>", `limit it to: ${SCOPES.join(", ")}`)
     .action(async (flags: Flags) => {
       const days = Number(flags.days);
       if (!(days > 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 1 to 3650.");
@@ -92,12 +92,12 @@ async function using<T>(
   work: (accounts: Awaited<ReturnType<typeof open>>) => T | Promise<T>,
 ): Promise<T> {
   const { data } = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
-  // Only `create` makes a data folder: anywhere else an empty one would be left behind by a mistake.
+  // Only `create` makes a data folder: the other verbs would leave an empty one behind after a mistyped path.
   if (!flags.makes && !existsSync(join(data, "skep.db")))
     throw new Problem(
       404,
       "no_data",
-      `${data} is not a data folder of a server. Name it with --data, or begin with: skep admin create`,
+      `${data} is not a data folder of a server. Name it with --data, or start with: skep admin create`,
     );
   const accounts = await open(flags);
   try {

@@ -1,4 +1,4 @@
-/** `skep backup` and `skep restore`: what a server holds while it works comes back whole, and nothing else is taken. */
+/** `skep backup` and `skep restore`: everything that a running server keeps is restored, and nothing else is archived. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import {
   existsSync,
@@ -43,7 +43,7 @@ async function archive(entries: readonly [name: string, text: string][]): Promis
   return file;
 }
 
-test("of a server at work holds all it keeps; restored elsewhere, a server continues from it", async () => {
+test("of a running server holds all it keeps; restored elsewhere, a server continues from it", async () => {
   const call = (method: string, path: string, body?: unknown) => server.request<{ id: string }>(method, path, { body });
   await call("POST", "/v1/secrets", { name: "KEPT", value: "a-value-for-it" });
   await call("POST", "/v1/memory/vaults/scribe/entries", { title: "Kept", content: "It was kept." });
@@ -100,7 +100,7 @@ test("overwrites nothing: neither a file that is there nor a folder that holds s
   expect(readdirSync(at("full"))).toEqual(["mine.txt"]);
 });
 
-test("what is cut, foreign, damaged or leads out of the folder restores nothing", async () => {
+test("an archive that is truncated, foreign, damaged or leads out of the folder restores nothing", async () => {
   const label: [string, string] = ["backup.json", "{}"];
   const whole = readFileSync(at("skep.tar.gz"));
   const files = [

@@ -1,4 +1,4 @@
-/** `skep backup` and `skep restore`: the data folder as one file, without a stop of the server. */
+/** `skep backup` and `skep restore`: the data folder as one file, without stopping the server. */
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { loadAppForData } from "./load-app.ts";
@@ -49,7 +49,7 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
 
 const dataOf = ({ data }: Flags): string => readConfig(process.env, data === undefined ? {} : { data }).data;
 
-/** A count in place, where a person looks on. */
+/** A count drawn in place, on a terminal. */
 function progressOf({ json }: Flags): (report: { files: number; bytes: number }) => void {
   if (json || !process.stderr.isTTY) return () => {};
   let shown = 0;

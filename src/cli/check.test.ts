@@ -1,4 +1,4 @@
-/** `skep check` on the files that come along, and on files with a mistake in each place. */
+/** `skep check` on the shipped files, and on files with a mistake in each place. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -14,7 +14,7 @@ const file = (path: string, text: string): string => {
 };
 
 describe("skep check", () => {
-  test("finds nothing wrong with the files that come along", async () => {
+  test("finds nothing wrong with the shipped files", async () => {
     const { code, stdout } = await skep(["check", resolve(import.meta.dir, "../../agents")]);
     expect([code, stdout]).toEqual([0, expect.stringMatching(/^\d\d files, no problem\n$/)]);
   });
@@ -41,7 +41,7 @@ describe("skep check", () => {
       expect(lines.find((line) => said.test(line)) ?? `${said} not in\n${stdout}`).toMatch(said);
   });
 
-  test("names a file that is not ours, and a file that does not exist", async () => {
+  test("names a file of an unknown kind, and a file that does not exist", async () => {
     const other = file("notes.txt", "hello");
     const { code, stdout } = await skep(["check", other, join(folder.path, "gone.yml"), "--json"]);
     expect(code).toBe(1);

@@ -16,11 +16,11 @@ describe("wrong use", () => {
     ["a command that does not exist", ["frobnicate"], {}, /no command 'frobnicate'. See: skep help/],
     ["a flag that does not exist", ["serve", "--nope"], {}, /unknown option '--nope'/],
     ["a missing argument", ["run"], {}, /missing required argument 'pipeline'/],
-    ["a shell we do not know", ["completion", "tcsh"], {}, /bash, zsh, fish/],
+    ["an unknown shell", ["completion", "tcsh"], {}, /bash, zsh, fish/],
     ["a bad flag value", ["serve", "--port", "x"], {}, /--port accepts a whole number from 0 to 65535/],
     ["a bad environment value", ["serve"], { SANDBOX: "jail" }, /SANDBOX accepts auto, docker or process/],
     [
-      "a short token where others get in",
+      "a short token where others can reach the server",
       ["config", "--host", "0.0.0.0"],
       { ENGINE_INTERNAL_TOKEN: "short-canary" },
       /ENGINE_INTERNAL_TOKEN accepts at least 16 characters where others/,
@@ -85,7 +85,7 @@ describe("a server that runs", () => {
     expect(JSON.parse(health.stdout)).toMatchObject({ status: "ok" });
   });
 
-  test("doctor sees it at work", async () => {
+  test("doctor sees it running", async () => {
     const doctor = JSON.parse((await skep(["doctor", "--data", server.data, "--json"])).stdout);
     expect(doctor.findings).toContainEqual(
       expect.objectContaining({ check: "server", verdict: "ok", detail: expect.stringContaining(server.url) }),
@@ -102,7 +102,7 @@ describe("a server that runs", () => {
     expect(lines(away.stderr)).toEqual(["skep: http://127.0.0.1:9 does not answer. Is the server running?"]);
   });
 
-  test("takes its address back when it stops", async () => {
+  test("removes its address when it stops", async () => {
     const own = await startServer();
     expect(await own.stop()).toBe(0);
     expect(await Bun.file(join(own.data, "server.json")).exists()).toBe(false);
@@ -185,7 +185,7 @@ describe("words and JSON", () => {
     );
   });
 
-  test("version tells what the build is, in both", async () => {
+  test("version says what the build is, in both", async () => {
     const asJson = JSON.parse((await skep(["version", "--json"])).stdout);
     expect(Object.keys(asJson)).toEqual(["version", "commit", "built_at", "runtime", "platform"]);
     expect((await skep(["version"])).stdout).toContain(`${asJson.version} (${asJson.commit}`);

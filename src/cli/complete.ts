@@ -1,5 +1,5 @@
 /**
- * What may stand next on a command line, for the shell that asks: commands, flags, words that a flag takes, and names that
+ * What may come next on a command line, for the shell that asks: commands, flags, words that a flag takes, and names that
  * the server keeps. Worked out here, so that every shell knows the same and none lags behind.
  */
 import type { Argument, Command, Option } from "commander";
@@ -18,7 +18,7 @@ export interface Candidate {
 /** Words, or what the shell completes by itself. */
 export type Candidates = Candidate[] | "files" | "folders";
 
-/** A shell that waits longer is a shell that hangs. */
+/** The shell waits at most this long. */
 const PATIENCE_MS = 2_000;
 const NAMED = 200;
 /** Of the text beside a word. */
@@ -106,7 +106,7 @@ async function valuesOf(
   const resource = [...RESOURCES, runs].find(({ one }) => one === name);
   if (!resource && name !== "provider/model") return [];
   const late = Bun.sleep(PATIENCE_MS).then((): Candidate[] => []);
-  // A shell is no place for complaints: without a server there is nothing to offer.
+  // An error message would disturb the command line: without a server nothing is offered.
   return Promise.race([kept(resource, flags).catch(() => []), late]);
 }
 

@@ -28,7 +28,7 @@ const offered = async (...words: string[]): Promise<string[]> => {
     .map((line) => line.split("\t")[0]!);
 };
 
-describe("what may stand next", () => {
+describe("what may come next", () => {
   test("commands, and those below them, started or not; hidden ones are not offered", async () => {
     expect(await offered("pro")).toEqual(["projects", "providers"]);
     expect(await offered("secrets", "")).toEqual(expect.arrayContaining(["set", "grant", "revoke", "delete"]));

@@ -1,4 +1,4 @@
-/** `skep completion bash|zsh|fish`: a script for the shell that asks `skep complete` what may stand next. */
+/** `skep completion bash|zsh|fish`: a script for the shell that asks `skep complete` what may come next. */
 import { Argument, type Command } from "commander";
 import { type Candidates, complete } from "./complete.ts";
 
@@ -10,7 +10,7 @@ export function completionCommand(program: Command): void {
     .action((shell: keyof typeof SCRIPTS) => console.log(SCRIPTS[shell]));
   program
     .command("complete", { hidden: true })
-    .description("what may stand next, one a line with a tab before what it is; for shells")
+    .description("what may come next, one per line with a tab before what it is; for shells")
     .argument("[words...]", "everything after the program's name, the last one being typed")
     .action(async (words: string[]) => {
       const lines = linesOf(await complete(program, words));

@@ -28,8 +28,8 @@ const TAIL = 5;
 const failed = (detail: string) => new Problem(422, "debian_failed", detail);
 
 /**
- * A tar of the file system; it is being made while it is read.
- * @returns `done` fails when the tool does: what was read is then not whole.
+ * A tar of the file system, made while it is read.
+ * @returns `done` rejects when the tool fails: what was read is then incomplete.
  * @throws Problem 422 with what to install.
  */
 export async function debianRootfs(options: DebianOptions): Promise<{ tar: Readable; done: Promise<void> }> {
@@ -51,7 +51,7 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     const made = run(["debootstrap", "--variant=minbase", include, suite, folder, ...from], options);
-    // It says its progress on standard output.
+    // It writes its progress to standard output.
     made.tar.on("data", () => {});
     await made.done;
   } catch (error) {

@@ -10,7 +10,7 @@ export interface ChosenSandbox {
   why: string;
 }
 
-/** Of its own, so that the demo never becomes what real agents use. */
+/** A separate name, so that real agents never use the demo's image. */
 const DEMO_IMAGE = "skep/demo:latest";
 
 export async function chooseDemoSandbox(config: Config): Promise<ChosenSandbox> {

@@ -91,7 +91,7 @@ describe("skep demo", () => {
     },
   );
 
-  test("a container engine that does not answer is no hindrance", async () => {
+  test("a container engine that does not answer does not stop it", async () => {
     const at = join(folder.path, "no-engine");
     const away = { DOCKER_HOST: "unix:///nonexistent/engine.sock", DEMO_SCRIPT: quick };
     const { code, stdout } = await skep(["demo", "--json", "--folder", at], { env: away });
@@ -157,7 +157,7 @@ describe("skep demo", () => {
 });
 
 describe("Ctrl-C on a run with --private", () => {
-  test("cancels the run, leaves with 130 and takes the server's address back", async () => {
+  test("cancels the run, exits with 130 and removes the server's address", async () => {
     const data = join(folder.path, "interrupted");
     const child = Bun.spawn(skepCommand("run", "hello", "Greet me", "--private", "--data", data), {
       env: { PATH: process.env["PATH"] ?? "", SANDBOX: "process" },

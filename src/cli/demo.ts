@@ -82,7 +82,7 @@ const configIn = ({ data }: Place, flags: Partial<Record<OptionName, string>>): 
     { data, host: "127.0.0.1", authEnabled: "false", allowLocalRepositories: "true", ...flags },
   );
 
-/** One run from start to end. @returns its exit code; `engine_failed` when it never got to work for the engine's sake. */
+/** One run from start to end. @returns its exit code; `engine_failed` when the container engine kept it from starting. */
 async function attempt(
   flags: DemoFlags,
   place: Place,
@@ -209,6 +209,6 @@ const indented = (text: string): string =>
     .join("\n");
 
 function keep(url: string, say: (text: string) => void): Promise<void> {
-  say(`\nThe server goes on at ${url} until Ctrl-C.`);
+  say(`\nThe server runs at ${url} until Ctrl-C.`);
   return untilStopped().then(() => {});
 }

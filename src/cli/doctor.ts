@@ -1,6 +1,6 @@
 /**
- * `skep doctor`: what keeps work from being done, and how to get it: of this machine and its data folder, of the running
- * server, or of one elsewhere. Exit 1 on a fail.
+ * `skep doctor`: what keeps work from being done and what to do about it, on this machine and its data folder, the running
+ * server, or one elsewhere. Exit 1 on a fail.
  */
 import type { Command } from "commander";
 import type { Config } from "../core/config.ts";
@@ -60,14 +60,14 @@ function linesOf({ check, verdict, detail, remedy }: Finding): string[] {
 async function examine(flags: DoctorFlags): Promise<{ findings: Finding[]; limits: Limit[] }> {
   const config = configFrom(flags as Record<string, unknown>);
   const place = await placeOf(flags, config);
-  // One that is elsewhere is asked alone: this machine has nothing to do with it.
+  // A server elsewhere is only asked itself: this machine does not matter to it.
   if (place && place.data === undefined) return { findings: await ofServer(place), limits: [] };
   const own = place?.data === undefined ? config : { ...config, data: place.data };
   const { openDoctor, offlineChecks } = await loadApp();
   const running = place?.pid === undefined ? undefined : { url: place.url, pid: place.pid };
   const { findings, limits } = await openDoctor(own, async () => running).examine();
   const work = place ? await ofServer(place) : offlineChecks(own);
-  // What the server says of itself counts before what is seen from outside.
+  // The server's own findings take precedence over what is seen from outside.
   const said = new Set(work.map(({ check }) => check));
   return { findings: [...findings.filter(({ check }) => !said.has(check)), ...work], limits };
 }

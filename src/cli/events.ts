@@ -22,7 +22,7 @@ export function eventsCommand(program: Command, exit: (code: number) => void): v
     .option("--agent <agent>", "of this agent")
     .option("--session <id>", "of this session")
     .option("--kinds <kinds>", "only these kinds, separated by commas")
-    .option("--after <id>", "from after this event on")
+    .option("--after <id>", "start after this event")
     .action(async (flags: EventFlags) => exit(await follow(flags)));
 }
 

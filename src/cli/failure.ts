@@ -14,12 +14,12 @@ const REMEDIES: readonly [codes: RegExp, text: string][] = [
     /^SQLITE_(READONLY|CANTOPEN|PERM)/,
     "The data folder cannot be written. Give its owner the rights back, or name another with --data.",
   ],
-  [/^SQLITE_IOERR/, "The disk of the data folder fails to read or write. See the system's log."],
+  [/^SQLITE_IOERR/, "Reading or writing the data folder's disk failed. See the system's log."],
 ];
 
-/** What the file system says, also where an error came from another process as a text alone. */
+/** The message of a file system error, also of one that another process sent as text. */
 const FILE_ERROR = /^(E[A-Z]{3,}): [^,]*, (\w+) '([^']*)'/;
-const DEEDS: Readonly<Record<string, string>> = {
+const ACTIONS: Readonly<Record<string, string>> = {
   mkdir: "make the folder",
   mkdtemp: "make a folder like",
   rmdir: "remove",
@@ -31,10 +31,8 @@ function fileFailure(error: unknown): string | undefined {
   const isOwn = [process.env["HOME"], process.env["XDG_CACHE_HOME"], process.env["XDG_CONFIG_HOME"]].some(
     (folder) => folder && path.startsWith(folder),
   );
-  const remedy = isOwn
-    ? "Is HOME right, and may this user write there?"
-    : "Look at whether it is there, and who may write it.";
-  return `skep: Cannot ${DEEDS[call] ?? call} ${path} (${code}). ${remedy}`;
+  const remedy = isOwn ? "Is HOME right, and may this user write there?" : "Check that it exists and who may write it.";
+  return `skep: Cannot ${ACTIONS[call] ?? call} ${path} (${code}). ${remedy}`;
 }
 
 /** The text for standard error, without its end of line. */

@@ -1,4 +1,4 @@
-/** The git repository of a folder of this machine, as far as commands want to know of it. */
+/** What commands need to know about the git repository of a folder of this machine. */
 
 export const gitRoot = (folder: string): string | undefined => git(folder, "rev-parse", "--show-toplevel");
 /** Address of the repository that it was cloned from. */

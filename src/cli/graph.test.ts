@@ -1,4 +1,4 @@
-/** `skep graph …` and `skep mcp`: the code graph without a server, the same as the API answers. */
+/** `skep graph …` and `skep mcp`: the code graph without a server, with the same answers as the API. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -32,7 +32,7 @@ describe("skep graph", () => {
 
   test("index, then every question in words for a person", async () => {
     expect((await graph("index")).stdout).toMatch(/^3 files \(3 parsed\), \d+ nodes, .* in [\d.]+ s\n$/);
-    // Nothing goes on after the command to make what nobody asked for.
+    // No work continues after the command has ended.
     expect(readdirSync(join(tree.store, "g1")).sort()).toEqual(["facts-0.bin", "files.bin", "graph.bin"]);
     expect((await graph("index")).stdout).toBe("3 files, nothing changed\n");
     expect((await graph("status")).stdout).toMatch(/^ready: 3 files, \d+ nodes, \d+ relationships\n$/);
@@ -121,7 +121,7 @@ describe("--json", () => {
 });
 
 describe("skep mcp", () => {
-  /** A session as a client has it: requests by line, answers by id in whatever order. */
+  /** A session as a client has it: requests by line, answers by id in any order. */
   async function session<T>(
     work: (ask: (method: string, params?: unknown) => Promise<Answer>) => Promise<T>,
   ): Promise<T> {

@@ -50,7 +50,7 @@ export async function serveFolder(path: string, options: Pick<Common, "store">):
       .then(({ state, dirty }) => (state === "not_indexed" || dirty ? graph.index({ force: false }) : undefined));
     return refreshing;
   };
-  // Started before the first question; a failure is the answer to that question.
+  // Started before the first question, which answers with the failure if there is one.
   void refresh().catch(() => undefined);
   await serveGraph(async (name, args) => {
     await refresh();
@@ -73,7 +73,7 @@ function placeOf(path: string, options: Common): GraphPlace {
   return { root, store: options.store ? resolve(options.store) : defaultStore(root) };
 }
 
-/** The graph in a process of its own, which needs less memory and may be lost. */
+/** The graph in a process of its own, which uses less memory and may crash. */
 const clientOf = (options: Common): GraphClient =>
   createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
 
@@ -170,7 +170,7 @@ function whole(min: number, max: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
     if (!Number.isInteger(value) || value < min || value > max)
-      throw new InvalidArgumentError(`a whole number from ${min} to ${max} is wanted`);
+      throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
     return value;
   };
 }
@@ -247,7 +247,7 @@ function impactCommand(graph: Command): void {
         .default("upstream"),
     )
     .option("--depth <n>", "how far", whole(1, 10), 3)
-    .option("--min-confidence <n>", "least trust of an edge, 0 to 1", Number, 0)
+    .option("--min-confidence <n>", "least confidence of an edge, 0 to 1", Number, 0)
     .option("--file <path>", "the file it is in, when several have the name")
     .action(
       acting(
@@ -307,7 +307,7 @@ function paramsOf(text: string | undefined): Record<string, unknown> {
     const params: unknown = JSON.parse(text);
     if (typeof params === "object" && params !== null && !Array.isArray(params)) return { ...params };
   } catch {
-    // Reported below, like any other text that is not an object.
+    // Reported below, like any other value that is not an object.
   }
   throw new Problem(422, "bad_usage", "--params takes a JSON object.");
 }

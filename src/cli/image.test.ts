@@ -1,4 +1,4 @@
-/** `skep image build --from debian`: the tool of the machine makes the file system, the engine gets an image of it. */
+/** `skep image build --from debian`: the machine's tool makes the file system, and the engine imports it as an image. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -72,7 +72,7 @@ describe("an image of Debian", () => {
     expect([code, stderr]).toEqual([1, expect.stringMatching(/apt install mmdebstrap\. .*AGENT_IMAGE=debian:stable/)]);
   });
 
-  test("takes names of packages, and nothing that is an option", async () => {
+  test("takes names of packages and refuses options", async () => {
     const { code, stderr } = await build("/usr/bin:/bin", "--with", "--eatmydata");
     expect([code, stderr]).toEqual([2, expect.stringContaining("is not a name of a package")]);
   });

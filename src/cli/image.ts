@@ -1,4 +1,4 @@
-/** `skep image`: the agents' container images without a registry: from a file, made on the spot, listed. */
+/** `skep image`: the agents' container images without a registry: loaded from a file, built here, listed. */
 import { createReadStream, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { type Command, Option } from "commander";
@@ -32,7 +32,7 @@ export function imageCommand(program: Command): void {
       tellUse(names, config);
     });
 
-  add("build", "make a small image out of a static busybox, one of Debian, or of a root file system")
+  add("build", "make an image from a static busybox, from Debian, or from a root file system")
     .addOption(new Option("--from <base>", "debian: with git, a compiler and python").choices(["busybox", "debian"]))
     .option("--with <packages>", "with --from debian: further packages, separated by commas")
     .option("--suite <name>", "with --from debian: its release", "stable")
@@ -73,7 +73,7 @@ export function imageCommand(program: Command): void {
           `${tag.padEnd(48)} ${(sizeBytes / 1e6).toFixed(1).padStart(9)} MB${tag === config.agentImage ? "  used by agents that name none" : ""}`,
         );
     if (!rows.some(({ tags }) => tags.includes(config.agentImage)))
-      console.log(`${config.agentImage}, which agents use that name none, does not exist: skep image build`);
+      console.log(`${config.agentImage}, the image of agents that name none, does not exist: skep image build`);
   });
 }
 
@@ -96,7 +96,7 @@ async function buildDebian(images: Images, name: string, flags: BuildFlags): Pro
   const live = isLive() && !flags.json;
   const onLine = (line: string) => live && process.stdout.write(`\r\x1b[2K${fit(plain(line), columns() - 1)}`);
   const { tar, done } = await debianRootfs({ suite, packages, mirror, onLine });
-  // What the tool says of its failure comes before what the engine says of a file that was cut off.
+  // The tool's own failure is reported rather than the engine's complaint about a truncated file.
   const [built, tool] = await Promise.allSettled([images.build({ name, rootfs: tar }), done]);
   if (live) process.stdout.write("\r\x1b[2K");
   if (tool.status === "rejected") throw tool.reason;

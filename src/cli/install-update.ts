@@ -54,7 +54,7 @@ export async function readManifest(
   const at = found?.isDirectory() ? join(source, MANIFEST_NAME) : source;
   const file = found?.isDirectory() ? await stat(at).catch(() => undefined) : found;
   if (!file?.isFile()) throw failed("no_update", `There is no update manifest at ${at}.`);
-  if (file.size > MANIFEST_BYTES) throw failed("update_untrusted", "This is no update manifest.");
+  if (file.size > MANIFEST_BYTES) throw failed("update_untrusted", "This is not an update manifest.");
   return { manifest: openManifest(await readFile(at, "utf8"), publicKey), at };
 }
 
@@ -94,11 +94,11 @@ export async function installUpdate(request: UpdateRequest): Promise<string | nu
   return version;
 }
 
-/** Puts the kept version back in place and keeps the present one instead. @throws Problem when none is kept. */
+/** Puts the kept version back in place and keeps the current one instead. @throws Problem when none is kept. */
 export function rollBack(path: string): void {
   const executable = realpathSync(path);
   const previous = previousPath(executable);
-  if (!existsSync(previous)) throw failed("no_previous", `No former version is kept at ${previous}.`);
+  if (!existsSync(previous)) throw failed("no_previous", `No previous version is kept at ${previous}.`);
   const aside = `${executable}.aside`;
   try {
     cloneFile(executable, aside);
@@ -172,7 +172,7 @@ async function* bounded(stream: ReadableStream<Uint8Array>, limit: number): Asyn
   let size = 0;
   for await (const chunk of stream) {
     size += chunk.byteLength;
-    if (size > limit) throw failed("update_damaged", "There is more than was signed. Nothing was changed.");
+    if (size > limit) throw failed("update_damaged", "The file is longer than what was signed. Nothing was changed.");
     yield chunk;
   }
 }

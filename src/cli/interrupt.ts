@@ -2,7 +2,7 @@
 import type { Client } from "./server/client.ts";
 
 export interface Interrupt {
-  /** Aborts the following. */
+  /** Stops following. */
   readonly signal: AbortSignal;
   /** Whether somebody asked to stop. */
   readonly asked: boolean;
@@ -13,8 +13,8 @@ export interface Interrupt {
 export const INTERRUPTED = 130;
 
 /**
- * On another's server the first Ctrl-C only leaves: the run continues. On a server of this process's own, which ends with
- * it, the run is cancelled and its end is waited for; a second Ctrl-C leaves at once.
+ * On a server that runs by itself the first Ctrl-C only leaves: the run continues. On this process's own server, which ends
+ * with it, the run is cancelled and awaited; a second Ctrl-C leaves at once.
  */
 export function onInterrupt(client: Client, runId: string, ownServer: boolean): Interrupt {
   const abort = new AbortController();

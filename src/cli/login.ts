@@ -1,6 +1,6 @@
 /**
  * `skep login`, `logout`, `whoami`. A log-in is traded for an API key of 90 days, kept 0600 by server address: it needs
- * no renewal, so commands that run at the same time do not end one another, and it can be revoked by name.
+ * no renewal, so commands that run at the same time do not end each other's, and it can be revoked by name.
  */
 import { hostname } from "node:os";
 import type { Command } from "commander";
@@ -47,10 +47,10 @@ export function loginCommands(program: Command): void {
     forgetCredential(server.url);
     say(flags, { url: server.url, logged_out: true }, `Logged out of ${server.url}.`);
   });
-  command("whoami", "who a server takes me for").action(async (flags: Flags) => {
+  command("whoami", "show the account that a server sees you as").action(async (flags: Flags) => {
     const server = await connect(flags);
     const me = await server.call<Me>("GET", "/v1/auth/me");
-    const held = me.session.scopes ? `, key held to ${me.session.scopes.join(", ")}` : "";
+    const held = me.session.scopes ? `, key limited to ${me.session.scopes.join(", ")}` : "";
     say(flags, { url: server.url, ...me }, `${me.display_name} <${me.email}>, ${me.role}${held}, at ${server.url}`);
   });
 }
@@ -79,7 +79,7 @@ async function traded(url: string, email: string | undefined): Promise<Credentia
   return { access_token: made.key, key_id: made.id };
 }
 
-/** A key that is dead already is revoked enough; one that cannot be revoked now is kept, so that this can be tried again. */
+/** A key that is no longer valid needs no revoking; one that cannot be revoked now is kept, so that log-out can be repeated. */
 async function revoked(client: Client, keyId: string): Promise<void> {
   try {
     await client.call("DELETE", `/v1/auth/api-keys/${keyId}`);

@@ -22,7 +22,7 @@ interface TestView {
 }
 
 export const SCRIPTED = "demo/scripted";
-/** Not made for a chat with tools. */
+/** Names of models that are not made for chats with tools. */
 const OTHER_USE = /embed|rerank|whisper|tts|speech|audio|image|vision-preview|moderation|realtime|transcri|guard|live/i;
 /** Quick and cheap members of families that are known to handle tools; the first that fits is taken. */
 const PREFERRED = [
@@ -50,7 +50,7 @@ export async function chooseModel(client: Client): Promise<ChosenModel> {
   return { model: SCRIPTED, scripted: true, why: `${SCRIPTED}, a fixed transcript and no AI (${why})` };
 }
 
-/** Of those that take tools; of equals the one that comes last by name, which is mostly the newest. */
+/** Among those that take tools; among equals the last by name, which is usually the newest. */
 export function preferred(models: readonly { id: string; tools: boolean }[]): string | undefined {
   const fit = models.filter(({ id }) => !OTHER_USE.test(id));
   const able = fit.some(({ tools }) => tools) ? fit.filter(({ tools }) => tools) : fit;

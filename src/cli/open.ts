@@ -20,7 +20,7 @@ export function openCommand(program: Command, exit: (code: number) => void): voi
     });
 }
 
-/** Whether a program that opens addresses was started. Its output is nobody's concern. */
+/** Whether a program that opens addresses was started. Its output is ignored. */
 function openInBrowser(address: string): boolean {
   const hasDisplay = process.platform === "darwin" || process.env["DISPLAY"] || process.env["WAYLAND_DISPLAY"];
   const opener = hasDisplay && Bun.which(process.platform === "darwin" ? "open" : "xdg-open");

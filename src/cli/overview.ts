@@ -1,4 +1,4 @@
-/** `skep` alone: which server there is and how it does, or how to get one. Starts nothing. */
+/** `skep` alone: which server there is and its state, or how to get one. Starts nothing. */
 import { isProblem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 import { createClient } from "./server/client.ts";
@@ -26,7 +26,7 @@ export async function overview(): Promise<string[]> {
       error.detail,
       "",
       ...commands([
-        ["skep init", "a first run, with a model of yours"],
+        ["skep init", "a first run with a model of your own"],
         ["skep demo", "a first run with nothing set up"],
         ["skep serve", "run the server"],
         ["skep doctor", "what this machine lacks, and how to get it"],
@@ -45,7 +45,7 @@ export async function overview(): Promise<string[]> {
       ['skep run hello "Greet me" --follow', "a run"],
       ["skep runs", "what has run"],
       ["skep open", "its page in the browser"],
-      ["skep doctor", "whether all is well"],
+      ["skep doctor", "check that everything works"],
     ]),
     "",
     more,

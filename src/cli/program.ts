@@ -1,4 +1,4 @@
-/** The command line before it has commands. */
+/** The program without its commands. */
 import { Command } from "commander";
 import { BUILD } from "../core/version.ts";
 

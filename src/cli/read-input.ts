@@ -13,12 +13,12 @@ export async function readText(file: string): Promise<string> {
   }
   const found = statSync(file, { throwIfNoEntry: false });
   if (!found) throw unreadable(`There is no file ${file}.`);
-  if (found.isDirectory()) throw unreadable(`${file} is a folder, and a file is needed.`);
+  if (found.isDirectory()) throw unreadable(`${file} is a folder, not a file.`);
   return readFileSync(file, "utf8");
 }
 
 /**
- * A value that is never an argument, since others can read those: from a variable, a file, or asked without echo.
+ * A value that is never an argument, because others can read those: from a variable, a file, or asked for without echo.
  * Without a terminal it is the whole of standard input.
  */
 export async function readSecret(what: string, from: { env?: string; file?: string }): Promise<string> {

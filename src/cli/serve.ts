@@ -19,7 +19,7 @@ export function serveCommand(program: Command, exit: (code: number) => void): vo
     console.log(`Stopping (${signal}).`);
     await stop();
     exit(0);
-    // Native parts may keep threads; everything is closed, so leave.
+    // Native libraries may keep threads; everything is closed, so exit.
     process.exit(0);
   });
 }

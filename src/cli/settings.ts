@@ -13,7 +13,7 @@ type Exit = (code: number) => void;
 export function settingsCommands(program: Command, exit: Exit): void {
   const settings = withServer(program.command("settings"))
     .description("show what may change while the server runs")
-    .argument("[group]", "these alone, e.g. models, budgets")
+    .argument("[group]", "only these, e.g. models, budgets")
     .action(async (group: string | undefined, flags: ServerFlags) => {
       const all = await (await connect(flags)).call<Groups>("GET", "/v1/settings");
       say(
@@ -23,14 +23,14 @@ export function settingsCommands(program: Command, exit: Exit): void {
       );
     });
   withServer(settings.command("set"))
-    .description("change settings: models.default=ollama/qwen3 budgets.run_usd=2; null takes back")
+    .description("change settings: models.default=ollama/qwen3 budgets.run_usd=2; null resets a field")
     .argument("<group.field=value...>", "fields as `skep settings` shows them")
     .action(async (pairs: string[], _: Flags, command: Command) =>
       change(command.optsWithGlobals(), readPairs(pairs), exit),
     );
 
   const budgets = withServer(program.command("budgets"))
-    .description("show what the budgets hold, and what is spent of them")
+    .description("show the budgets, and what is spent of them")
     .action(async (flags: ServerFlags) => {
       const { budgets: states } = await (await connect(flags)).call<{ budgets: Item[] }>("GET", "/v1/usage");
       say(flags, { json: { items: states }, text: budgetLines(states) }, exit);

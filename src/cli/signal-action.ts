@@ -33,7 +33,7 @@ function load() {
     try {
       return dlopen(library, { sigaction: { args: ["i32", "ptr", "ptr"], returns: "i32" } }).symbols.sigaction;
     } catch {
-      // The other name, or none at all: then only a process whose loop runs handles a signal.
+      // Another name of the library, or none: then only a process whose loop runs handles a signal.
     }
   return undefined;
 }

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Problem } from "../core/errors.ts";
 
 const unhealthy = (why: string) => new Problem(422, "update_unhealthy", why);
-/** Of what it wrote, for the report. */
+/** Characters of its output that are kept for the report. */
 const TAIL_CHARACTERS = 400;
 const STOP_MS = 10_000;
 

@@ -1,4 +1,4 @@
-/** A second signal ends a process that is too busy to stop in order, or even to hear the first. */
+/** A second signal ends a process that is too busy to shut down, or even to handle the first. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { msWhenBusy } from "../testing/busy-machine.ts";
@@ -31,7 +31,7 @@ test.each(SIGNALS)("the second %s ends a process whose loop was stuck before the
   const { child, said } = start("for (;;);");
   expect(await said()).toContain("listening");
   child.kill(signal);
-  // The first has reached the process when the system has taken it from those that wait.
+  // The first signal has been delivered when it is no longer pending.
   const waiting = async () =>
     /^(?:ShdPnd|SigPnd):\s*0*[1-9a-f]/m.test(await Bun.file(`/proc/${child.pid}/status`).text());
   if (process.platform === "linux") while (await waiting()) await Bun.sleep(1);

@@ -3,8 +3,8 @@ import { actOnce } from "./signal-action.ts";
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Waits for Ctrl-C or the end that a service manager wants. The next signal is the system's own again: it ends the
- * process at once. So does the second of the same name when the first was never handled because the loop is stuck.
+ * Waits for SIGINT or SIGTERM. The next signal has its default action again: it ends the process at once. So does the
+ * second of the same name when the first was never handled because the loop is stuck.
  * @returns the signal.
  */
 export const untilStopped = (): Promise<NodeJS.Signals> =>

@@ -15,7 +15,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { createPublisher, updateFileOf } from "../testing/update-manifests.ts";
 
-// It builds the next version: machines are busy with other things.
+// Building the next version takes long on a busy machine.
 setDefaultTimeout(300_000);
 
 const BINARY = process.env["SKEP_BINARY"];
@@ -64,7 +64,7 @@ function buildAs(version: string, file: string): void {
   if (!built.success) throw new Error(`The next version was not built: ${built.stderr}`);
 }
 
-/** Puts an executable out as that version. @param spoil changes it after it was signed. */
+/** Publishes an executable as that version. @param spoil changes it after it was signed. */
 function publish(version: string, text: string, spoil?: (file: string) => void): string {
   rmSync(join(release, "skep"), { force: true });
   writeFileSync(join(release, "skep"), text);
@@ -170,7 +170,7 @@ describe.skipIf(!BINARY)("skep update", () => {
     [
       "is longer than was signed",
       () => publish(next, "short", (file) => writeFileSync(file, "longer than it was")),
-      "more than was signed",
+      "longer than what was signed",
     ],
     ["is missing", () => publish(next, "gone", (file) => rmSync(file)), "missing"],
     ["is signed by another", () => signedByAnother(), "signature"],
@@ -208,7 +208,7 @@ describe.skipIf(!BINARY)("skep update", () => {
     ]);
     expect(answers.map(({ code }) => code)).toEqual([2, 1, 1, 2]);
     expect(answers[0]?.stderr).toContain("UPDATE_CHECK_URL");
-    expect(answers[2]?.stderr).toContain("No former version");
+    expect(answers[2]?.stderr).toContain("No previous version");
   });
 
   function signedByAnother(): string {

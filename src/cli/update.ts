@@ -1,4 +1,4 @@
-/** `skep update`: looks for a newer version, installs one from a file or an address, goes back to the former one. */
+/** `skep update`: looks for a newer version, installs one from a file or an address, goes back to the previous one. */
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
@@ -24,7 +24,7 @@ const usage = (detail: string) => new Problem(422, "bad_usage", detail);
 export function updateCommand(program: Command, exit: (code: number) => void): void {
   program
     .command("update")
-    .description("install a newer version, or go back to the former one")
+    .description("install a newer version, or go back to the previous one")
     .option("--from <place>", "manifest: a file, a folder with update.json, or an address [UPDATE_CHECK_URL]")
     .option("--check", "only say whether there is a newer version; exit 1 when there is")
     .option("--rollback", "put the version back that the last update replaced")
@@ -45,7 +45,7 @@ async function update(flags: Flags): Promise<number> {
   if (executable === undefined && !flags.check) throw usage("This runs from source. Name a file with --executable.");
   if (flags.rollback && executable) {
     rollBack(executable);
-    say("The former version is back in place.");
+    say("The previous version is back in place.");
     printJson({ rolled_back: true, executable });
     return sayRestart(config.data, say);
   }
@@ -78,11 +78,11 @@ async function update(flags: Flags): Promise<number> {
     say(`${BUILD.version} is installed already.`);
     return 0;
   }
-  say(`Version ${installed} is installed; the former one is kept at ${previousPath(executable!)}.`);
+  say(`Version ${installed} is installed; the previous one is kept at ${previousPath(executable!)}.`);
   return sayRestart(config.data, say);
 }
 
 async function sayRestart(data: string, say: (text: string) => void): Promise<number> {
-  if (await runningServer(data)) say("A server is running with the version before. Restart it to take the change up.");
+  if (await runningServer(data)) say("A server is still running the old version. Restart it to use the new one.");
   return 0;
 }

@@ -34,7 +34,7 @@ interface UsageView {
 export function usageCommand(program: Command, _exit: (code: number) => void): void {
   withServer(program.command("usage"))
     .description("what model calls cost, and what is left of the budgets")
-    .option("--from <time>", "not before: a day or RFC 3339 (default: this month)")
+    .option("--from <time>", "start: a day or RFC 3339 (default: this month)")
     .option("--to <time>", "before")
     .option("--user <id>", "another user's, or `all` (administrators)")
     .addOption(

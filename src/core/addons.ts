@@ -1,6 +1,6 @@
 /**
  * Native add-ons of the compiled executable: kept inside it, unpacked once into the data folder and loaded from there,
- * since /tmp may be mounted noexec and is everybody's. From source they load from node_modules, and this is not asked.
+ * since /tmp may be mounted noexec and is writable by all. From source they are loaded from node_modules instead.
  */
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
@@ -25,8 +25,8 @@ export function unpackAddonsTo(folder: string): void {
 }
 
 /**
- * Loads it, unpacked when the folder does not hold it yet.
- * @throws Problem 503 `addon_unavailable` with the remedy; what the file system says when it cannot be unpacked.
+ * Loads an add-on, unpacking it first if the folder does not hold it yet.
+ * @throws Problem 503 `addon_unavailable` with the remedy; the file system's error when it cannot be unpacked.
  */
 export function loadAddon(addon: EmbeddedAddon): unknown {
   const folder = keptIn ?? mkdtempSync(join(tmpdir(), "skep-"));

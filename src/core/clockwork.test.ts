@@ -64,7 +64,7 @@ test("what becomes due earlier is run earlier; before the start nothing is", asy
   expect(list.times).toHaveLength(1);
 });
 
-test("a source that throws keeps no other waiting, and is tried again", async () => {
+test("a source that throws does not keep others waiting, and is tried again", async () => {
   const errors: string[] = [];
   const list = source([Date.now() + 10]);
   let fails = true;

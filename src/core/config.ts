@@ -12,7 +12,7 @@ interface Option<T> {
   env: string;
   /** What it does, for `skep config` and the docs. */
   about: string;
-  /** What is accepted, said when a value is wrong. */
+  /** What is accepted, for the message when a value is wrong. */
   accepts: string;
   default: T;
   read: Reader<T>;
@@ -45,7 +45,7 @@ const url: Reader<string> = (value) => {
     return undefined;
   }
 };
-/** Shorter keys can be guessed: they will do on a machine's own loopback address, and nowhere else. */
+/** Shorter keys can be guessed: they are accepted on a loopback address only. */
 const KEY_CHARACTERS_MIN = 16;
 
 const option = <T>(o: Option<T>): Option<T> => o;
@@ -378,7 +378,7 @@ export function readConfig(
   });
 }
 
-/** What is in force and where from, secrets masked; for `skep config`. */
+/** The values in force and their sources, secrets masked; for `skep config`. */
 export function describeConfig(
   config: Config,
 ): { option: string; flag: string; value: string; source: Source; about: string }[] {

@@ -1,6 +1,6 @@
 /** E-mail addresses as names of accounts: one spelling each. */
 
-/** TypeBox pattern of what is taken for an address; the mailbox itself is the only real proof. */
+/** Pattern of what is accepted as an address; only a mail that arrives proves that it exists. */
 export const EMAIL_PATTERN = "^[^\\s@<>\"']{1,64}@[^\\s@<>\"'.]+(\\.[^\\s@<>\"'.]+)*$";
 export const EMAIL_CHARACTERS = 254;
 

@@ -35,7 +35,7 @@ export const badRequest = (detail: string, code = "bad_request") => new Problem(
 export const unauthorized = (detail = "A valid bearer token is needed.", code = "unauthorized") =>
   new Problem(401, code, detail, { headers: { "WWW-Authenticate": 'Bearer realm="skep"' } });
 export const forbidden = (detail = "You may not do this.", code = "forbidden") => new Problem(403, code, detail);
-/** @param hint a further sentence, e.g. which names there are that may have been meant. */
+/** @param hint a further sentence, e.g. names that may have been meant. */
 export const notFound = (what: string, hint = "") =>
   new Problem(404, "not_found", `There is no such ${what}.${hint ? ` ${hint}` : ""}`);
 export const conflict = (detail: string, code = "conflict", data?: Record<string, unknown>) =>
@@ -50,6 +50,12 @@ export const unavailable = (code: string, detail: string) => new Problem(503, co
 
 export function isProblem(error: unknown): error is Problem {
   return error instanceof Problem;
+}
+
+/** The code of anything thrown by the system or a library, e.g. `ENOENT`; undefined when it has none. */
+export function codeOf(error: unknown): string | undefined {
+  const has = typeof error === "object" && error !== null && "code" in error;
+  return has && typeof error.code === "string" ? error.code : undefined;
 }
 
 /** The message of anything thrown, for logs and job rows. */

@@ -1,6 +1,6 @@
 /**
  * What an event is. Each feature says in its `events.ts` which kinds it has; nothing here knows one. An event is a row
- * of the durable log; subscribers receive it after the transaction that wrote it has committed. Events tell, they
+ * of the durable log; subscribers receive it after the transaction that wrote it has committed. Events report; they
  * never decide.
  */
 import type { Static, TObject } from "@sinclair/typebox";
@@ -17,7 +17,7 @@ export interface EventDefinition<Kind extends string = string, Data extends TObj
   readonly delivery: Delivery;
 }
 
-/** Says once what a kind of event carries: types, log, stream, OpenAPI and documentation follow. */
+/** Declares what a kind of event carries: types, log, stream, OpenAPI and documentation follow. */
 export const defineEvent = <const Kind extends string, Data extends TObject>(
   kind: Kind,
   schema: Data,
@@ -65,7 +65,7 @@ export interface EventCatalogue {
   has(kind: string): boolean;
 }
 
-/** @throws Error when two features define one kind, or one is no plain word: it is in a frame of the stream. */
+/** @throws Error when two features define one kind, or a kind is not snake_case: it is in frames of the stream. */
 export function createEventCatalogue(definitions: readonly EventDefinition[]): EventCatalogue {
   const kinds = new Set<string>();
   for (const { kind } of definitions) {
@@ -76,10 +76,10 @@ export function createEventCatalogue(definitions: readonly EventDefinition[]): E
   return { definitions, has: (kind) => kinds.has(kind) };
 }
 
-/** Where data and schema differ, one line a fault; empty when they agree. */
+/** Where data and schema differ, one line per fault; empty when they agree. */
 export function faultsOf({ schema }: EventDefinition, data: object): string[] {
   const unknown = Object.keys(data).filter((name) => !Object.hasOwn(schema.properties, name));
-  // Formats are the API layer's to know.
+  // Formats are checked by the API layer.
   const errors = [...Errors(schema, [], data)].filter(({ type }) => type !== ValueErrorType.StringFormatUnknown);
   return [
     ...errors.map(({ path, message }) => `${path || "/"}: ${message}`),

@@ -17,7 +17,7 @@ test("an id is a TypeID of a UUIDv7 made now, and a later one sorts after it", (
   }
 });
 
-test("ids of every kind are known as theirs; other kinds and shapes are not", () => {
+test("ids are recognised by kind; other kinds and shapes are refused", () => {
   for (const kind of Object.keys(ID_PREFIXES) as IdKind[]) expect(isId(kind, newId(kind))).toBe(true);
   const id = newId("run");
   for (const text of [

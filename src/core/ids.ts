@@ -1,4 +1,4 @@
-/** Identifiers: TypeID (prefix, underscore, base32 of a UUIDv7): sortable by time of making, checked by shape. */
+/** Identifiers: TypeID (prefix, underscore, base32 of a UUIDv7): sortable by creation time, checked by shape. */
 
 export const ID_PREFIXES = {
   run: "run",

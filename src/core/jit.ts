@@ -1,5 +1,5 @@
 /**
- * Lets the runtime compile what runs often. The executable begins reluctant to (`jitPolicy` in build.ts), for code that
- * runs once is not worth it; what lives on calls this when it has started.
+ * Lets the runtime compile what runs often. The executable starts with compiling held back (`jitPolicy` in
+ * build.ts), since code that runs once is not worth it. Processes that keep running call this when they have started.
  */
 export const compileFromNowOn = (): void => Bun.unsafe.setJITPolicy(1);

@@ -1,6 +1,6 @@
 /**
  * What a background job is: a kind, the shape of its payload, and the work. Its row is the truth: a job is done once
- * its row says so, and a server that stopped or died before that begins it again with the same payload. So `run` must
+ * its row says so, and a server that stopped or died before that starts it again with the same payload. So `run` must
  * be safe to run again: it checks what is done before it does it.
  */
 import type { Static, TSchema } from "@sinclair/typebox";
@@ -11,9 +11,9 @@ export type JobState = (typeof JOB_STATES)[number];
 export interface JobReport {
   /** 0–100. */
   percent?: number | undefined;
-  /** What is done now, for people. */
+  /** What it is doing now, for people. */
   detail?: string | undefined;
-  /** What this kind tells besides, e.g. the layers of an image; the latest counts. */
+  /** Further facts of this kind, e.g. the layers of an image; the latest counts. */
   progress?: Record<string, unknown> | undefined;
 }
 
@@ -48,9 +48,9 @@ export interface JobOptions<Payload = unknown> {
   parallel?: number;
   /** Jobs with the same word run one after another, whatever `parallel` allows: e.g. the project's id. */
   exclusive?(payload: Payload): string;
-  /** Tries in all when the work fails, with a growing wait between them; 1 unless given. A 4xx problem is final at once. */
+  /** Attempts when the work fails, with growing waits between them; 1 unless given. A 4xx problem is final at once. */
   attempts?: number;
-  /** False: what a dead or stopped server left has failed as `interrupted` instead of beginning again. */
+  /** False: a job that a dead or stopped server left behind fails as `interrupted` instead of starting again. */
   resumable?: boolean;
   /** Called in the transaction that writes the job's end, for rows that must change with it. SQL only. */
   ended?(job: EndedJob<Payload>): void;
@@ -67,7 +67,7 @@ export interface JobDefinition<Schema extends TSchema = TSchema> extends JobOpti
   run(payload: Static<Schema>, job: RunningJob): Promise<JobResult | undefined>;
 }
 
-/** Says once what a kind of job is; registered with the jobs, then enqueued by it. */
+/** Declares a kind of job; registered with the jobs, then enqueued by it. */
 export const defineJob = <Schema extends TSchema>(
   kind: string,
   payload: Schema,

@@ -1,8 +1,10 @@
 /**
  * JSON Schema, draft 2020-12, of what models and tool servers write. A schema is looked at before it is used; values are
- * checked here only where that is cheap whatever they hold, anything else belongs into the text worker.
+ * checked here only where that is cheap whatever they hold, anything else belongs in the text worker.
  */
+
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
+import { isObject } from "./is-object.ts";
 
 /** What is wrong with a schema, and where in it. */
 export interface SchemaProblem {
@@ -29,9 +31,6 @@ const COUNTS = new Set(
 );
 const NUMBERS = new Set("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf".split(" "));
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Everything that would keep values from being checked by it; empty when it can be used. */
 export function schemaProblems(schema: unknown): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
@@ -51,9 +50,10 @@ export function schemaProblems(schema: unknown): SchemaProblem[] {
       const wrong = keywordFault(keyword, given);
       if (wrong) say(at, wrong);
       else if (ONE.has(keyword)) visit(given, at);
-      else if (MANY.has(keyword)) for (const [i, one] of (given as unknown[]).entries()) visit(one, [...at, i]);
-      else if (BY_NAME.has(keyword))
-        for (const [name, one] of Object.entries(given as object)) visit(one, [...at, name]);
+      else if (MANY.has(keyword) && Array.isArray(given))
+        for (const [i, one] of given.entries()) visit(one, [...at, i]);
+      else if (BY_NAME.has(keyword) && isObject(given))
+        for (const [name, one] of Object.entries(given)) visit(one, [...at, name]);
     }
   };
   visit(schema, []);
@@ -63,7 +63,7 @@ export function schemaProblems(schema: unknown): SchemaProblem[] {
 function keywordFault(keyword: string, given: unknown): string | undefined {
   switch (keyword) {
     case "type":
-      return [given].flat().every((one) => TYPES.has(one as string))
+      return [given].flat().every((one) => typeof one === "string" && TYPES.has(one))
         ? undefined
         : `There is no such type. There are: ${[...TYPES].join(", ")}.`;
     case "pattern":
@@ -94,7 +94,9 @@ function keywordFault(keyword: string, given: unknown): string | undefined {
   if (MANY.has(keyword)) return Array.isArray(given) ? undefined : "This must be a list of schemas.";
   if (BY_NAME.has(keyword)) return isObject(given) ? undefined : "This must be an object of schemas.";
   if (COUNTS.has(keyword))
-    return Number.isInteger(given) && (given as number) >= 0 ? undefined : "This must be a whole number from 0.";
+    return typeof given === "number" && Number.isInteger(given) && given >= 0
+      ? undefined
+      : "This must be a whole number from 0.";
   if (NUMBERS.has(keyword)) return Number.isFinite(given) ? undefined : "This must be a number.";
   return undefined;
 }
@@ -225,8 +227,9 @@ export function embedded(schema: Record<string, unknown>, path: readonly string[
     if (!isObject(value)) return value;
     return Object.fromEntries(
       Object.entries(value).map(([key, one]) => {
-        const isOwn = key === "$ref" && typeof one === "string" && (one === "#" || one.startsWith("#/"));
-        return [key, isOwn ? prefix + (one as string).slice(1) : walk(one)];
+        if (key === "$ref" && typeof one === "string" && (one === "#" || one.startsWith("#/")))
+          return [key, prefix + one.slice(1)];
+        return [key, walk(one)];
       }),
     );
   };

@@ -28,7 +28,7 @@ export function logText(line: string, colours: boolean): string {
   return `${paint(2, at)} ${paint(colour, word.padEnd(5))} ${oneLine(String(msg ?? ""))}${about ? `  ${paint(2, about)}` : ""}\n`;
 }
 
-/** The clock on the wall. */
+/** Local time of day. */
 const clockTime = (time: string): string => new Date(time).toTimeString().slice(0, 8);
 
 /** An error that nobody expected comes with its stack. */
@@ -44,6 +44,6 @@ function valueText(value: unknown): string {
   return /\s/.test(cut) && typeof value === "string" ? JSON.stringify(cut) : cut;
 }
 
-/** Names and messages come from outside: nothing of them moves the cursor. */
+/** Names and messages come from outside: control characters in them are removed. */
 const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, "");
 const oneLine = (text: string): string => plain(text.replace(/\s*\n\s*/g, " "));

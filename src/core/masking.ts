@@ -47,7 +47,7 @@ export interface Masking extends Masker {
   add(name: string, value: string): () => void;
 }
 
-/** Deeper JSON is none of ours. */
+/** Deeper JSON is left out: nothing here makes any. */
 const MAX_DEPTH = 256;
 
 export function createMasking(): Masking {

@@ -12,7 +12,7 @@ const TEXT_BYTES = 1024 * 1024;
 /**
  * Nothing is unpacked for it: of an archive only the names are looked at.
  * @param head the file's first bytes; as much of them as is decoded when it is text: 1 MiB.
- * @param tail its last bytes, where an archive lists its names; 64 KiB do.
+ * @param tail its last bytes, where an archive lists its names; 64 KiB are enough.
  */
 export async function mediaTypeOf(head: Uint8Array, tail: Uint8Array): Promise<string> {
   if (startsWith(head, "PK\u0003\u0004")) {
@@ -30,7 +30,7 @@ export async function mediaTypeOf(head: Uint8Array, tail: Uint8Array): Promise<s
 
 function textOf(head: Uint8Array): string | undefined {
   try {
-    // A character that the cut divides is no fault.
+    // A character divided by the cut is not an error.
     const stream = head.byteLength >= TEXT_BYTES;
     const text = new TextDecoder("utf-8", { fatal: true }).decode(head.subarray(0, TEXT_BYTES), { stream });
     return text.includes("\0") ? undefined : text;

@@ -29,7 +29,7 @@ export class Needles {
   size = 0;
   /** By the hash of their first six characters. */
   private readonly buckets = new Map<number, Bucket>();
-  /** The first one to five characters of any needle there ever was. */
+  /** The first one to five characters of every needle ever added. */
   private readonly beginnings = new Set<string>();
   /** One bit a hash: whether there may be a bucket. What has been taken out may still be in it. */
   private filter = new Uint32Array(2 ** (LEAST_BITS - 5));
@@ -81,7 +81,7 @@ export class Needles {
   }
 
   /**
-   * The first place from `from` on, before `stop`, where a needle stands, with the longest one there.
+   * The first place from `from` on, before `stop`, where a needle is found, with the longest one there.
    * @returns undefined when there is none.
    */
   find(text: string, from: number, stop: number): { at: number; found: Needle } | undefined {
@@ -102,7 +102,7 @@ export class Needles {
     }
   }
 
-  /** The first of the last places of a text where a longer needle has started, so far as the text goes; its length if none. */
+  /** The first of the last places of a text where a longer needle has started, as far as the text goes; its length if none. */
   openFrom(text: string): number {
     for (let at = Math.max(0, text.length - MAX_NEEDLE + 1); at < text.length; at++)
       if (this.isOpen(text, at)) return at;
@@ -132,7 +132,7 @@ const SPREAD = 0x9e3779b1;
 function longestAt(ordered: readonly Needle[], text: string, at: number): Needle | undefined {
   let length = Math.min(MAX_NEEDLE, text.length - at);
   while (length >= MIN_NEEDLE) {
-    // All that begin the text stand before it, and each of them begins the last one that does.
+    // The needles that the text starts with sort before it, and each is a prefix of the last of them.
     const before = ordered[countUpTo(ordered, text, at, length) - 1];
     if (!before) return undefined;
     const common = commonLength(before.needle, text, at);

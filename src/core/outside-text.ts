@@ -12,10 +12,10 @@ const CODE = /(```[\s\S]*?```|~~~[\s\S]*?~~~|`[^`\n]*`)/;
 const TAG = /<\/?[A-Za-z][^<>]*>/g;
 const IMAGE = /!\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])/g;
 const LINK_TITLE = /(\]\([^\s)]+)\s+(?:"[^"\n]*"|'[^'\n]*'|\([^)\n]*\))\s*\)/g;
-/** Definitions of links are not shown; one that is no address is a comment in disguise. */
+/** Definitions of links are not shown; one that is not an address is a hidden comment. */
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:.*$/gm;
 
-/** What a page shows of this Markdown, about. */
+/** Approximately what a page shows of this Markdown. */
 export function visibleText(markdown: string): string {
   const plain = markdown.replace(/\r\n?/g, "\n").replace(COMMENT, "").replace(INVISIBLE, "");
   const parts = plain.split(CODE);
@@ -34,7 +34,7 @@ const shown = (part: string): string =>
     .replace(TAG, "");
 
 export interface OutsideText {
-  /** Where it stands, e.g. `issue #4 of octo/shop`. Ours. */
+  /** Where it is from, e.g. `issue #4 of octo/shop`. Ours. */
   source: string;
   author: string;
   text: string;

@@ -1,4 +1,4 @@
-/** The moves of runs and steps. Nothing else knows them; code that changes a status calls `assertMove`. */
+/** The moves of runs and steps. They are defined here only; code that changes a status calls `assertMove`. */
 
 export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
 /** How work ends: of runs, executions and jobs alike. */
@@ -19,8 +19,8 @@ export const STEP_STATUSES = [
 export type StepStatus = (typeof STEP_STATUSES)[number];
 
 /**
- * A queued run may fail (its pipeline is gone) or be cancelled before anything ran. `waiting` is a run in which people
- * are all that is missing. Only a restart leads out of an end.
+ * A queued run may fail (its pipeline is gone) or be cancelled before anything ran. `waiting` is a run that waits
+ * for people alone. Only a restart leads out of an end.
  */
 export const RUN_MOVES: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   queued: ["running", "failed", "cancelled"],
@@ -49,7 +49,7 @@ export const STEP_MOVES: Readonly<Record<StepStatus, readonly StepStatus[]>> = {
 
 const TABLES = { run: RUN_MOVES, step: STEP_MOVES } as const;
 
-/** Whether the table knows the move. */
+/** Whether the table allows the move. */
 export function canMove(kind: "run", from: RunStatus, to: RunStatus): boolean;
 export function canMove(kind: "step", from: StepStatus, to: StepStatus): boolean;
 export function canMove(kind: "run" | "step", from: string, to: string): boolean {
@@ -57,7 +57,7 @@ export function canMove(kind: "run" | "step", from: string, to: string): boolean
   return Object.hasOwn(table, from) && (table[from]?.includes(to) ?? false);
 }
 
-/** Throws on any move that the table does not know: a broken invariant, not a mistake of a caller. */
+/** Throws on any move that the table does not allow: a broken invariant, not a mistake of a caller. */
 export function assertMove(kind: "run", from: RunStatus, to: RunStatus): void;
 export function assertMove(kind: "step", from: StepStatus, to: StepStatus): void;
 export function assertMove(kind: "run" | "step", from: string, to: string): void {
@@ -72,6 +72,6 @@ export const isRunEnd = (status: RunStatus): boolean => (ENDS as readonly string
 
 export const isStepEnd = (status: StepStatus): boolean => STEP_MOVES[status].length === 0;
 
-/** In the hands of the engine or of a person. */
+/** Being worked on by the engine, or waiting for a person. */
 export const isStepActive = (status: StepStatus): boolean =>
   status === "queued" || status === "running" || status === "waiting";

@@ -1,7 +1,7 @@
 /** How long a stretch of work runs without a pause. */
 const TURN_MS = 4;
 
-/** To be awaited between steps: pauses when a turn has been long enough, so that everything that waits has its own. */
+/** To be awaited between steps: pauses when a turn has been long enough, to let other work run. */
 export function takeTurns(): () => Promise<void> | void {
   let until = performance.now() + TURN_MS;
   return () => {

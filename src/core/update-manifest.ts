@@ -26,7 +26,7 @@ export type UpdateFile = Static<typeof UpdateFile>;
 export const UpdateManifest = t.Object({
   version: t.String({ pattern: "^(0|[1-9]\\d{0,8})(\\.(0|[1-9]\\d{0,8})){2}(-[0-9A-Za-z.-]{1,64})?$" }),
   released_at: t.String({ maxLength: 40, pattern: "^\\d{4}-\\d{2}-\\d{2}T[\\d:.]+(Z|[+-]\\d{2}:\\d{2})$" }),
-  // Shown on terminals: nothing in it may command one.
+  // Shown on terminals: it holds no control characters.
   notes_url: t.Optional(t.String({ maxLength: 2_048, pattern: "^https?://[!-~]+$" })),
   /** By platform, e.g. `linux-x64`. */
   files: t.Record(t.String({ maxLength: 64 }), UpdateFile),
@@ -35,7 +35,7 @@ export type UpdateManifest = Static<typeof UpdateManifest>;
 
 const untrusted = (why: string) => new Problem(422, "update_untrusted", why);
 
-/** @param key 32 bytes in base64. @throws Problem 422 `update_untrusted` when it is no key. */
+/** @param key 32 bytes in base64. @throws Problem 422 `update_untrusted` when it is not a key. */
 function publicKeyOf(key: string): KeyObject {
   const bytes = Buffer.from(key, "base64");
   if (bytes.byteLength !== 32)

@@ -9,7 +9,7 @@ interface Wav {
   data: Buffer;
 }
 
-/** @throws Error when it is no WAV. */
+/** @throws Error when it is not a WAV file. */
 export function readWav(bytes: Uint8Array): Wav {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (file.toString("latin1", 0, 4) !== "RIFF" || file.toString("latin1", 8, 12) !== "WAVE")
@@ -26,7 +26,7 @@ export function readWav(bytes: Uint8Array): Wav {
   throw new Error("a WAV file without sound");
 }
 
-/** One file of all, which must be of one format. @throws Error when they are not, or one is no WAV. */
+/** One file of all, which must be of one format. @throws Error when they are not, or one is not a WAV file. */
 export function joinWavs(files: readonly Uint8Array[]): Uint8Array {
   const wavs = files.map(readWav);
   const [first] = wavs;

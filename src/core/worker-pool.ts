@@ -1,7 +1,7 @@
 /**
- * A few processes for work that must not touch each other: each is alone in its process while it runs, so what one costs,
- * or breaks, no other feels. Processes are kept and used again; one that is late, too large or broken is replaced. Not a
- * `PQueue`: that one cannot let work of another owner pass an owner whose work already runs.
+ * A few processes for work that must not touch each other: each is alone in its process while it runs, so what one costs
+ * or breaks does not affect the others. Processes are kept and used again; one that is late, too large or
+ * broken is replaced. Not a `PQueue`: that one cannot let other owners' work pass an owner whose work already runs.
  */
 import { WorkerLost, type WorkerProcess } from "./worker-process.ts";
 

@@ -1,6 +1,6 @@
 /**
  * A child process of this program as its parent sees it: calls go in, answers come out, and it is killed when it is late,
- * too large or no longer asked. What may hang, crash or grow works in one.
+ * too large or no longer used. What may hang, crash or grow works in one.
  */
 import { readFileSync } from "node:fs";
 
@@ -12,7 +12,7 @@ export interface WorkerSetup {
   /** Resident bytes; beyond them it is killed. */
   memoryBytes: number;
   memoryCheckMs: number;
-  /** Not asked for so long, it is stopped. */
+  /** Without a call for this long, it is stopped. */
   idleMs: number;
   /** What it is called in the log. */
   name: string;
@@ -95,7 +95,7 @@ export class WorkerProcess<Reply extends { id: number }> {
     return this.process.exited;
   }
 
-  /** 0 where the system does not tell. */
+  /** 0 where the system does not report it. */
   residentBytes(): number {
     try {
       return Number(readFileSync(`/proc/${this.pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;

@@ -1,4 +1,4 @@
-/** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may, the body is its system prompt. Pure. */
+/** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may do, the body is its system prompt. Pure. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";

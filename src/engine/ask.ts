@@ -98,7 +98,7 @@ export type CallInput = Pick<LoopInput, "execution" | "ports" | "agent" | "syste
 
 /**
  * One call inside the budgets, masked. What it says of a turn goes out as it comes. @returns the reply, or how the
- * execution ends for want of money. @throws the signal's reason; what was said by then is kept.
+ * execution ends when a budget is used up. @throws the signal's reason; what was said by then is kept.
  */
 export async function callModel(
   input: CallInput,

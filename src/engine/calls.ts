@@ -40,8 +40,7 @@ export interface Turn {
 /**
  * Brings every call of a reply to an end. A call that a dead process had started is reported as interrupted, never run
  * again; except `complete` and `fail`, which touch nothing but our rows and are taken as said, and tools that find what
- * they had started. Calls of an earlier
- * turn that was ended before them are not run any more.
+ * they had started. Calls of an earlier turn that was ended before them are not run any more.
  * @returns how the execution ends, if a call said so.
  */
 export async function settleCalls(turn: Turn, { calls, executionId }: AssistantMessage): Promise<ToolResult["end"]> {

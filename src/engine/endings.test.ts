@@ -55,7 +55,7 @@ describe("a step that declares no outputs", () => {
     },
   );
 
-  test("goes on after a cut reply as if nothing had been", async () => {
+  test("continues after a cut reply as if nothing had happened", async () => {
     const { model, ended } = await run();
     (await model.next()).reply(said("half of it", "length"));
     (await model.next()).reply([{ tool: "complete", input: { summary: "whole" } }]);
@@ -73,7 +73,7 @@ describe("a step that declares no outputs", () => {
     });
   });
 
-  test("is reminded once in all, also when the agent works on in between", async () => {
+  test("is reminded once in all, also when the agent continues in between", async () => {
     const { model, ended } = await run();
     (await model.next()).reply("I am done");
     (await model.next()).reply([{ tool: "ls" }]);
@@ -106,7 +106,7 @@ describe("words as the result of a step that must give outputs", () => {
   test.each([
     ["several outputs", "    outputs: [a, b]\n", "Just words"],
     ["a schema that they do not fit", SCHEMA, '{ "n": "three" }'],
-  ])("are none for %s: the step fails and keeps them", async (_what, step, text) => {
+  ])("are not used for %s: the step fails and keeps them", async (_what, step, text) => {
     const { model, ended } = await run(step);
     (await model.next()).reply("Done");
     (await model.next()).reply(text);

@@ -92,7 +92,7 @@ export interface Engine {
   readonly betweenTurns: BetweenTurns;
   /** A session has ended: nothing of it waits for another turn. */
   release(sessionId: string): void;
-  /** Gives back to the queue what the last process was at. */
+  /** Gives back to the queue what the last process worked on. */
   start(): void;
   /** Removes sandboxes that no execution owns, then takes up work. */
   resume(): Promise<void>;
@@ -226,7 +226,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
           ...(runId ? { SKEP_RUN_ID: runId } : {}),
         },
         execution: {
-          // A command talks to nobody in a user's name.
+          // A command calls nothing on behalf of a user.
           ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: deps.sharedToken ?? token }),
           SKEP_EXECUTION_ID: id,
         },

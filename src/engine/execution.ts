@@ -102,7 +102,7 @@ export type Ending =
 /** What a model call was for. */
 export type CallPurpose = "turn" | "summary" | "title";
 
-/** `cancel`: the work is not wanted any more. `interrupt`: this reply ends, the session continues. */
+/** `cancel`: the work is no longer wanted. `interrupt`: this reply ends, the session continues. */
 export type StopRequest = "cancel" | "interrupt";
 
 export interface TakeRule {
@@ -125,7 +125,7 @@ export interface ExecutionRows {
    * @param why what it waits for, in a sentence; null for nothing but its turn.
    */
   release(id: string, notBefore: number, why: string | null): void;
-  /** It has what it was given back for. */
+  /** What it was given back for is there. */
   resumed(execution: Execution): void;
   /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
   begin(execution: Execution, model: string, prompt: FirstPrompt): void;
@@ -164,6 +164,6 @@ export interface ExecutionRows {
   interruptCall(execution: Execution, call: StoredCall): void;
   /** The end, together with what follows from it in the same transaction. No-op if it has ended already. */
   finish(execution: Execution, ending: Ending): void;
-  /** Ids that stand as running and are owned by this process. */
+  /** Ids of rows that say running and are owned by this process. */
   orphans(): string[];
 }

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { createFairTurns } from "./fair-turns.ts";
 
-test("work that becomes ready together goes on one by one, in order, with rounds of the event loop in between", async () => {
+test("work that becomes ready together continues one by one, in order, with rounds of the event loop in between", async () => {
   const turn = createFairTurns();
   const order: string[] = [];
   let rounds = 0;

@@ -53,7 +53,7 @@ export function readFrontMatter(text: string): FrontMatter {
 /**
  * The text with these values changed; undefined removes a key. Comments, order and the body stay.
  * @param body replaces the text below when given.
- * @throws Error when the front matter is broken: mend it first.
+ * @throws Error when the front matter is broken: repair it first.
  */
 export function updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string {
   const parts = split(text);

@@ -14,7 +14,7 @@ export interface Kind {
   /** What of the session the model reads: everything, or the execution's own messages (an attempt starts empty). */
   reads: "session" | "execution";
   tools: readonly ToolGroup[];
-  /** The setting that names the model where nobody else does; null: it works without a model. */
+  /** The setting that names the model where nothing else does; null: it works without a model. */
   purpose: "pipeline" | "chat" | "pulse" | "swarm" | "onboarding" | "transcript" | null;
   /** When it is among the live sessions that people see: while it works, or as long as it is open. */
   listed: "working" | "open";
@@ -56,7 +56,7 @@ const KINDS = {
     ...TURN_BY_TURN,
     ...{ startedBy: "person", tools: ["skills", "memory", "documents", "projects", "web"], purpose: "onboarding" },
   },
-  /** A transcript that is worked up. It is outside text: nothing leads out of the server from it. */
+  /** A transcript that is processed. It is outside text: nothing leads out of the server from it. */
   ingest: {
     ...WORKS,
     ...{

@@ -19,7 +19,7 @@ export interface LoopInput extends Turn {
 
 const REMINDER =
   "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
-const GO_ON = "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces.";
+const CONTINUE = "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces.";
 const FILTERED = "The provider's content filter held your reply back. Continue in other words.";
 const EMPTY = "Your reply was empty. Answer, or use a tool.";
 
@@ -54,9 +54,9 @@ function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
   return { status: "succeeded", outputs: end.outputs, text: end.summary || text, by: "complete" };
 }
 
-/** What no reply of this finish can be: the end. The agent is asked to continue, for as long as it has turns. */
+/** Finishes of a reply that do not end the work: the agent is asked to continue, while it has turns. */
 const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code: string; why: string }>> = {
-  length: { ask: GO_ON, code: "reply_cut", why: "its last reply was cut at its length limit" },
+  length: { ask: CONTINUE, code: "reply_cut", why: "its last reply was cut at its length limit" },
   content_filter: { ask: FILTERED, code: "content_filter", why: "the provider's filter held its last reply back" },
 };
 

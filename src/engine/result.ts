@@ -1,4 +1,4 @@
-/** How an execution ends: outputs held to their contract, and what can be made of an agent that ended with words alone. */
+/** How an execution ends: outputs checked against their contract, and what can be made of an agent that ended with words alone. */
 import { LIMITS } from "../core/limits.ts";
 import type { Contract, Ending } from "./execution.ts";
 

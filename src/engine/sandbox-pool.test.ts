@@ -85,7 +85,7 @@ describe("the pool of sandboxes", () => {
     expect(stopped).toEqual(started);
   });
 
-  test("keeps it for the session's next turn, until anything that it must be has changed or it runs no more", async () => {
+  test("keeps it for the session's next turn, until its specification has changed or it has stopped", async () => {
     fresh();
     const first = await turn("s");
     expect(await turn("s")).toBe(first);

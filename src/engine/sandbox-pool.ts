@@ -8,7 +8,7 @@ import type { Sandbox, SandboxAbout, SandboxDriver, SandboxSpec } from "./sandbo
 
 export interface LeaseRequest {
   spec: SandboxSpec;
-  /** For whom it works: each user has so many that wait. */
+  /** The user it works for: the number that wait is bounded per user. */
   userId?: string | undefined;
   /** Variables of this execution alone: given to each command, not to the sandbox. */
   env: Readonly<Record<string, string>>;
@@ -33,7 +33,7 @@ export interface SandboxPool {
   end(sessionId: string): void;
   /** Whether a sandbox that this execution started is there. */
   holds(executionId: string): boolean;
-  /** Stops all that wait, and keeps none any more. */
+  /** Stops all that wait, and keeps none from now on. */
   close(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     timer.unref();
     idle.set(sessionId, { ...kept, timer });
   }
-  /** The one that waits for this session, when nothing of what it must be has changed and it still runs. */
+  /** The one that waits for this session, when its specification has not changed and it still runs. */
   async function waiting(spec: SandboxSpec): Promise<Kept | undefined> {
     const found = takeIdle(spec.sessionId);
     if (!found) return undefined;
@@ -122,7 +122,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
         env,
         async () => (await opened()).sandbox,
         () => opening !== undefined,
-        // What it has done is not lost because its container engine fails.
+        // A container engine that fails does not lose what was done.
         (sandbox) =>
           sandbox.freeze().catch((err) => {
             log.warn({ err, execution: spec.executionId }, "sandbox not paused; it will be swept");
@@ -131,7 +131,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
       open: async () => void (await opened()),
       async release(wanted) {
         const kept = await opening?.catch(() => undefined);
-        // One that this turn did not need waits on.
+        // One that this turn did not need keeps waiting.
         const left = kept ?? takeIdle(spec.sessionId);
         if (!left) return;
         if (wanted && !closed && idleMs() > 0) keep(left);
@@ -153,7 +153,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
   };
 }
 
-/** The execution that started it is its name, and nothing that it must be. */
+/** The execution that started it only names it; all else must be the same. */
 const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>
   JSON.stringify({ ...one, executionId: "" }) === JSON.stringify({ ...other, executionId: "" });
 

@@ -5,8 +5,8 @@
 
 export interface Capabilities {
   /**
-   * Whether `exec` runs whatever it is given. Without, it runs `grep … --` over `files` for the search tool and refuses the rest with 403
-   * `shell_disabled`.
+   * Whether `exec` runs whatever it is given. Without a shell, it runs `grep … --` over `files` for the search tool and
+   * refuses the rest with 403 `shell_disabled`.
    */
   shell: boolean;
   /** `host`: commands have this machine's, loopback included. `own`: as the agent's settings say. */
@@ -21,7 +21,7 @@ export interface Capabilities {
 export interface SandboxAbout {
   /** Where its files are, and what of them lasts. */
   files: string;
-  /** As whom commands run, and what they may; for agents that have a shell. */
+  /** As whom commands run, and what they may do; for agents that have a shell. */
   commands: string;
   network: string;
   /** Absolute path of the cookie file that its commands can read; absent when it was given none. */
@@ -57,7 +57,7 @@ export interface ExecOptions {
   stdin?: string | Uint8Array;
   /**
    * Files of the workspace, relative to it, as the last arguments. What runs on the server's machine reads exactly these,
-   * whatever their names become meanwhile; in the output they stand by these names where a line begins.
+   * whatever their names become meanwhile; lines of the output begin with these names.
    */
   files?: readonly string[];
   timeoutMs: number;

@@ -11,7 +11,7 @@ export interface SchedulerLimits {
 }
 
 export interface Scheduler {
-  /** Gives back to the queue what a dead process was at. Before `start`. */
+  /** Gives back to the queue what a dead process worked on. Before `start`. */
   reclaim(): void;
   /** Takes up work from now on. */
   start(): void;

@@ -9,7 +9,7 @@ export interface ValueProblem {
   message: string;
   /** True: the key is wrong, not its value. */
   key?: boolean;
-  /** A piece of the text of the value where the problem stands. */
+  /** A piece of the text of the value where the problem is. */
   excerpt?: string;
 }
 
@@ -42,7 +42,7 @@ function described(error: ValueError, path: (string | number)[]): ValueProblem[]
   const say = (message: string): ValueProblem[] => [{ path, message }];
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
-      const known = Object.keys((schema["properties"] ?? {}) as object);
+      const known = Object.keys(schema["properties"] ?? {});
       return [{ path, key: true, message: `"${path.at(-1)}" is unknown here. Known: ${known.join(", ")}.` }];
     }
     case ValueErrorType.ObjectRequiredProperty:

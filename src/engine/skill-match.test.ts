@@ -33,7 +33,7 @@ describe("skill matching", () => {
       "twice",
     ]);
   });
-  test("the manifest has one line a skill", () => {
+  test("the manifest has one line per skill", () => {
     expect(skillManifest([skill("a"), skill("b")])).toBe("- a: a skill\n- b: b skill");
   });
 });

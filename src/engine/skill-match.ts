@@ -38,7 +38,7 @@ export function matchSkills<Skill extends MatchableSkill>(
     .map(({ skill }) => skill);
 }
 
-/** One line a skill: `- name: description`. */
+/** One line per skill: `- name: description`. */
 export const skillManifest = (skills: readonly Pick<MatchableSkill, "name" | "description">[]): string =>
   skills
     .map(({ name, description }) => `- ${name}: ${description.replace(/\s+/g, " ").trim().slice(0, 300)}`)

@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { Execution } from "./execution.ts";
 
-/** Whom a token speaks for: one execution, and the user for whom it works. */
+/** What a token stands for: one execution, and the user it works for. */
 export type ExecutionHolder = Pick<Execution, "id" | "sessionId" | "agentId" | "userId" | "runId" | "projectId">;
 
 export interface ExecutionTokens {

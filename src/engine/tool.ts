@@ -12,7 +12,7 @@ export interface ExecutionInfo {
   sessionId: string;
   kind: SessionKind;
   agentId: string;
-  /** For whom it works: a tool may read and do what that user may. Absent on a server without accounts. */
+  /** The user it works for: a tool may read and do what that user may. Absent on a server without accounts. */
   userId?: string | undefined;
   /** The session that started this one. */
   parentId?: string | undefined;
@@ -31,7 +31,7 @@ export interface ToolContext {
   callId: string;
   sandbox: Sandbox;
   signal: AbortSignal;
-  /** Waits for other executions. Meanwhile this one leaves its place to them: they may need it to get on. */
+  /** Waits for other executions. Meanwhile this one leaves its place to them: they may need it to make progress. */
   aside<T>(wait: Promise<T>): Promise<T>;
   /** For a tool that cuts text to a length: what is cut first cannot be masked any more. */
   masker: Masker;
@@ -71,10 +71,10 @@ export interface Tool<Input = never> {
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
   parameters: object;
-  /** What the input is held to before `run`, where that is less than what the model is shown. */
+  /** What the input is checked against before `run`, where that is less than what the model is shown. */
   accepts?: object;
   timeoutMs: number;
-  /** After a crash a call that was under way is made again: it finds what it had started, and begins nothing twice. */
+  /** After a crash a call that was under way is made again: it finds what it had started, and starts nothing twice. */
   resumes?: boolean;
   /** Throws Problem for expected failures (the model reads them); anything else fails the call as an internal error. */
   run(input: Input, context: ToolContext): Promise<ToolResult>;

@@ -1,5 +1,5 @@
 /** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a session that takes turns. */
-import { isProblem, messageOf } from "../core/errors.ts";
+import { codeOf, isProblem, messageOf } from "../core/errors.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
@@ -67,7 +67,7 @@ export async function workOn(
     rows.finish(execution, ending);
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
-    // Before the end is said, as that may end the session and with it what waits for its next turn.
+    // Before the end is published, as that may end the session and with it what waits for its next turn.
     if (takesTurns && leavesSandbox(reason)) {
       await lease?.release(true);
       lease = undefined;
@@ -81,7 +81,7 @@ export async function workOn(
   }
 }
 
-/** Whether it goes on at a tool call, or is one: what it was given back for may be its sandbox. */
+/** Whether it continues at a tool call, or is one: what it was given back for may be its sandbox. */
 function isAtCall(execution: Execution, { rows }: EnginePorts): boolean {
   if (execution.command) return true;
   const last = rows.lastReply(execution)?.reply;
@@ -115,7 +115,7 @@ function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string
   };
 }
 
-/** Assembles the prompt at the first start; later starts continue under the stored one. */
+/** Assembles the prompt at the first start; later starts continue with the stored one. */
 async function begin(
   { execution, ports, sandbox, spec }: Turn & { spec: SandboxSpec },
   model: string,
@@ -149,8 +149,8 @@ function settle(execution: Execution, ports: EnginePorts, error: unknown): void 
 
 function passingOf(error: unknown): { code: string; detail: string } | undefined {
   if (isProblem(error)) return PASSING.has(error.code) ? error : undefined;
-  const code = (error as { code?: unknown } | null)?.code;
-  if (typeof code !== "string" || !DISK.test(code)) return undefined;
+  const code = codeOf(error);
+  if (code === undefined || !DISK.test(code)) return undefined;
   return { code: "disk_full", detail: `The disk of the data folder is full or fails (${code}); it is tried again.` };
 }
 

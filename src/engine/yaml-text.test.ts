@@ -4,7 +4,7 @@ import { pathOf, pointerOf, readYaml, YAML_LIMITS } from "./yaml-text.ts";
 const messageOf = (text: string) => readYaml(text).problems[0]?.message ?? "";
 
 describe("readYaml", () => {
-  test("gives the plain value and where each part of it stands", () => {
+  test("gives the plain value and where each part of it is", () => {
     const yaml = readYaml("a: 1\nlist:\n  - x\n  - { b: two }\n");
     expect(yaml.problems).toEqual([]);
     expect(yaml.value).toEqual({ a: 1, list: ["x", { b: "two" }] });

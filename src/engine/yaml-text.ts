@@ -1,5 +1,5 @@
 /**
- * YAML as people hand it in: values with positions, and problems instead of exceptions. Time and memory are bounded for
+ * YAML as people write it: values with positions, and problems instead of exceptions. Time and memory are bounded for
  * any text: size, nesting and number of entries are checked on the token stream before the document is built, and
  * anchors, aliases, tags and directives are refused, so a small file can never grow into a large value.
  */

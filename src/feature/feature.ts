@@ -1,7 +1,7 @@
 /**
  * What a feature is. `src/feature/<name>/feature.ts` exports one definition; `src/app/features.ts` lists it in one line.
  * Its `create` gets the parts of the server and the services of the features listed above it, and nothing else: two
- * features cannot need each other. Whatever it returns is carried out by `app/compose.ts`.
+ * features cannot need each other. `app/compose.ts` puts what it returns to use.
  */
 import type { AddressGuard } from "../adapter/address-guard.ts";
 import type { DockerClient } from "../adapter/docker.ts";
@@ -40,7 +40,7 @@ import type { Settings } from "./settings/model.ts";
 export interface Core {
   readonly config: Config;
   readonly clock: Clock;
-  /** Wakes whatever is due at some time. */
+  /** Calls back when something is due. */
   readonly clockwork: Clockwork;
   readonly log: Logger;
   /** All secret values that this server knows, for what it stores and shows. */
@@ -69,9 +69,9 @@ export interface Core {
   readonly metrics: Metrics;
   /** Address of this server once it listens. */
   url(): string | undefined;
-  /** What tests put in the place of the real ones. */
+  /** What tests use instead of the real ones. */
   readonly replaced: { readonly models?: ModelPort; readonly sandboxes?: SandboxDriver };
-  /** What all features bring together. */
+  /** What all features contribute. */
   readonly contributions: Contributions;
 }
 
@@ -79,7 +79,7 @@ export interface Core {
 export interface Contributions {
   /** In the order of the features. */
   readonly tools: readonly ToolSource[];
-  /** What messages have attached, whichever feature keeps it. */
+  /** Attachments of messages, whichever feature keeps them. */
   readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
   readonly prunes: readonly Prune[];
@@ -101,7 +101,7 @@ export type HandOver = (from: string, to: string | null) => void;
 /** Work done periodically, first soon after the start, never twice at once. What it throws is logged. */
 export interface Duty {
   name: string;
-  /** Between two beginnings, ms. */
+  /** Between two starts, ms. */
   everyMs: number;
   run(signal: AbortSignal): void | Promise<void>;
 }
@@ -114,13 +114,13 @@ export interface Prune {
   run(before: number): unknown;
 }
 
-/** What a feature brings: only what it has. */
+/** What a feature contributes; every member is optional. */
 export interface Feature<Service = unknown> {
   /** What the features below it get under its name. */
   service?: Service;
   /**
    * `() => new Elysia({ name: "skep/<name>" }).use(base)…`, each route with its `access`. Called once the server has
-   * started, or earlier by the first request that needs it; what probes ask of a starting server is given made.
+   * started, or earlier by the first request that needs it; routes that probes ask of a starting server are given as objects.
    */
   routes?: Routes;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */

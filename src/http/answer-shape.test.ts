@@ -50,7 +50,7 @@ describe("an answer", () => {
       expect(shapeOf(schema)).toBeUndefined();
   });
 
-  test("that is not as its schema is a 500 where answers are checked; a body of the same schema is read as before", async () => {
+  test("that does not match its schema is a 500 where answers are checked; a body of the same schema is read as before", async () => {
     const app = (check: boolean) => {
       const made = new Elysia()
         .get("/good", () => ({ name: "Ada", born: null, ...secret }), { response: { 200: Person } })

@@ -3,9 +3,11 @@
  * nothing away. The framework does the same by compiling several checks for each union of a schema, at a route's first
  * request, and by running them and a check of the whole answer each time; here a schema becomes a few nested functions.
  */
+
 import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import type { AnyElysia } from "elysia";
+import { isObject } from "../core/is-object.ts";
 import { lazy } from "../core/lazy.ts";
 
 type Shape = (value: unknown) => unknown;
@@ -15,13 +17,10 @@ interface Members {
   additionalProperties?: unknown;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** @returns what leaves out of a value of that schema, or undefined where nothing can be left out. */
 export function shapeOf(schema: TSchema): Shape | undefined {
-  if (Array.isArray(schema["anyOf"])) return ofUnion(schema["anyOf"] as TSchema[]);
-  if (Array.isArray(schema["allOf"])) return ofObject(intersected(schema["allOf"] as TSchema[]));
+  if (Array.isArray(schema["anyOf"])) return ofUnion(schema["anyOf"]);
+  if (Array.isArray(schema["allOf"])) return ofObject(intersected(schema["allOf"]));
   if (schema["type"] === "array" && schema["items"] && !Array.isArray(schema["items"])) return ofArray(schema["items"]);
   if (schema["type"] !== "object") return undefined;
   if (schema["patternProperties"]) return ofRecord(Object.values(schema["patternProperties"])[0] as TSchema);
@@ -108,7 +107,7 @@ function standardOf(schema: TSchema, check: boolean): Standard {
 
 /**
  * Makes the routes of an application answer by `shapeOf`. Before their first request.
- * @param check whether an answer that is not as its schema becomes a 500: for development and tests.
+ * @param check whether an answer that does not match its schema becomes a 500: for development and tests.
  */
 export function shapeAnswers(app: AnyElysia, check: boolean): void {
   for (const { hooks } of app.routes) {

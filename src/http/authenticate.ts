@@ -5,7 +5,7 @@ import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "./caller.ts";
 import { stillHolds } from "./standing.ts";
 
 export interface Accounts {
-  /** The caller of a bearer token (access token or API key), or of the request's session cookie; undefined for none of ours. */
+  /** The caller of a bearer token (access token or API key), or of the request's session cookie; undefined for any other. */
   find(bearer: string | undefined, request: Request, address: string): Caller | undefined | Promise<Caller | undefined>;
 }
 
@@ -62,7 +62,7 @@ export function createAuthenticate({
     const known = await accounts?.find(bearer, request, address);
     if (known) return known;
     if (!authRequired) return LOCAL_ADMIN;
-    if (bearer !== undefined) throw unauthorized("The token is not valid, or no longer.");
+    if (bearer !== undefined) throw unauthorized("The token is not valid, or no longer valid.");
     return ANONYMOUS;
   };
 }

@@ -1,7 +1,7 @@
 /**
- * Reading a request's body: a form's file onto the disk, all else whole, of a type that the route takes, bounded in size, in time, and in what all bodies
- * under way hold together. A body that is refused is not waited for: the runtime drops what still comes of it, and
- * the server closes the connection when that takes long (server.ts).
+ * Reading a request's body: a form's file onto the disk, all else whole, of a type that the route takes, bounded in size,
+ * in time, and in what all bodies under way hold together. A body that is refused is not waited for: the runtime drops
+ * the rest of it, and the server closes the connection when that takes long (server.ts).
  */
 import type { Clock } from "../core/clock.ts";
 import { badRequest, Problem } from "../core/errors.ts";
@@ -30,7 +30,7 @@ export interface Bodies {
 /** What a body costs beside its bytes: so that many empty ones are bounded too. */
 const OVERHEAD_BYTES = 4_096;
 
-/** @param folder where files of forms lie while their requests are answered. */
+/** @param folder where files of forms are kept while their requests are answered. */
 export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): Bodies {
   const inMemory = createHolds(LIMITS.bodiesBytes, LIMITS.bodiesOfAddressBytes);
   const onDisk = createHolds(LIMITS.uploadsBytes, LIMITS.uploadsOfAddressBytes);
@@ -39,7 +39,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
   /** Takes the pieces of a body as they come. @throws Problem 408 too slow, 400 when it broke off. */
   async function eachPiece(request: Request, ms: number, take: (piece: Uint8Array) => unknown): Promise<void> {
     const reader = request.body!.getReader();
-    // What has come while others were served is read without a pause otherwise.
+    // What arrived while others were served would otherwise be read without a pause.
     const turn = takeTurns();
     const end = clock.monotonic() + ms;
     for (;;) {
@@ -71,7 +71,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
         return reader.add(piece);
       });
       const form = await reader.end();
-      // The line between the parts is another one in each try of the same request.
+      // The boundary between the parts differs in each attempt of the same request.
       const { name, sha256 } = form.file ?? {};
       return { bytes: new TextEncoder().encode(JSON.stringify([form.fields, name, sha256])), form, release };
     } catch (error) {
@@ -150,7 +150,7 @@ interface Hold {
   release(): void;
 }
 
-/** What bodies hold at this moment: all of them, those of each address, of the two what strangers hold, and webhooks. */
+/** Bytes that bodies hold at this moment: in all and per address, with lower bounds for strangers and for webhooks. */
 function createHolds(all: number, ofAddress: number) {
   const held = new Map<string, number>();
   const assertRoom = (group: string, limit: number) => {
@@ -196,7 +196,7 @@ async function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
     timer = setTimeout(() => fail(tooSlow()), Math.max(0, ms));
   });
   const broken = reading.catch(() => {
-    throw badRequest("The body broke off.", "incomplete_body");
+    throw badRequest("The body ended before it was complete.", "incomplete_body");
   });
   try {
     return await Promise.race([broken, late]);
@@ -215,4 +215,4 @@ function assertType(type: string, route: RouteEntry): void {
 const tooLarge = (limit: number) => new Problem(413, "too_large", `The body may hold ${limit} bytes at most.`);
 /** Nothing is on its way, so the connection can close at once. */
 const tooSlow = () =>
-  new Problem(408, "body_too_slow", "The body did not come in time.", { headers: { Connection: "close" } });
+  new Problem(408, "body_too_slow", "The body did not arrive in time.", { headers: { Connection: "close" } });

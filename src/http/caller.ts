@@ -10,13 +10,13 @@ export interface Caller {
   /** Administrator's rights: the local administrator, the engine token, users of role admin. */
   admin: boolean;
   userId?: string | undefined;
-  /** Of an API key: what it is held to; absent means everything its user may. */
+  /** Of an API key: what it is limited to; absent means everything its user may. */
   scopes?: readonly string[] | undefined;
   /** Of a browser or bearer session, for logging out. */
   sessionId?: string | undefined;
   /** Of an API key. */
   apiKeyId?: string | undefined;
-  /** Of an execution token: the one execution that it speaks for. */
+  /** Of an execution token: the one execution that it acts for. */
   execution?: ExecutionHolder | undefined;
   /** Network address, from a trusted proxy's header or the socket. */
   address?: string | undefined;
@@ -33,7 +33,7 @@ export const LOCAL_ADMIN: Caller = { kind: "local", admin: true };
  */
 export type Access = "public" | "user" | "admin" | "engine" | "env";
 
-/** What a route declares. `execution`: tokens of running executions are let in too; the handler holds them to their own agent. */
+/** What a route declares. `execution`: tokens of running executions are let in too; the handler limits them to their own agent. */
 export interface RouteAccess {
   access: Access;
   execution: boolean;
@@ -48,7 +48,7 @@ export function denial(caller: Caller, { access, execution }: RouteAccess): Prob
   return caller.admin ? undefined : forbidden("Only an administrator may do this.");
 }
 
-/** The agent that this caller is held to: an execution's own; others may name any. */
+/** The agent that this caller is limited to: an execution's own; others may name any. */
 export function assertOwnAgent(caller: Caller, agentId: string): void {
   if (caller.execution && caller.execution.agentId !== agentId)
     throw forbidden("An execution's token reaches only its own agent.");

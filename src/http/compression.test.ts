@@ -49,7 +49,7 @@ describe("a long text", () => {
   });
 });
 
-test("a tag stands for both forms of an object: a reader's copy is still the one, a change may follow it", async () => {
+test("a tag stands for both forms of an object: a reader's copy is still current, a change may follow it", async () => {
   const path = "/v1/agents/scribe";
   const [plain, small] = [await ask(path, undefined), await ask(path, "gzip")];
   expect([plain.coding, small.coding]).toEqual([null, "gzip"]);

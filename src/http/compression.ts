@@ -2,7 +2,7 @@
  * Answers in fewer bytes, for clients that ask: whole texts of more than 1 kB, gzip or else Brotli. Event streams, parts
  * of files and what is compressed already pass as they are.
  *
- * Who sees the length of many compressed answers that hold a secret beside a text of theirs can guess the secret (BREACH).
+ * Somebody who sees the lengths of many compressed answers with a secret beside text of theirs can guess it (BREACH).
  * So answers of routes that hand out credentials are never compressed, nor are those of requests with a body, which
  * may say again what the body said beside a value that is shown once.
  */
@@ -10,7 +10,7 @@
 const LEAST_BYTES = 1_024;
 /** More is compressed off the server's thread. */
 const AT_ONCE_BYTES = 64_000;
-/** More is passed on as it is: to compress it takes seconds. */
+/** More is passed on as it is: compressing it takes seconds. */
 const MOST_BYTES = 16_000_000;
 const TEXT =
   /^(application\/(json|problem\+json|javascript|yaml)|text\/(html|css|javascript|plain|markdown)|image\/svg\+xml)\b/;
@@ -37,7 +37,7 @@ export function codingOf(accepted: string | null): Coding | undefined {
 /** Whether answers of a route may be compressed. @param route its path as declared. */
 export const compresses = (route: string): boolean => !SECRET.test(route);
 
-/** The answer, compressed where it is a text of some length. Its tag becomes a weak one: the bytes are others. */
+/** The answer, compressed where it is a text of some length. Its tag becomes a weak one: the bytes differ. */
 export async function compressed(response: Response, accepted: string | null): Promise<Response> {
   const { headers } = response;
   if (response.status !== 200 || !TEXT.test(headers.get("content-type") ?? "")) return response;
@@ -58,14 +58,13 @@ async function encoded(bytes: ArrayBuffer, coding: Coding): Promise<Uint8Array<A
   if (coding === "gzip" && bytes.byteLength <= AT_ONCE_BYTES) return Bun.gzipSync(bytes);
   const { brotliCompress, constants, gzip } = await import("node:zlib");
   return new Promise((resolve, reject) => {
-    const done = (error: Error | null, made: Buffer) =>
-      error ? reject(error) : resolve(made as Uint8Array<ArrayBuffer>);
+    const done = (error: Error | null, made: Buffer<ArrayBuffer>) => (error ? reject(error) : resolve(made));
     if (coding === "gzip") gzip(bytes, done);
     else brotliCompress(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } }, done);
   });
 }
 
-/** 304 for a reader whose copy is still the one. */
+/** 304 for a reader whose copy is still current. */
 export function unlessSame(request: Request, response: Response): Response {
   const wanted = request.headers.get("if-none-match");
   const tag = response.headers.get("etag");

@@ -139,7 +139,7 @@ describe("event stream", () => {
     expect(frames.map((frame) => frame.event)).toEqual(["run_created", "run_failed", "run_restarted", "run_complete"]);
   });
 
-  test("with a run the stream closes although something follows the end, whatever kinds it shows, and for who comes late", async () => {
+  test("with a run the stream closes although something follows the end, whatever kinds it shows, and for a reader that comes late", async () => {
     const { emit, open } = rig();
     emit(ofRun(created, "a"), ofRun(cancelled, "a"), ofRun(ended, "a"));
     const all = await readUntil(open({ filter: { run_id: "a" }, after: 0 }), () => false);
@@ -190,7 +190,7 @@ describe("event stream", () => {
     ]);
   });
 
-  test("what is older than the log keeps is said first, as a gap", async () => {
+  test("what is older than the log keeps is reported first, as a gap", async () => {
     const { emit, open, store } = rig();
     for (let n = 1; n <= 20; n++) emit(activity(String(n)));
     store.sqlite.exec("DELETE FROM events WHERE id <= 10");

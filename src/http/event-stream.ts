@@ -152,7 +152,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     let controller: ReadableStreamDefaultController<Uint8Array>;
     const gap = gapAt(after, filter);
     let position = gap?.position ?? after ?? log.lastId();
-    // Read before the answer begins: what cannot be read is said with a status.
+    // Read before the answer begins: a failure is answered with a status.
     let ready: ReturnType<typeof next> | undefined = next(position, filter);
     // The client has read all of a run that has ended: 204 ends its reconnecting.
     if (after !== undefined && !gap && isDrained(position, filter, mayRead)) return new Response(null, { status: 204 });

@@ -1,5 +1,5 @@
 /**
- * Multipart forms, read while they come: their file goes to the disk in pieces, so that an upload costs no memory, and their
+ * Multipart forms, read as they arrive: their file goes to the disk in pieces, so that an upload costs no memory, and their
  * fields are kept, which are few and short.
  */
 import { createHash } from "node:crypto";
@@ -26,9 +26,9 @@ export interface Form {
 
 /** A form that is being read. */
 export interface FormReader {
-  /** Resolves when there is room for more. @throws Problem 400 or 422 for what is no form that is taken here. */
+  /** Resolves when there is room for more. @throws Problem 400 or 422 for a form that is not accepted here. */
   add(piece: Uint8Array): Promise<void>;
-  /** No more comes. @throws the same. */
+  /** Ends the form. @throws the same. */
   end(): Promise<Form>;
   /** Removes the file. */
   remove(): void;
@@ -62,7 +62,7 @@ export async function readForm(contentType: string, folder: string): Promise<For
       stream.resume();
       return fail(invalid("The form takes one file, named file.", [{ pointer: "/file", message: "takes one file" }]));
     }
-    // At once: a file that is opened later could come about after it was removed.
+    // Opened at once: a file that is opened later could be created after it was removed.
     const out = createWriteStream(path, { fd: openSync(path, "wx", 0o600), flush: true });
     const known = { name: name ?? "", size: 0, out };
     file = known;

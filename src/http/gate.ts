@@ -31,7 +31,7 @@ export interface GateDeps {
   log: Logger;
   facts: WeakMap<Request, RequestFacts>;
   bodies: Bodies;
-  /** Where the transactions of a request ask whether its caller still may. */
+  /** Its transactions check that the request's caller still has its rights. */
   store: Pick<Store, "runAs">;
   idempotency: Idempotency;
   metrics: Metrics;
@@ -186,7 +186,7 @@ async function handled(
 
 /**
  * The request as the framework gets it: the original where that says the same, which saves copying it. Compared as a
- * whole, for the framework finds the path in the text of the address by itself.
+ * whole, since the framework finds the path in the text of the address by itself.
  */
 function innerOf(
   request: Request,

@@ -50,14 +50,14 @@ export function createIdempotency(store: Store, clock: Clock): Idempotency {
           throw new Problem(
             422,
             "idempotency_mismatch",
-            "This Idempotency-Key was used with another body. Take a new key.",
+            "This Idempotency-Key was used with another body. Use a new key.",
           );
         const headers = new Headers({ "Content-Type": "application/json", "Idempotent-Replayed": "true" });
         if (row.location) headers.set("Location", row.location);
         return new Response(row.body, { status: row.status, headers });
       }
       if (running.has(key))
-        throw conflict("The first request with this Idempotency-Key is still at work.", "idempotency_in_flight");
+        throw conflict("The first request with this Idempotency-Key is still in progress.", "idempotency_in_flight");
       running.add(key);
       return { key, fingerprint };
     },

@@ -1,5 +1,5 @@
 /**
- * An operation of this API, asked from within for somebody: the same rights, scopes, checks and answers as over the
+ * An operation of this API, called inside the server on behalf of a caller: the same rights, scopes, checks and answers as over the
  * socket, without one.
  */
 import { notFound, Problem } from "../core/errors.ts";
@@ -22,7 +22,7 @@ export interface InnerRequest {
   signal?: AbortSignal;
 }
 
-/** @returns the answer, problems too, but for those that keep the caller out. @throws Problem 401, 403, 404, 413. */
+/** @returns the answer, problems too, except those that keep the caller out. @throws Problem 401, 403, 404, 413. */
 export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
 
 export interface InnerCallDeps {

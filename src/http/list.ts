@@ -34,7 +34,7 @@ export interface ListAnswer<T> {
   next_cursor: string | null;
 }
 
-/** @throws Problem 400 when the cursor is none of ours. */
+/** @throws Problem 400 when the cursor is not one of ours. */
 export function pageOf(query: { limit?: number | undefined; cursor?: string | undefined }): Page {
   return {
     limit: Math.min(query.limit ?? LIMITS.listDefault, LIMITS.listMax),
@@ -81,7 +81,7 @@ export function ownCursor(request: Request, given: string): string {
   const cursor = given.slice(TAG_CHARACTERS);
   if (given.startsWith(tagOf(request))) return cursor;
   decodeCursor(cursor);
-  throw invalidField("cursor", "This cursor is another list's. Start again without it");
+  throw invalidField("cursor", "This cursor is from another list. Start again without it");
 }
 
 /** The cursor of the page after the row of this sort key, before `boundCursor`. */
@@ -92,12 +92,12 @@ function decodeCursor(cursor: string): string {
     const [version, key] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
     if (version === 1 && typeof key === "string") return key;
   } catch {
-    // Falls through to the same answer as a well-formed cursor of another make.
+    // Falls through to the same answer as for a well-formed cursor from elsewhere.
   }
   throw badCursor();
 }
 
-/** 400 for what is no cursor. */
+/** 400 for what is not a cursor. */
 export const badCursor = () =>
   badRequest("The cursor is not one that this list gave. Start again without it.", "bad_cursor");
 

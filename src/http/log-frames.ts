@@ -1,5 +1,5 @@
 /**
- * Lines of a log as an event stream: `event: log`, one JSON object a frame, then `event: end`. JSON has no bare line
+ * Lines of a log as an event stream: `event: log`, one JSON object per frame, then `event: end`. JSON has no bare line
  * break, so no text can forge a frame.
  */
 import { isProblem } from "../core/errors.ts";

@@ -129,7 +129,7 @@ function describe(operation: Operation, table: RouteTable, method: string, path:
     responses[PROBLEMS[name][0]] ??= { $ref: `#/components/responses/${name}` };
 }
 
-/** The framework writes the schema of an empty answer where its content would stand. */
+/** The framework writes the schema of an empty answer where its content would be. */
 function cleanContent(message: Message | undefined): void {
   if (!message?.content) return;
   if (Object.values(message.content).some((media) => typeof media !== "object")) delete message.content;

@@ -34,7 +34,7 @@ export function operationName({ method, path, lists, creates }: OperationFacts):
   return camel([...last.words, ...(before.length > 0 ? singular(before) : [])]);
 }
 
-/** Parts of paths that say where an operation stands, not what it is about. */
+/** Parts of paths that say where an operation is, not what it is about. */
 const PLACES = new Set(["v1", "internal", "auth", "admin"]);
 const SHORT: Record<string, string> = { "knowledge-graph": "graph" };
 

@@ -1,6 +1,6 @@
 /** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import { type FieldError, isProblem, Problem } from "../core/errors.ts";
+import { codeOf, type FieldError, isProblem, Problem } from "../core/errors.ts";
 import { isGarbled } from "../store/damage.ts";
 import { wrongWords } from "./schema-words.ts";
 
@@ -103,13 +103,13 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
     return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
   if (code === "NOT_FOUND")
     return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
-  const sqlite = isGarbled(error) ? "SQLITE_CORRUPT" : (error as { code?: unknown } | null)?.code;
+  const sqlite = isGarbled(error) ? "SQLITE_CORRUPT" : codeOf(error);
   if (sqlite === "SQLITE_FULL" || sqlite === "SQLITE_IOERR_WRITE" || sqlite === "ENOSPC")
     return {
       problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),
       internal: true,
     };
-  const damaged = typeof sqlite === "string" && STORAGE.find(([codes]) => codes.test(sqlite));
+  const damaged = sqlite !== undefined && STORAGE.find(([codes]) => codes.test(sqlite));
   if (damaged) return { problem: new Problem(503, damaged[1], damaged[2]), internal: true };
   if (sqlite === "SQLITE_BUSY")
     return {

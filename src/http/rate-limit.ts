@@ -7,7 +7,7 @@ import type { Clock } from "../core/clock.ts";
 import { Problem } from "../core/errors.ts";
 import type { Caller } from "./caller.ts";
 
-/** Requests per window. Lock-out of accounts after wrong tries is apart from this, in the feature. */
+/** Requests per window. The lock-out of accounts after wrong tries is separate, in the feature. */
 const RATE_LIMITS = {
   login: { quota: 30, seconds: 60 },
   refresh: { quota: 120, seconds: 60 },
@@ -23,7 +23,7 @@ const MOST = 50_000;
 export interface RateLimits {
   /** Counts a request to a limited route. @returns its headers. @throws Problem 429. */
   route(name: RateLimitName, address: string): Record<string, string>;
-  /** Counts a request by its caller; where nobody logs in, by address. The engine is not held. @throws Problem 429. */
+  /** Counts a request by its caller; where nobody logs in, by address. The engine is not limited. @throws Problem 429. */
   caller(caller: Caller): Record<string, string>;
 }
 
@@ -70,7 +70,7 @@ export function createRateLimits(clock: Clock, apiPerMinute: number): RateLimits
   };
 }
 
-/** Windows that are over go; if none is, the oldest tenth does, so that memory stays bounded under any flood. */
+/** Windows that are over are removed; if none is, the oldest tenth is, so that memory stays bounded under any flood. */
 function makeRoom(windows: Map<string, Window>, now: number): void {
   if (windows.size < MOST) return;
   for (const [id, { until }] of windows) if (until <= now) windows.delete(id);
@@ -82,8 +82,8 @@ function makeRoom(windows: Map<string, Window>, now: number): void {
 export function addressKey(address: string): string {
   if (!ipaddr.isValid(address)) return "unknown";
   const parsed = ipaddr.process(address);
-  if (parsed.kind() === "ipv4") return parsed.toString();
-  return `${(parsed as ipaddr.IPv6).parts
+  if (parsed instanceof ipaddr.IPv4) return parsed.toString();
+  return `${parsed.parts
     .slice(0, 4)
     .map((part) => part.toString(16))
     .join(":")}::/64`;

@@ -1,4 +1,4 @@
-/** When routes are made, and by whom a path is answered. */
+/** When routes are made, and which answers a path. */
 import { describe, expect, test } from "bun:test";
 import { type AnyElysia, Elysia } from "elysia";
 import { createRouteTable, type Routes } from "./route-table.ts";

@@ -48,7 +48,7 @@ export function createRouteTable(
   routes: readonly Routes[],
   assemble: (routes: readonly AnyElysia[]) => AnyElysia,
 ): RouteTable {
-  // A path without parameters is its own feature's alone, whatever routes the others will bring.
+  // A path without parameters belongs to its own feature alone, whatever routes the others will bring.
   const early = lazy(() => {
     const made = entriesOf(assemble(routes.filter((one) => typeof one !== "function")));
     return new Map(made.filter(({ path }) => !/[:*]/.test(path)).map((entry) => [nameOf(entry), entry]));

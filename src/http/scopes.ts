@@ -1,5 +1,5 @@
 /**
- * Scopes of API keys: what a key is held to, below what its user may. Asked once, in the gate, for every route. A key
+ * Scopes of API keys: what a key is limited to, below what its user may. Asked once, in the gate, for every route. A key
  * without scopes may what its user may.
  */
 import { forbidden, type Problem } from "../core/errors.ts";
@@ -15,14 +15,14 @@ export const SCOPES = {
 
 export type Scope = keyof typeof SCOPES;
 
-/** Sent by POST for the size of their questions; they change nothing. What /mcp is asked to do is checked by itself. */
+/** Sent by POST for the size of their questions; they change nothing. What /mcp is asked to do is checked separately. */
 const READING = [
   /^\/mcp$/,
   /^\/v1\/events\/ticket$/,
   /^\/v1\/projects\/[^/]+\/knowledge-graph\/(query|impact|cypher)$/,
 ];
 const WORK = /^\/v1\/(runs|chat|swarm|spawn-executor|onboarding|attachments|ingest)(\/|$)/;
-/** What decides who gets in: a key that is held to scopes never makes or changes it, or it would outgrow them. */
+/** What decides who gets in: a key that is limited to scopes never makes or changes it, or it would outgrow them. */
 const CREDENTIALS = /^\/v1\/(auth|users)(\/|$)/;
 
 /** The problem that keeps a key with scopes out, or undefined. `route` is the route as declared. */

@@ -3,7 +3,7 @@
  * heads (16 KiB, about 12 s); bodies are bounded by the gate; here is the rest of a connection's time.
  */
 import type { Server } from "bun";
-import { Problem } from "../core/errors.ts";
+import { codeOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Bodies } from "./body.ts";
 import type { Gate } from "./gate.ts";
@@ -37,7 +37,7 @@ export function listen(options: ListenOptions): Listening {
     self.timeout(request, 0);
     const response = await gate(request, { address: self.requestIP(request)?.address ?? "", segments });
     if (isEventStream(response)) return response;
-    // The timer starts again as the client takes the answer. What still comes of a refused body is dropped for a
+    // The timer starts again as the client takes the answer. The rest of a refused body is dropped for a
     // while: a client that only writes gets to read the answer, and a proxy to pass it on.
     const ms = bodies.isUnread(request) ? LIMITS.refusedBodyMs : keepAliveMs;
     self.timeout(request, ms / 1_000);
@@ -50,15 +50,15 @@ export function listen(options: ListenOptions): Listening {
       port,
       development: false,
       idleTimeout: keepAliveMs / 1_000,
-      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only cut the line.
+      // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only close the connection.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       routes: routesBySegments(serve),
       fetch: (request, self) => serve(request, self, 0),
-      // Nothing gets here: the gate does not throw. Should it, nobody sees a page of the runtime's.
+      // Not reached, as the gate does not throw; if it did, nobody would see the runtime's own error page.
       error: (error) => problemResponse(toProblem(error).problem, { requestId: "unknown", path: "/" }),
     });
   } catch (error) {
-    const code = (error as { code?: string }).code;
+    const code = codeOf(error);
     if (code === "EADDRINUSE")
       throw new Problem(
         409,

@@ -11,7 +11,7 @@ export interface Site {
   base(request: Request): string;
   /** A cookie below `path`, a path of ours. Kept from plain-text connections where the site is https. */
   cookie(name: string, value: string, options: { path?: string; sameSite: "Strict" | "Lax"; maxAge: number }): string;
-  /** Whether the request comes from a page of this site: what a change that rides on a cookie must show. */
+  /** Whether the request comes from a page of this site: required of a change that is authenticated by a cookie. */
   ownPage(request: Request): boolean;
   /** A path of this site to send a browser to; anything else becomes the start page. */
   localPath(wanted: string | undefined): string;
@@ -24,7 +24,7 @@ export function createSite({ publicUrl, host }: Pick<Config, "publicUrl" | "host
     prefix,
     base(request) {
       if (publicUrl) return publicUrl;
-      // On a loopback bind the gate lets loopback names in only, so the Host is no attacker's choice.
+      // On a loopback bind the gate lets loopback names in only, so an attacker cannot choose the Host.
       if (isLoopback(host)) return `http://${request.headers.get("host")}`;
       throw unavailable(
         "public_url_needed",

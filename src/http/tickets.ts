@@ -10,7 +10,7 @@ const MOST = 10_000;
 export interface Tickets {
   /** @throws Problem 429 when too many are out. */
   issue(caller: Caller): string;
-  /** The caller that it was issued to, once; undefined for none of ours, used or late. */
+  /** The caller that it was issued to, once; undefined for one that is unknown, used or expired. */
   redeem(ticket: string): Caller | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Writing a backup in a process of its own: copying the database takes its thread for as long as it lasts. */
+/** Writing a backup in a process of its own: copying the database blocks its thread while it runs. */
 import { isProblem, messageOf, Problem } from "../core/errors.ts";
 import { type BackupReport, bytesToPack, writeBackup } from "./backup.ts";
 
@@ -61,7 +61,7 @@ export const createBackupWriter =
         },
         onExit(_, code, killedBy) {
           signal.removeEventListener("abort", stop);
-          // Does nothing where it has answered.
+          // Has no effect once it has answered.
           if (signal.aborted) reject(signal.reason);
           else reject(new Error(`the backup's process ended (${killedBy ?? code})`));
         },

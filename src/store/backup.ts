@@ -24,7 +24,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import Database from "better-sqlite3";
 import { extract, type Pack, pack } from "tar-stream";
-import { messageOf, Problem } from "../core/errors.ts";
+import { codeOf, messageOf, Problem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 
 const DATABASE = "skep.db";
@@ -42,7 +42,7 @@ export interface BackupReport {
 }
 
 export interface BackupOptions {
-  /** Leave the keys out, so that who has the archive alone cannot read the secrets in it. */
+  /** Leave the keys out, so that the archive alone does not give away the secrets in it. */
   withoutKeys: boolean;
   progress?(report: BackupReport): void;
 }
@@ -50,7 +50,7 @@ export interface BackupOptions {
 const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
 /**
- * Writes a gzipped tar, for its owner alone; nothing is there under its name before it is whole.
+ * Writes a gzipped tar, for its owner alone; it appears under its name only when it is whole.
  * @throws Problem 422 without a database in the folder, when the file already exists, or cannot be written.
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
@@ -88,7 +88,7 @@ function scratchBeside(file: string): string {
   try {
     return mkdtempSync(join(dirname(resolve(file)), `.${basename(file)}-`));
   } catch (error) {
-    throw failed("not_writable", `${dirname(resolve(file))} cannot be written (${codeOf(error)}).`);
+    throw failed("not_writable", `${dirname(resolve(file))} cannot be written (${reasonOf(error)}).`);
   }
 }
 
@@ -135,7 +135,7 @@ async function packed(data: string, database: string, draft: string, options: Ba
     await written.catch(() => {});
     throw error instanceof Problem
       ? error
-      : failed("not_written", `The backup could not be written (${codeOf(error)}).`);
+      : failed("not_written", `The backup could not be written (${reasonOf(error)}).`);
   }
   return report;
 }
@@ -159,7 +159,7 @@ async function addTree(archive: Pack, path: string, name: string, count: (added:
 
 const ZEROS = new Uint8Array(64 * 1024);
 
-/** A file that is changed meanwhile is as long as it was found; one that is gone is left out. */
+/** A file that is changed meanwhile keeps the length it was found with; one that is gone is left out. */
 async function addFile(archive: Pack, path: string, name: string, count: Counted): Promise<void> {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (!stat?.isFile()) return;
@@ -188,7 +188,7 @@ async function fillEntry(entry: NodeJS.WritableStream, path: string, size: numbe
 
 /**
  * Puts a backup into an empty or missing folder. Links are made last, so that nothing is written through one.
- * @throws Problem 422 when the folder holds something, or the file is no whole backup; then nothing stays in the folder.
+ * @throws Problem 422 when the folder holds something, or the file is not a whole backup; then the folder stays empty.
  */
 export async function restoreBackup(file: string, data: string): Promise<BackupReport> {
   if (!existsSync(file)) throw failed("unreadable", `There is no file ${file}.`);
@@ -231,7 +231,7 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true, force: true });
     if (!wasThere) rmSync(data, { recursive: true, force: true });
     if (error instanceof Problem) throw error;
-    throw failed("no_backup", `${file} is not a whole backup of Skep (${codeOf(error)}). Nothing was restored.`);
+    throw failed("no_backup", `${file} is not a whole backup of Skep (${reasonOf(error)}). Nothing was restored.`);
   }
 }
 
@@ -256,4 +256,4 @@ function assertDatabase(path: string, file: string): void {
   }
 }
 
-const codeOf = (error: unknown): string => (error as { code?: string }).code ?? messageOf(error);
+const reasonOf = (error: unknown): string => codeOf(error) ?? messageOf(error);

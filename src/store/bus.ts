@@ -9,7 +9,7 @@ export type Subscriber = (event: SkepEvent) => void;
 export interface Bus {
   /** Receives every event of these definitions after its commit. @returns unsubscribe. */
   subscribe<D extends EventDefinition>(definitions: readonly D[], subscriber: (event: EventOf<D>) => void): () => void;
-  /** Resolves once `isSo`, which is asked now and after each of these events. @throws what the signal aborts with. */
+  /** Resolves once `isSo` returns true; called now and after each of these events. @throws what the signal aborts with. */
   until<D extends EventDefinition>(
     definitions: readonly D[],
     isSo: (event?: EventOf<D>) => boolean,

@@ -11,6 +11,6 @@ export const RESTORE =
 export const isGarbled = (error: unknown): boolean =>
   error instanceof SyntaxError && error.message.startsWith("JSON Parse error");
 
-/** @returns what a start says of an error that means damage; any other error as it is. */
+/** @returns what a start reports for an error that means damage; any other error as it is. */
 export const asDamage = (error: unknown): unknown =>
   isGarbled(error) ? new Problem(503, "database_damaged", `The database skep.db is damaged. ${RESTORE}`) : error;

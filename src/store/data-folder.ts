@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { isProblem, messageOf, Problem } from "../core/errors.ts";
+import { codeOf, isProblem, messageOf, Problem } from "../core/errors.ts";
 import { closeToOthers } from "./private-folder.ts";
 
 export interface DataFolder {
@@ -69,7 +69,7 @@ export function openDataFolder(root: string): DataFolder {
     for (const name of PARTS) mkdirSync(part(name), { recursive: true, mode: 0o700 });
   } catch (error) {
     if (isProblem(error)) throw error;
-    const why = (error as { code?: string }).code ?? messageOf(error);
+    const why = codeOf(error) ?? messageOf(error);
     throw badFolder(`Cannot write the data folder ${root} (${why}).`);
   }
   return {
@@ -93,7 +93,7 @@ export function openDataFolder(root: string): DataFolder {
         throw new Problem(
           422,
           "bad_key",
-          `${path} holds no key of 64 hexadecimal digits. Put it back from a copy; without one remove it, and ${LOST[name] ?? "what it protected is lost"}.`,
+          `${path} does not hold a key of 64 hexadecimal digits. Put it back from a copy; without one remove it, and ${LOST[name] ?? "what it protected is lost"}.`,
         );
       return Buffer.from(text, "hex");
     },
@@ -117,7 +117,7 @@ function makeKey(path: string): void {
     // Unlike a rename this leaves a key alone that another process made meanwhile.
     linkSync(draft, path);
   } catch (error) {
-    if ((error as { code?: string }).code !== "EEXIST") throw error;
+    if (codeOf(error) !== "EEXIST") throw error;
   } finally {
     closeSync(file);
     rmSync(draft, { force: true });

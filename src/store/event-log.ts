@@ -35,13 +35,13 @@ export interface EventLog {
   read(after: number, limit: number, filter?: EventFilter): SkepEvent[];
   /** Events before `before`, newest first, a bounded part of the log at a time. */
   page(before: number | undefined, limit: number, filter: EventFilter, fits: (event: RawEvent) => boolean): EventPage;
-  /** Newest id, 0 when nothing ever happened. */
+  /** Newest id, 0 when there is none. */
   lastId(): number;
   /** Newest id of a session's events of these kinds, 0 when there is none. */
   lastOf(sessionId: string, kinds: readonly string[]): number;
   /** Oldest id still kept; `lastId() + 1` when none is. */
   firstId(): number;
-  /** Gives a user's events to another, or to nobody's eyes but administrators'. */
+  /** Gives a user's events to another user, or to administrators only. */
   handOver(from: string, to: string | null): void;
   /** Removes what is older than the limits say. Returns how many. */
   prune(): number;
@@ -101,10 +101,12 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
         where.push("kind IN (SELECT value FROM json_each(@kinds))");
         values["kinds"] = JSON.stringify(filter.kinds);
       }
-      const rows = sqlite
-        .prepare(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`)
-        .all(values);
-      return (rows as EventRow[]).map(present);
+      return sqlite
+        .prepare<[typeof values], EventRow>(
+          `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`,
+        )
+        .all(values)
+        .map(present);
     },
     page(start, limit, filter, fits) {
       const events: SkepEvent[] = [];
@@ -130,7 +132,7 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
       return { events, before };
     },
     handOver(from, to) {
-      // Null would make them everybody's: without an heir they keep the name of who is gone.
+      // Null would make them everybody's: without a new owner they keep the deleted user's id.
       if (to === null) return;
       store.write(() => sqlite.prepare("UPDATE events SET user_id = ? WHERE user_id = ?").run(to, from));
     },

@@ -1,6 +1,6 @@
 /**
  * Rows of a span of time, for lists in the order of their ids: by the time alone SQLite reads on to the end of the table
- * where the span holds less than a page. Ids grow with time, but for those of nearly the same moment.
+ * where the span holds less than a page. Ids grow with time, except among those of nearly the same moment.
  */
 import { type SQL, sql } from "drizzle-orm";
 

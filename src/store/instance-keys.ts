@@ -31,7 +31,7 @@ export function instanceKeys({
     log.warn(
       "SECRET_ENCRYPTION_KEY is not 64 hexadecimal digits; it is stretched with HKDF-SHA-256. Better: openssl rand -hex 32",
     );
-  // A key that is not valid is said now, not by the first who needs it.
+  // A key that is not valid is reported now, not at its first use.
   if (!given && !secretKeyEphemeral && folder.hasKey("secrets.key")) folder.key("secrets.key");
   let ephemeral: Uint8Array | undefined;
   return {
@@ -48,7 +48,7 @@ export function instanceKeys({
       return folder.key("secrets.key");
     },
     signingKey: () => folder.key("signing.key"),
-    // A server that others can reach, through a proxy too, never leaves the plaintext endpoint open for want of a token.
+    // A server that others reach, through a proxy too, never leaves the plaintext endpoint open because it has no token.
     engineToken:
       config.engineInternalToken ??
       (isLoopback(config.host) && !config.authRequired

@@ -1,7 +1,7 @@
 /**
- * One process per data folder. The lock is the kernel's, on the folder itself, so that there is no file by whose removal
- * it could be lost; it is freed when the process dies, however it dies. A program that it was just starting when it was
- * killed holds the folder open until it runs, so a lock that is held is asked for a little longer.
+ * One process per data folder. The lock is the kernel's, on the folder itself, so that there is no file whose removal
+ * would lose it; it is freed when the process dies, however it dies. A program that it was just starting when it was
+ * killed holds the folder open until it runs, so a lock that is held is waited for a little.
  */
 import { dlopen, FFIType, type Pointer, read } from "bun:ffi";
 import { closeSync, constants, openSync } from "node:fs";
@@ -54,7 +54,7 @@ export function lockDataFolder(folder: string, patienceMs = PATIENCE_MS): () => 
 
 const isHeld = (code: string | undefined): boolean => code === "EAGAIN" || code === "EWOULDBLOCK";
 
-/** @returns the system's code when the lock was not had. */
+/** @returns the system's code when the lock could not be taken. */
 function flock(descriptor: number): string | undefined {
   const { lock, errno } = openLibrary();
   if (lock(descriptor, EXCLUSIVE | AT_ONCE) === 0) return undefined;
@@ -64,7 +64,7 @@ function flock(descriptor: number): string | undefined {
 
 interface Library {
   lock(descriptor: number, how: number): number;
-  /** Where the number of the last error stands. */
+  /** Address of the last error's number. */
   errno(): number;
 }
 

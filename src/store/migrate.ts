@@ -21,9 +21,7 @@ export function migrate(
   db.exec(
     "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT, WITHOUT ROWID",
   );
-  const applied = new Set(
-    (db.prepare("SELECT name FROM migrations").all() as { name: string }[]).map((row) => row.name),
-  );
+  const applied = new Set(db.prepare<[], string>("SELECT name FROM migrations").pluck().all());
   const known = new Set(migrations.map((migration) => migration.name));
   const foreign = [...applied].filter((name) => !known.has(name));
   if (foreign.length > 0)

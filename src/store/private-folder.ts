@@ -1,5 +1,5 @@
 /**
- * Whom the data folder is open to. Everything in it is for its owner alone: folders 0700, files 0600 (or 0700 where the
+ * Who may open the data folder. Everything in it is for its owner alone: folders 0700, files 0600 (or 0700 where the
  * owner may execute them), whatever they were made with or copied from.
  *
  * Working copies of projects and runs are closed at their own folder: what is below belongs to agents, and a path there
@@ -30,7 +30,7 @@ export function exposedPaths(root: string): string[] {
   return found;
 }
 
-/** Nothing of a folder that this user may not list. */
+/** Empty for a folder that this user may not list. */
 function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
@@ -55,7 +55,7 @@ function closeOne(path: string): boolean {
     } finally {
       closeSync(file);
     }
-    // Some file systems take the call and keep their own rights.
+    // Some file systems accept the call but keep their own rights.
     return (lstatSync(path).mode & OTHERS) === 0;
   } catch {
     return false;

@@ -1,6 +1,6 @@
 /**
  * Rows of a table by conditions of our own, for lists that are asked for often: the query builder writes the text of a
- * query again for each request, and takes each row apart and together, which takes several times as long as SQLite does.
+ * query again for each request, and rebuilds each row, which takes several times as long as SQLite does.
  */
 import { getTableColumns, getTableName } from "drizzle-orm";
 import type { SQLiteTable } from "drizzle-orm/sqlite-core";
@@ -13,7 +13,7 @@ type Value = string | number | null;
 export type Condition = readonly [sql: string, ...values: Value[]] | undefined;
 
 export interface Reader<Row> {
-  /** @param rest what is behind `SELECT … FROM table`, with `?` for the values. */
+  /** @param rest what follows `SELECT … FROM table`, with `?` for the values. */
   all(rest: string, ...values: Value[]): Row[];
   /** The same `FROM first CROSS JOIN table`: the rows come as `first`, which is read first, names them. */
   joined(first: string, rest: string, ...values: Value[]): Row[];
@@ -64,7 +64,7 @@ export const within = (column: string, values: readonly Value[]): Condition => [
   ...values,
 ];
 
-/** Of these values, as one of them so that the statement stays the same however many there are. */
+/** The same with all values as one parameter, so that the statement's text does not depend on their number. */
 export const among = (column: string, values: readonly string[]): Condition => [
   `${column} IN (SELECT value FROM json_each(?))`,
   JSON.stringify(values),

@@ -15,7 +15,7 @@ export function createStatementCache(sqlite: Database.Database): Prepare {
   return (text) => {
     const found = known.get(text);
     if (found) {
-      // The last user may have asked for rows as arrays or for single values.
+      // The last caller may have asked for rows as arrays or for single values.
       if (found.reader) found.raw(false).pluck(false);
       return found;
     }

@@ -114,7 +114,7 @@ describe("store", () => {
     store.close();
   });
 
-  test("data that is not as its schema is refused where events are checked, unknown members too", () => {
+  test("data that does not match its schema is refused where events are checked, unknown members too", () => {
     const store = open();
     const wrong = [{ title: 1 }, {}, { title: "a", more: true }] as unknown as { title: string }[];
     for (const data of wrong) expect(() => store.write(({ emit }) => emit(said, { data }))).toThrow("event said");

@@ -200,7 +200,7 @@ function createStore(
     }
   }
   /** Effects may write: theirs is a transaction of its own with events and effects of its own. */
-  function tellAndDo(): void {
+  function deliver(): void {
     const [events, due] = [written, effects];
     written = [];
     effects = [];
@@ -217,7 +217,7 @@ function createStore(
     if (depth > 0) return nested(change);
     const result = outermost(change);
     // What follows happens in its own right, not for the caller of the change.
-    authorities.run(undefined, tellAndDo);
+    authorities.run(undefined, deliver);
     return result;
   }
   /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
@@ -286,7 +286,7 @@ const NO_REFS = {
   user_id: null,
 };
 
-/** Puts the text of `next` behind that of `last` where both say the same of the same. */
+/** Appends the text of `next` to that of `last` where both are of the same session and call. */
 function joined(last: EventDraft, next: EventDraft): boolean {
   const [before, after] = [last.data["text"], next.data["text"]];
   if (typeof before !== "string" || typeof after !== "string") return false;
@@ -298,5 +298,5 @@ function joined(last: EventDraft, next: EventDraft): boolean {
 function assertFits(definition: EventDefinition, data: object): void {
   const faults = faultsOf(definition, data);
   if (faults.length > 0)
-    throw new Error(`data of the event ${definition.kind} is not as its schema: ${faults.join("; ")}`);
+    throw new Error(`data of the event ${definition.kind} does not match its schema: ${faults.join("; ")}`);
 }

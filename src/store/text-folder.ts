@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join, sep } from "node:path";
-import { Problem } from "../core/errors.ts";
+import { codeOf, Problem } from "../core/errors.ts";
 
 export interface TextFile {
   /** Relative to the folder, with `/`. */
@@ -172,7 +172,7 @@ function readFile(real: string, path: string, known: Cached | undefined): Cached
       closeSync(handle);
     }
   } catch (error) {
-    const code = (error as { code?: string }).code;
+    const code = codeOf(error);
     if (code === "ENOENT") return undefined;
     return { stamp: "", file: { path, text: "", problem: `The file cannot be read (${code}).`, modifiedAt: 0 } };
   }

@@ -1,7 +1,7 @@
 /**
  * The words of a question, put to an index of three characters in a row (FTS5's `trigram` with `detail = none`). The index
  * names the rows that may hold the words, newest first; the texts of those are then compared with the words, since only
- * some of a word's characters are asked for and the index does not know in which order they stand.
+ * some of a word's characters are asked for and the index does not know in which order they appear.
  */
 import { allOf, type Condition, contains } from "./reader.ts";
 

@@ -68,7 +68,7 @@ export async function steadyStep(): Promise<void> {
 export const totp = (secret: string, steps = 0): string =>
   generateSync({ secret, epoch: Math.floor(Date.now() / 1_000) + steps * 30 });
 
-/** Switches two-factor verification on. Uses up the step before the present one. */
+/** Switches two-factor verification on. Uses up the step before the current one. */
 export async function enableTwoFactor(
   server: TestServer,
   { token }: Account,

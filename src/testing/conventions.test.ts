@@ -133,7 +133,7 @@ describe("a cursor", () => {
     expect(taken).toEqual([]);
   });
 
-  test("of the same list of something else is another list's", async () => {
+  test("of the same list of another object is refused as another list's", async () => {
     const ids = await Promise.all(["left", "right"].map((name) => made("/v1/projects", { name })));
     const [left, right] = ids.map(({ id }) => `/v1/projects/${id}/tasks`) as [string, string];
     for (const title of ["a", "b"]) await made(left, { title });
@@ -205,7 +205,7 @@ describe("what is sent", () => {
     expect(again.body).toEqual(first.body);
   });
 
-  test("as an image that is no image's name is refused, wherever one is taken", async () => {
+  test("as an image that is not an image's name is refused, wherever one is taken", async () => {
     const agent = await made("/v1/agents", { id: "imaged", name: "I", prompt: "You are." });
     for (const image of ["not an image!", "a/../b", "--privileged", "UPPER/case"]) {
       const settings = await call("PUT", "/v1/settings", { sandbox: { image } });

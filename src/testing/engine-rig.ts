@@ -103,7 +103,7 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
   };
 }
 
-/** Rigs of one test file: `started` opens and starts one, `close` takes all away. */
+/** Rigs of one test file: `started` opens and starts one, `close` removes all. */
 export function createRigs() {
   const rigs: Rig[] = [];
   const open = async (options: RigOptions): Promise<Rig> => {

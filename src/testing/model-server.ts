@@ -9,7 +9,7 @@ import { type FakeReply, type Wire, wireStream } from "./model-wire.ts";
 
 export type Behaviour =
   | { kind: "reply"; reply: FakeReply; firstTokenMs?: number; frameMs?: number; until?: () => Promise<unknown> }
-  /** An answer that is no stream. The body's `{{key}}` becomes the key that was sent, as some providers echo it. */
+  /** An answer that is not a stream. The body's `{{key}}` becomes the key that was sent, as some providers echo it. */
   | { kind: "status"; status: number; headers?: Record<string, string>; body?: unknown }
   /** The stream ends without its end: closed in order, or the connection torn down. */
   | { kind: "cut"; reply: FakeReply; how: "closed" | "torn" }
@@ -50,7 +50,7 @@ function wireOf(path: string): Wire | undefined {
   if (path.endsWith("/responses")) return "responses";
   if (path.endsWith("/messages")) return "anthropic";
   if (path.includes(":streamGenerateContent")) return "google";
-  // Behaviours that are of no protocol can be had under any other path of these names.
+  // Behaviours that belong to no protocol are under any other path of these names.
   if (/^\/(hang|redirect)\b/.test(path)) return "chat";
   return undefined;
 }

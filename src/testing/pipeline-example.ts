@@ -1,4 +1,4 @@
-/** The example of the design page; `tasks` is what its `each` step reads. */
+/** A pipeline with every kind of step; `tasks` is what its `each` step reads. */
 export const EXAMPLE = `id: feature
 name: Feature
 description: Design, build, review

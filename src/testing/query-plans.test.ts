@@ -26,7 +26,7 @@ const SMALL = new Set(
 );
 /** Of these a page is not sorted out of all that one user, agent or state has. */
 const HISTORY = new Set(["runs", "steps", "executions", "messages", "tool_calls", "llm_calls", "events"]);
-/** Of "plan: statement" those that may, each with why. */
+/** Of "plan: statement" those that are allowed, each with why. */
 const MAY: [statement: RegExp, why: string][] = [
   [/\+runs\.status IN/, "nearly all runs have one of these states, so that the newest fill a page"],
   [/INDEX (notifications_open|sessions_live):/, "an index of those that are open alone"],

@@ -1,4 +1,4 @@
-/** A browser's ways without a browser: cookies by host and path, redirects, forms. For walking through log-in pages. */
+/** What a browser does, without a browser: cookies by host and path, redirects, forms. For walking through log-in pages. */
 export interface Visited {
   status: number;
   url: string;

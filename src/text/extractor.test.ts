@@ -159,7 +159,11 @@ describe("A19, A21: a file that is hostile or broken fails with a reason, and th
       /^422 unreadable/,
     ],
     ["a PDF of pictures", () => pdfOf(deflateSync(Buffer.from("q Q")), ["FlateDecode"]), /no text in it/],
-    ["an archive that is no document", () => docxOf("x", { "word/document.xml": strToU8("not xml") }), /no Word file/],
+    [
+      "an archive that is not a document",
+      () => docxOf("x", { "word/document.xml": strToU8("not xml") }),
+      /not a Word file/,
+    ],
     ["a program", () => Uint8Array.from([0x7f, 0x45, 0x4c, 0x46, 2, 1, 1, ...Array(64).fill(0)]), /PDF, DOCX, HTML/],
     ["text that is not valid", () => Uint8Array.from([0xc3, 0x28, 0, 1, 2]), /PDF, DOCX, HTML/],
   ];

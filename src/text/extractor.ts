@@ -105,7 +105,7 @@ const REASONS = {
 const unreadable = (reason: string) => new Problem(422, "unreadable", `The file cannot be read. ${reason}`);
 const stopping = () => unavailable("stopping", "The server stops.");
 
-/** In the shell the bounds are the system's own, also when this process has died; without one there is the watch. */
+/** With a shell the system enforces the bounds, even after this process has died; without one the watch does. */
 function bounded(command: readonly string[], { timeoutMs, dataKilobytes }: ExtractorLimits): string[] {
   if (!existsSync(SHELL)) return [...command];
   const seconds = Math.ceil(timeoutMs / 1_000);
@@ -141,7 +141,7 @@ async function outcomeOf(output: ReadableStream<Uint8Array>, receiver: Receiver)
   return outcome;
 }
 
-/** 0 where the system does not say. */
+/** 0 where the system does not report it. */
 function residentBytes(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/statm`, "utf8").split(" ")[1]) * PAGE_BYTES;

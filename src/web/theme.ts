@@ -6,7 +6,7 @@ function apply(): void {
   try {
     chosen = localStorage.getItem("skep-theme");
   } catch {
-    // Storage is switched off: the system's choice holds.
+    // Storage is switched off: the system's choice applies.
   }
   const theme = chosen === "light" || chosen === "dark" ? chosen : dark.matches ? "dark" : "light";
   document.documentElement.dataset["theme"] = theme;

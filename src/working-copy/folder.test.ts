@@ -72,7 +72,7 @@ describe.each([
     expect([readdirSync(root), readdirSync(outside)]).toEqual([[], ["file"]]);
   });
 
-  test("follows no link, wherever it stands and wherever it leads", () => {
+  test("follows no link, wherever it is and wherever it leads", () => {
     using top = open();
     const acts: [string, () => unknown][] = [
       ["read through one", () => top.readFile("link/file", 100)],

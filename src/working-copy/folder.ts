@@ -4,7 +4,9 @@
  * is read, written or removed. Reading takes regular files only and never waits: a pipe or a device that somebody left
  * there is refused at once.
  */
+
 import { closeSync, constants, fchmodSync, fchownSync, openSync, readSync, rmdirSync, writeSync } from "node:fs";
+import { codeOf } from "../core/errors.ts";
 import {
   type DirectoryEntry,
   FileError,
@@ -28,7 +30,7 @@ export interface Owner {
   gid: number;
 }
 
-/** A `latin1` name as text; what is no UTF-8 shows as U+FFFD. */
+/** A `latin1` name as text; what is not UTF-8 shows as U+FFFD. */
 export function asText(name: string): string {
   return /[^\x00-\x7f]/.test(name) ? Buffer.from(name, "latin1").toString() : name;
 }
@@ -50,20 +52,20 @@ export function openFolder(path: string, names: NameEncoding = "utf8", system: L
   return new Folder(system, openSync(path, FOLDER), names);
 }
 
-/** Removes a folder and everything in it, links themselves; nothing there is fine. The path as for `openFolder`. */
+/** Removes a folder and everything in it, links themselves; a missing folder is fine. The path as for `openFolder`. */
 export async function removeFolder(path: string): Promise<void> {
   try {
     using folder = openFolder(path, "latin1");
     await folder.empty();
     rmdirSync(path);
   } catch (error) {
-    if ((error as { code?: string }).code !== "ENOENT") throw error;
+    if (codeOf(error) !== "ENOENT") throw error;
   }
 }
 
 /**
  * Paths are relative, of one or more components; none may be empty, `.` or `..`. All methods throw `FileError`: `ELOOP`
- * or `ENOTDIR` where a link stands in the way.
+ * or `ENOTDIR` where a link is in the way.
  */
 export class Folder {
   #open = true;
@@ -185,7 +187,7 @@ export class Folder {
     }
   }
 
-  /** Gives an entry another path; what stood there is replaced, be it a link. */
+  /** Gives an entry another path; what was there is replaced, even a link. */
   rename(path: string, newPath: string): void {
     this.#at(path, (from, name) =>
       this.#at(newPath, (to, newName) => this.system.rename(from, name, to, newName, this.names)),
@@ -202,7 +204,7 @@ export class Folder {
     this.#at(path, (folder, name) => this.system.unlink(folder, name, this.names, "folder"));
   }
 
-  /** Gives the thing itself, not what a link leads to; "" is this folder. */
+  /** Gives the entry itself to the owner, not what a link leads to; "" is this folder. */
   chown(path: string, owner: Owner): void {
     if (path === "") return fchownSync(this.descriptor, owner.uid, owner.gid);
     this.#at(path, (folder, name) => this.system.chown(folder, name, this.names, owner.uid, owner.gid));

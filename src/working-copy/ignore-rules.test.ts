@@ -68,7 +68,7 @@ describe("rules", () => {
     );
   }, 300_000);
 
-  test("a byte order mark before them is none of them", async () => {
+  test("a byte order mark before them is not a rule", async () => {
     const { ours, byGit } = await listed({ ...tree, ".gitignore": "\ufeff*.log\n" });
     expect(ours).toEqual(byGit);
     expect(ours).not.toContain("b.log");

@@ -6,7 +6,7 @@
 /** What one .gitignore says about a path below its folder: leave out, keep after all, or nothing. */
 export type IgnoreRules = (path: string, isFolder: boolean) => boolean | undefined;
 
-/** Larger files have no effect; nor have rules after so many, and longer ones. */
+/** Larger files have no effect, nor do rules beyond MAX_RULES or longer than MAX_RULE_CHARACTERS. */
 export const MAX_IGNORE_BYTES = 64 * 1024;
 const MAX_RULES = 1_000;
 const MAX_RULE_CHARACTERS = 512;
@@ -19,7 +19,7 @@ interface Rule {
   byName: boolean;
 }
 
-/** Reads the text of a .gitignore. Lines that are no usable pattern are passed over. */
+/** Reads the text of a .gitignore. Lines that are not a usable pattern are passed over. */
 export function parseIgnoreRules(text: string): IgnoreRules {
   const rules = text.split(/\r?\n/, MAX_RULES).flatMap((line) => parseRule(line) ?? []);
   rules.reverse();

@@ -64,7 +64,7 @@ async function* evenPieces(first: Buffer, rest: AsyncIterable<Buffer>, last: Buf
   yield Buffer.concat([...held, last]);
 }
 
-/** Old and new entries in the order of their paths; what stands together in the old index comes as one piece. */
+/** Old and new entries in the order of their paths; entries that are adjacent in the old index come as one piece. */
 async function* merged(before: GitIndex, edits: readonly Edit[]): AsyncGenerator<Buffer> {
   const turn = takeTurns();
   let from = 0;

@@ -1,16 +1,16 @@
 /**
- * The few calls of the C library that take a folder's descriptor, which node:fs lacks. Loaded at first use, once a
- * thread. A call that fails throws `FileError` with the system's own code.
+ * The few calls of the C library that take a folder's descriptor, which node:fs lacks. Loaded at first use, once
+ * per thread. A call that fails throws `FileError` with the system's own code.
  */
 import { dlopen, type FFIFunction, type Pointer, ptr, read } from "bun:ffi";
 import { constants } from "node:fs";
 import { constants as systemConstants } from "node:os";
 import { C_LIBRARIES } from "../core/c-library.ts";
 
-/** How names are given and answered: `latin1` is one character a byte, for names that need not be UTF-8. */
+/** How names are given and answered: `latin1` is one character per byte, for names that need not be UTF-8. */
 export type NameEncoding = "utf8" | "latin1";
 
-/** A failed call. `code` as in node's errors: `ENOENT`, `ELOOP` (a link stands in the way), `EXDEV`… */
+/** A failed call. `code` as in node's errors: `ENOENT`, `ELOOP` (a link is in the way), `EXDEV`… */
 export class FileError extends Error {
   constructor(
     readonly code: string,
@@ -116,7 +116,7 @@ export function loadLibc(stepwise = false): Libc {
 
 type Memory = ReturnType<typeof createMemory>;
 
-/** Where arguments and answers lie: one thread makes one call at a time. */
+/** Memory for arguments and results: one thread makes one call at a time. */
 function createMemory() {
   // One large block of its own: its address never changes.
   const block = new ArrayBuffer(4 * PATH_BYTES + ENTRIES_BYTES);

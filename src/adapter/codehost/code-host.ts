@@ -2,7 +2,7 @@
 
 export type CodeHostKind = "github" | "gitea";
 
-/** How a host is reached and what it lets us in with. */
+/** How a host is reached, and the credential for it. */
 export interface CodeHostAccess {
   kind: CodeHostKind;
   /** Of its API for GitHub (`https://api.github.com`), of the site for Gitea and Forgejo. No slash at the end. */
@@ -88,7 +88,7 @@ export interface OpenPull {
 
 /**
  * Every call fails with a Problem: 404 `codehost_not_found`, 403 `codehost_forbidden`, 422 `codehost_refused`, and what
- * may be better later: 502 `codehost_unauthorized`, `codehost_failed`, `codehost_unreachable`, 503 `codehost_busy`.
+ * may succeed later: 502 `codehost_unauthorized`, `codehost_failed`, `codehost_unreachable`, 503 `codehost_busy`.
  */
 export interface CodeHost {
   self(): Promise<HostAccount>;
@@ -122,7 +122,7 @@ export function gitOrigin({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): 
   return kind === "github" && origin === "https://api.github.com" ? "https://github.com" : origin;
 }
 
-/** `owner/name` of an address of that host; undefined for another host's, and for what is no repository's. */
+/** `owner/name` of an address of that host; undefined for any other address. */
 export function repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, address: string): string | undefined {
   const origin = new URL(gitOrigin(access));
   const scp = /^(?:ssh:\/\/)?[\w.-]+@([^:/]+)(?::\d+)?[:/](.+)$/.exec(address);
@@ -134,7 +134,7 @@ export function repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, add
   return /^\/+([\w.-]+\/[\w.-]+?)(?:\.git)?\/?$/.exec(path)?.[1];
 }
 
-/** A Gitea may lie below a path of its site. */
+/** A Gitea may be below a path of its site. */
 const kindPath = ({ kind, url }: Pick<CodeHostAccess, "kind" | "url">): string =>
   kind === "gitea" ? `${new URL(url).pathname.replace(/\/$/, "")}/` : "/";
 

@@ -1,6 +1,6 @@
 /** Gitea and Forgejo, which has kept its API, with an access token. */
 import { type Comment, giteaApi, type PullRequest, type Repository } from "gitea-js";
-import { type CodeHost, type CodeHostAccess, type HostRepository, type Permission, splitName } from "./code-host.ts";
+import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 50;
@@ -32,7 +32,7 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
       at(name, async (owner, repo) => {
         const { permission } = (await repos.repoGetRepoPermissions(owner, repo, login)).data;
         if (permission === "owner") return "admin";
-        return (["admin", "write", "read"].find((one) => one === permission) ?? "none") as Permission;
+        return (["admin", "write", "read"] as const).find((one) => one === permission) ?? "none";
       }),
     // Bots are users like others there; the rule names each.
     isBot: (_name, login) =>

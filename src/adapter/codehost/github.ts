@@ -1,8 +1,8 @@
-/** GitHub, as an App (short-lived tokens, one installation an owner) or with one access token. */
+/** GitHub, as an App (short-lived tokens, one installation per owner) or with one access token. */
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/core";
 import { Problem } from "../../core/errors.ts";
-import { type CodeHost, type CodeHostAccess, type HostRepository, type Permission, splitName } from "./code-host.ts";
+import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
 const PAGE = 100;
@@ -40,7 +40,7 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
       at(name, async (octokit, place) => {
         const route = "GET /repos/{owner}/{repo}/collaborators/{username}/permission";
         const { permission } = (await octokit.request(route, { ...place, username })).data;
-        return (["admin", "write", "read"].find((one) => one === permission) ?? "none") as Permission;
+        return (["admin", "write", "read"] as const).find((one) => one === permission) ?? "none";
       }),
     isBot: (name, username) =>
       at(name, async (octokit) => (await octokit.request("GET /users/{username}", { username })).data.type === "Bot"),

@@ -45,7 +45,7 @@ async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(Buffer.concat(chunks));
 }
 
-/** What a host's answer means. What may be better later has a status of 500 or more, so that a job is tried again. */
+/** What a host's answer means. What may succeed later has a status of 500 or more, so that a job is tried again. */
 function refused(status: number, said: string): Problem {
   const words = said.replace(/\s+/g, " ").trim().slice(0, 300) || "no reason given";
   if (status === 401)

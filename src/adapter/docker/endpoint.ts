@@ -24,7 +24,7 @@ export interface EndpointOptions {
 
 const SYSTEM_SOCKET = "/var/run/docker.sock";
 
-/** The endpoint to use. Throws 400 for a DOCKER_HOST that is no address we can speak to (ssh, npipe). */
+/** The endpoint to use. Throws 400 for a DOCKER_HOST that is not an address we can speak to (ssh, npipe). */
 export function dockerEndpoint(options: EndpointOptions = {}): DockerEndpoint {
   const host = options.host?.trim();
   if (!host) return socketEndpoint(usualSockets(options).find((path) => existsSync(path)) ?? SYSTEM_SOCKET);

@@ -19,7 +19,7 @@ export interface RunningExec {
   /** Resolves when the command's streams are closed; throws Problem when they break. */
   readonly closed: Promise<void>;
   /**
-   * What the engine has booked as its exit code, to be asked once the streams are closed; null when it does not know
+   * What the engine has recorded as its exit code, to be asked once the streams are closed; null when it does not know
    * the command any more. When the container ended, this number may be 0 all the same: look at the container's state.
    */
   exitCode(): Promise<number | null>;
@@ -27,7 +27,7 @@ export interface RunningExec {
   detach(): void;
 }
 
-/** The engine closes the streams a moment before it books the exit code. */
+/** The engine closes the streams a moment before it records the exit code. */
 const EXIT_CODE_ATTEMPTS = 50;
 const EXIT_CODE_WAIT_MS = 20;
 
@@ -71,7 +71,7 @@ function finished(stream: Duplex, onOutput: FrameSink): Promise<void> {
     stream.once("end", resolve);
     stream.once("close", resolve);
     stream.once("error", (error: Error & { code?: string }) => {
-      // The command may end without reading its input; that is its business.
+      // The command may end without reading its input; that is not an error.
       if (error.code === "EPIPE" || error.code === "ECONNRESET") resolve();
       else reject(error);
     });

@@ -56,7 +56,7 @@ export function createImageApi(docker: () => Docker, address: string): ImageApi 
       }),
     importRootfs: (tar, name, changes) =>
       guarded(address, async () => {
-        // Name and tag in one: Podman does not read a tag that is apart.
+        // Name and tag in one: Podman does not read a tag that is given separately.
         const { repository, tag } = splitImageName(name);
         const answer = (await docker().importImage(tar, { repo: `${repository}:${tag}`, changes })) as Readable;
         await followProgress(answer);

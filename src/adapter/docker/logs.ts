@@ -1,4 +1,4 @@
-/** A container's own output, as far as the engine kept it, and on as it comes. */
+/** A container's own output, as far as the engine kept it, then as it comes. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { createDemuxer } from "./demux.ts";

@@ -82,7 +82,7 @@ async function make(
   await writeFile(join(gitDir, "info/attributes"), ATTRIBUTES);
   await appendFile(join(gitDir, "config"), IDENTITY);
   await git(["read-tree", "HEAD"], at);
-  // It may lie deeper than what was taken.
+  // It may be deeper than what was taken.
   if (base !== null) await git(["update-ref", "refs/tags/base", base], { ...at, accept: [1, 128] });
 }
 

@@ -19,7 +19,7 @@ export interface GitCommandOptions {
   timeoutMs?: number;
   /** Bytes after which git is stopped and what came so far is the answer; without it a longer answer is a failure. */
   cutAt?: number;
-  /** Exit codes that are no failure; 0 is always one. */
+  /** Exit codes besides 0 that are not a failure. */
   accept?: readonly number[];
   /** Receives each line of standard error (progress uses carriage returns; they end a line too). */
   onLine?(line: string): void;

@@ -133,7 +133,7 @@ describe("a commit", () => {
     expect(tree().map((line) => line.split("\t")[1])).toEqual([".gitignore", "kept.log"]);
   });
 
-  test("takes an empty ignore file, and one that is a link or too large for none", async () => {
+  test("takes an empty ignore file, and one that is a link or too large, as none", async () => {
     write(".gitignore", "");
     write("d/.gitignore", "x\n".repeat(40_000));
     symlinkSync("../d/.gitignore", at("link-target"));
@@ -184,7 +184,7 @@ describe("a commit", () => {
     expect(plain("show", "HEAD:other")).toBe("othermore");
   });
 
-  test("goes on after somebody's own commit, a damaged index, and none", async () => {
+  test("continues after somebody's own commit, with a damaged index, and without one", async () => {
     write("a");
     await commit();
     write("b");
@@ -243,7 +243,7 @@ describe("a commit", () => {
               else if (kind !== "remove") write(path, String(value));
               if (kind === "program") chmodSync(at(path), 0o755);
             } catch {
-              // A file stands where a folder is wanted: this edit is none.
+              // A file is where a folder is wanted: this edit changes nothing.
             }
           }
           await commit();

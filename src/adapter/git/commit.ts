@@ -1,10 +1,12 @@
 /**
  * Commits a working copy that an agent may have filled with anything and may be changing at this moment. Git never
- * enters it: files are read through descriptors that no link leads astray (working-copy/), and git is handed their
+ * enters it: files are read through descriptors that no link can divert (working-copy/), and git is handed their
  * content. No nested repository is entered, no filter, hook or signature program runs.
  */
+
 import { readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { codeOf } from "../../core/errors.ts";
 import { type ChangedFile, type Comparison, compareWorkingCopy, type LeftOut } from "../../working-copy/compare.ts";
 import { asText, openFolder } from "../../working-copy/folder.ts";
 import { GitIndex } from "../../working-copy/index-file.ts";
@@ -114,7 +116,7 @@ async function importChanges(
   return (await git(["fast-import", "--quiet", "--done", "--date-format=now"], { ...at, stdin })).stdout.trim();
 }
 
-/** The index is what the next commit compares with; without it that reads all files again, so a failure is none here. */
+/** The index is what the next commit compares with; without it that reads all files again, so a failure here is not an error. */
 async function keepIndex(gitDir: string, before: GitIndex, edits: IndexEdits): Promise<void> {
   const lock = join(gitDir, "index.lock");
   try {
@@ -122,6 +124,6 @@ async function keepIndex(gitDir: string, before: GitIndex, edits: IndexEdits): P
     renameSync(lock, join(gitDir, "index"));
   } catch (error) {
     // Somebody's git holds the lock: it is theirs.
-    if ((error as { code?: string }).code !== "EEXIST") rmSync(lock, { force: true });
+    if (codeOf(error) !== "EEXIST") rmSync(lock, { force: true });
   }
 }

@@ -24,10 +24,10 @@ export async function* importedChanges(
 ): AsyncGenerator<Buffer> {
   const batch = createBatch();
   const folders = new Set<string>();
-  let begun = false;
+  let hasHeader = false;
   const begin = () => {
-    if (!begun) batch.add(commitHeader(target));
-    begun = true;
+    if (!hasHeader) batch.add(commitHeader(target));
+    hasHeader = true;
   };
   for await (const file of comparison.changes) {
     begin();
@@ -48,7 +48,7 @@ export async function* importedChanges(
     batch.add(Buffer.from(`D ${quoted(path)}\n`, "latin1"));
     if (batch.isFull()) yield batch.take();
   }
-  if (!begun) return;
+  if (!hasHeader) return;
   batch.add(Buffer.from("\nget-mark :1\ndone\n"));
   yield batch.take();
 }

@@ -36,7 +36,7 @@ afterAll(() => rmSync(root, { recursive: true, force: true }));
 
 describe("a merge", () => {
   test.each(["merge", "squash", "rebase"] as const)(
-    "%s that was done before a crash is found by its mark, even when the branch has gone on; without it nothing is",
+    "%s that was done before a crash is found by its mark, even when the branch has moved on; without it nothing is",
     async (strategy) => {
       git("branch", "-f", "taken", "main");
       const source = git("rev-parse", "work");

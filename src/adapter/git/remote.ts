@@ -6,7 +6,7 @@ import { assertRef } from "./names.ts";
 export type Transport = "https" | "http" | "ssh" | "git" | "file";
 
 export interface Remote {
-  /** Address or absolute path; the caller has judged it. */
+  /** Address or absolute path; the caller has checked it. */
   source: string;
   /** The one transport that git may use. */
   transport: Transport;

@@ -141,7 +141,7 @@ describe("a line that is too long", () => {
     return found;
   };
   const long = "y".repeat(5_000);
-  test.each([1, 7, 999, 1_000_000])("says whose answer it was, wherever its id stands (pieces of %d)", (cut) => {
+  test.each([1, 7, 999, 1_000_000])("says whose answer it was, wherever its id is (pieces of %d)", (cut) => {
     expect(read(`{"jsonrpc":"2.0","id":5,"result":{"a":"${long}"}}\n`, cut)).toEqual([5]);
     expect(read(`{"result":{"a":"${long}"},"jsonrpc":"2.0","id":6}\n`, cut)).toEqual([6]);
     expect(read(`{"result":{"a":"${long}"},"id":7,"jsonrpc":"2.0"}\n`, cut)).toEqual([7]);

@@ -17,7 +17,7 @@ export type Target =
       headers: Readonly<Record<string, string>>;
       fetch: HttpFetch;
       auth?: Library.OAuthClientProvider;
-      /** A call needs a scope that the token lacks: the next login shall ask for it. */
+      /** A call needs a scope that the token lacks: the next login should ask for it. */
       onScopeNeeded?(scope: string): void;
     };
 
@@ -32,7 +32,7 @@ export interface ConnectOptions {
   onLog(stream: "stdout" | "stderr" | "skep", text: string): void;
   /** A form that the server asks for in the middle of a call is filled with its own defaults, else nothing is answered. */
   answersDefaults?: boolean;
-  /** The server says that its tools are others now. */
+  /** The server says that its tools have changed. */
   onToolsChanged(): void;
 }
 
@@ -93,7 +93,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
         ? { mode: "legacy" }
         : { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
       listChanged: { tools: { autoRefresh: false, onChanged: () => options.onToolsChanged() } },
-      // What a server says of its own output is checked by nobody here: its patterns would run on this thread.
+      // What a server says of its own output is not checked here: its patterns would run on this thread.
       jsonSchemaValidator: {
         getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
       },
@@ -108,7 +108,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
   if (options.answersDefaults) answerDefaults(client, options.onLog);
   client.onerror = (error) => {
     options.onLog("skep", messageOf(error).slice(0, SHOWN_CHARACTERS));
-    // The older transport opens its stream again by itself, but of the server behind it nothing is left.
+    // The older transport opens its stream again by itself, but the server's session is gone.
     if (!(error instanceof library.SseError)) return;
     over("its stream ended");
     void transport.close().catch(() => {});
@@ -196,7 +196,7 @@ async function withUsableHeaders(
   return tools.filter((tool) => !asks(tool) || usable.has((tool as { name?: unknown }).name));
 }
 
-/** A call that reports progress may take so many times as long. */
+/** A call that reports progress may take this many times as long. */
 const PROGRESS_STRETCH = 30;
 
 const notConnected = (why: string) => new Problem(502, "mcp_not_connected", `${why.slice(0, SHOWN_CHARACTERS)}`);
@@ -233,7 +233,7 @@ interface ToolPage {
   nextCursor?: string;
 }
 
-/** Any list with any cursor: a single tool that is not as it should be must not cost all the others. */
+/** Any list with any cursor: a single malformed tool must not cost all the others. */
 const TOOL_PAGE: Library.StandardSchemaV1<unknown, ToolPage> = {
   "~standard": {
     version: 1,

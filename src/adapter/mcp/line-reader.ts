@@ -1,15 +1,15 @@
 /**
- * Messages of a tool server's standard output: JSON-RPC, one message a line. What a server prints besides is not ours to
- * die of: a line that is no message is reported and skipped, a line without end is never held whole.
+ * Messages of a tool server's standard output: JSON-RPC, one message per line. Nothing else that a server
+ * prints breaks the connection: other lines are reported and skipped, a line without end is never held whole.
  */
 
 export interface LineReaderOptions {
   /** Longer lines are dropped while they come, bytes. */
   maxLineBytes: number;
-  /** So many bytes without one message, and the server is given up. */
+  /** After this many bytes without a message the server is given up. */
   maxNoiseBytes: number;
   onMessage(message: object): void;
-  /** A line that is no message, cut to its beginning. */
+  /** A line that is not a message, cut to its beginning. */
   onNoise(text: string): void;
   /** A message that was too long. `id` is the request that it answers, where that can be read. */
   onTooLong(bytes: number, id: number | undefined): void;
@@ -17,7 +17,7 @@ export interface LineReaderOptions {
   onFlood(bytes: number): void;
 }
 
-/** Of a line that is too long this much is kept of both ends: there stands whose answer it is. */
+/** Of a line that is too long this much is kept of both ends: they say whose answer it is. */
 const END_BYTES = 256;
 const NOISE_CHARACTERS = 2_000;
 const NEW_LINE = 10;
@@ -87,7 +87,7 @@ export function createLineReader(options: LineReaderOptions): (chunk: Uint8Array
   };
 }
 
-/** The JSON-RPC message in a line, or undefined. A batch is none: no revision that is spoken here has them on a line. */
+/** The JSON-RPC message in a line, or undefined. A batch is not one: no revision that is spoken here has them. */
 function messageIn(text: string): object | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
@@ -98,7 +98,7 @@ function messageIn(text: string): object | undefined {
   }
 }
 
-/** The id of an answer: members stand before or behind its result. */
+/** The id of an answer: members may be before or after its result. */
 function idIn(head: string, tail: string): number | undefined {
   const [, first] = /^\s*\{(?:\s*"jsonrpc"\s*:\s*"2\.0"\s*,)?\s*"id"\s*:\s*(\d{1,15})\s*[,}]/.exec(head) ?? [];
   const [, last] = /,\s*"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail) ?? [];

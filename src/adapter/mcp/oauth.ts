@@ -43,8 +43,8 @@ export const clientMetadata = (redirectUri: string) => ({
   token_endpoint_auth_method: "none",
 });
 
-/** A login that a browser has been sent to. */
-export interface BegunLogin {
+/** A login that waits for the browser to come back. */
+export interface StartedLogin {
   authorizationUrl: string;
   verifier: string;
   credentials: Credentials;
@@ -108,7 +108,7 @@ interface Flow {
   state: string;
   verifier: string;
   redirect(url: URL): void;
-  /** What is kept is other now. */
+  /** What is kept has changed. */
   changed(): void;
 }
 
@@ -117,7 +117,7 @@ export function renewingProvider(kept: Credentials, changed: (kept: Credentials)
   const redirect = () => {
     throw new Problem(401, "authorization_needed", "Somebody has to log in to it again.");
   };
-  // None is sent anywhere: a renewal needs none, and more than that is refused.
+  // The redirect address is never used: a renewal needs none, and a login is refused.
   return providerOf({ redirectUri: "http://127.0.0.1/", given }, kept, {
     state: "",
     verifier: "",
@@ -130,7 +130,7 @@ export function renewingProvider(kept: Credentials, changed: (kept: Credentials)
  * @param scope what an earlier login asked for or lacked; the server may want more.
  * @throws Problem 502 `authorization_failed` when the server offers no login that can be used.
  */
-export async function beginLogin(server: OAuthServer, state: string, scope?: string): Promise<BegunLogin> {
+export async function beginLogin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin> {
   const library = await import("@modelcontextprotocol/client");
   const credentials: Credentials = {};
   let authorizationUrl: URL | undefined;
@@ -171,7 +171,7 @@ const SHOWN_CHARACTERS = 300;
 /** @param answer the query that the browser came back with. @throws Problem 502 `authorization_failed`. */
 export async function finishLogin(
   server: OAuthServer,
-  { verifier, credentials }: BegunLogin,
+  { verifier, credentials }: StartedLogin,
   answer: URLSearchParams,
 ): Promise<Credentials> {
   const { auth } = await import("@modelcontextprotocol/client");
@@ -193,7 +193,7 @@ export async function finishLogin(
 /** What is shown to a person to be opened: a page, never a program. @throws Problem 502. */
 function plainWeb(url: URL): string {
   const isPlain = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url.hostname));
-  if (!isPlain || url.username || url.password) throw failed("the address of its login is no https address");
+  if (!isPlain || url.username || url.password) throw failed("the address of its login is not an https address");
   return url.href;
 }
 

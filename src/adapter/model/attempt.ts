@@ -1,5 +1,5 @@
 /**
- * One try of a call: streams it, watches the clock and the caller's signal, and comes back with what was said or with
+ * One attempt of a call: streams it, watches the clock and the caller's signal, and comes back with what was said or with
  * what went wrong. It never throws, and comes back within a moment of an abort even when the provider hangs.
  */
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
@@ -168,7 +168,7 @@ async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType
     const reader = openStream(input, watch.signal);
     const turn = takeTurns();
     for (;;) {
-      // What has come in at once is not read at once: others have their turn.
+      // Parts that arrived together are not all read in one turn: others have theirs.
       await turn();
       const next = await Promise.race([reader.read(), watch.stopped]);
       const part = next?.value;

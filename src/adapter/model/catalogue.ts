@@ -35,7 +35,7 @@ export interface Catalogue {
   /** Text models of a provider; empty for local servers, which are asked live. Ids are `provider/model`. */
   models(providerId: string): CatalogueModel[];
   info(model: string): ModelInfo;
-  /** USD of that usage at the prices of now. */
+  /** USD of that usage at current prices. */
   cost(model: string, usage: ModelUsage): Cost;
   /** Upper estimate in USD: every input token at the dearer of the plain and the cache-write price, full output. */
   estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null;

@@ -9,13 +9,13 @@ import { createScrubber } from "./scrubber.ts";
 import { NO_USAGE } from "./usage.ts";
 
 export interface Embedded {
-  /** One a text, in the same order, each of length 1. */
+  /** One per text, in the same order, each of length 1. */
   vectors: Float32Array[];
   /** What the call was, for the log of calls. */
   call: Pick<ModelReply, "provider" | "model" | "key_source" | "usage" | "cost_usd" | "cost_source" | "duration_ms">;
 }
 
-/** @throws Problem 503 when the provider is not configured, fails, or gives something that is no vector. */
+/** @throws Problem 503 when the provider is not configured, fails, or gives something that is not a vector. */
 export type Embed = (request: { model: string; texts: readonly string[]; signal: AbortSignal }) => Promise<Embedded>;
 
 const MOST_DIMENSIONS = 8_192;
@@ -52,13 +52,13 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
   };
 }
 
-/** Of length 1, so that a product of two is how near they are. @throws Problem for what is no vector. */
+/** Of length 1, so that a product of two is how near they are. @throws Problem for what is not a vector. */
 function unitVector(given: readonly number[]): Float32Array {
   const vector = Float32Array.from(given);
   let sum = 0;
   for (const one of vector) sum += one * one;
   if (!(vector.length > 0 && vector.length <= MOST_DIMENSIONS && Number.isFinite(sum) && sum > 0))
-    throw broken("The provider gave an embedding that is no vector.");
+    throw broken("The provider gave an embedding that is not a vector.");
   const length = Math.sqrt(sum);
   return vector.map((one) => one / length);
 }

@@ -1,4 +1,4 @@
-/** Where a provider is reached, and the only way in which it is: no redirect takes a key to another host. */
+/** Where and how a provider is reached: no redirect takes a key to another host. */
 import type { ProviderKind } from "./providers.ts";
 
 export interface Endpoint {

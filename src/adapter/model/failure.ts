@@ -1,5 +1,7 @@
 /** What went wrong in a call to a provider, as a code the engine knows and a sentence that never holds a key. */
+
 import { APICallError } from "ai";
+import { codeOf } from "../../core/errors.ts";
 
 export type FailureCode =
   | "provider_not_configured"
@@ -115,14 +117,14 @@ export function failureOf(
     return clean(ofStatus(error, error.statusCode, provider, nowMs));
   const cause = error instanceof Error && error.cause !== undefined ? ` ${textOf(error.cause)}` : "";
   const text = `${textOf(error)}${cause}`;
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = codeOf(error);
   if (/JSON/i.test(text) || (error instanceof Error && /JSONParse|TypeValidation|InvalidResponse/.test(error.name)))
     return clean({
       code: "provider_error",
       message: `${provider} sent what is not a valid reply: ${text}`,
       retryable: true,
     });
-  if (NETWORK.test(text) || (typeof code === "string" && NETWORK.test(code))) {
+  if (NETWORK.test(text) || (code !== undefined && NETWORK.test(code))) {
     const message = `No connection to ${provider} at ${origin}: ${textOf(error)}`;
     return clean({ code: "provider_unreachable", message, retryable: true });
   }

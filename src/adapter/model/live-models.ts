@@ -1,8 +1,10 @@
 /**
  * Asks a provider which models it has, and by that whether address and key are right. Never throws and never shows the
- * key; bounded in time and size; follows no redirect. Ollama is asked by its own interface, which tells context sizes.
+ * key; bounded in time and size; follows no redirect. Ollama is asked by its own interface, which reports context sizes.
  */
+
 import type { Clock } from "../../core/clock.ts";
+import { isObject } from "../../core/is-object.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import { createScrubber } from "./scrubber.ts";
 
@@ -11,7 +13,7 @@ export interface LiveModel {
   id: string;
   name: string;
   context_window: number | null;
-  /** Null where the provider does not tell. */
+  /** Null where the provider does not say. */
   tools: boolean | null;
   reasoning: boolean | null;
 }
@@ -38,8 +40,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024;
 const SHOWN_MODELS = 40;
 
 type Json = Record<string, unknown>;
-const asJson = (value: unknown): Json =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : {};
+const asJson = (value: unknown): Json => (isObject(value) ? value : {});
 const asList = (value: unknown): Json[] => (Array.isArray(value) ? value.map(asJson) : []);
 const textOf = (...values: unknown[]): string => String(values.find((value) => typeof value === "string") ?? "");
 const sizeOf = (...values: unknown[]): number | null => {

@@ -70,7 +70,7 @@ function costOf(
 ): Pick<ModelReply, "cost_usd" | "cost_source"> {
   const { chargedUsd, used, usedBefore } = outcome;
   if (chargedUsd !== undefined) {
-    // The provider speaks of the last try alone.
+    // The provider's counts are of the last attempt alone.
     const before = usedBefore ? (prices.cost(model, usedBefore.usage).usd ?? 0) : 0;
     return { cost_usd: chargedUsd + before, cost_source: "provider" };
   }

@@ -2,7 +2,9 @@
  * The engine's messages in the AI SDK's words. Provider data (signatures of reasoning and tool calls) is stamped with
  * the provider it came from and goes back to that provider only; another one gets the text and the calls without it.
  */
+
 import type { JSONValue, ModelMessage as SdkMessage, SystemModelMessage } from "ai";
+import { isObject } from "../../core/is-object.ts";
 import type { DataPart, ModelMessage } from "../../engine/model.ts";
 import type { AssistantPart, ProviderData, TextPart } from "../../engine/parts.ts";
 
@@ -18,10 +20,7 @@ function dataFor(provider: string, data: ProviderData): SdkProviderData | undefi
 }
 
 /** Tool input must go back as an object; text that was not JSON is wrapped, so that every provider accepts the history. */
-const inputObject = (input: unknown): Record<string, unknown> =>
-  typeof input === "object" && input !== null && !Array.isArray(input)
-    ? (input as Record<string, unknown>)
-    : { invalid_input: input };
+const inputObject = (input: unknown): Record<string, unknown> => (isObject(input) ? input : { invalid_input: input });
 
 function assistantPart(provider: string, part: AssistantPart) {
   const providerOptions = dataFor(provider, part.provider);

@@ -114,7 +114,7 @@ export function splitModel(model: string): { provider: string; name: string } | 
 
 /**
  * The base address to call, without a trailing slash. `http://host:11434` alone gets the path of the provider's default
- * (`/v1`, `/v1beta`). Undefined when it is no http(s) address.
+ * (`/v1`, `/v1beta`). Undefined when it is not an http(s) address.
  */
 export function normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined {
   const text = given?.trim() || entry.baseUrl;

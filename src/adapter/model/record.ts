@@ -1,5 +1,5 @@
 /**
- * Records the model calls of a run into a cassette (JSON lines, one a call, mode 0600), and plays them back offline. A
+ * Records the model calls of a run into a cassette (JSON lines, one per call, mode 0600), and plays them back offline. A
  * cassette holds fingerprints of requests and whole replies, never a key. Requests are found by what they say, not by
  * order, so parallel steps replay too; the same request made twice gets the first reply, then the second.
  */
@@ -69,10 +69,10 @@ function parseCassette(text: string): CassetteLine[] {
       const value = JSON.parse(line) as CassetteLine;
       if (value.v === 1 && value.request?.hash && value.reply?.parts) return [value];
     } catch {
-      // A kill while writing leaves half a line, which may stand before what a later process wrote.
+      // A kill while writing leaves half a line, which may come before what a later process wrote.
       return [];
     }
-    throw new Error(`line ${at + 1} is no recorded model call`);
+    throw new Error(`line ${at + 1} is not a recorded model call`);
   });
 }
 
@@ -96,8 +96,8 @@ function speak(reply: ModelReply, request: ModelRequest): void {
 }
 
 /**
- * A port that plays a cassette and asks nobody; nothing is spent, so replies cost 0. A request that was not recorded
- * ends with `replay_miss` and what differed. Throws Error when the file cannot be read or is no cassette.
+ * A port that plays a cassette and calls no provider; nothing is spent, so replies cost 0. A request that was not recorded
+ * ends with `replay_miss` and what differed. Throws Error when the file cannot be read or is not a cassette.
  */
 export async function createReplay(deps: {
   path: string;

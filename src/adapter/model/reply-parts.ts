@@ -25,7 +25,7 @@ export interface ReplyParts {
   calls(): number;
   /** Empty text is left out; thinking without text stays when it carries a signature. */
   all(): AssistantPart[];
-  /** Without tool calls: for a reply that did not come to its end. */
+  /** Without tool calls: for a reply that did not complete. */
   partial(): AssistantPart[];
 }
 

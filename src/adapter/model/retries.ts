@@ -1,6 +1,6 @@
 /**
- * Tries a call again, with jittered back-off: after 429, 408, 5xx, lost connections, cut streams and replies that are no
- * JSON, also when a part of the reply has been shown, which is withdrawn then. Never after other 4xx or a time-out.
+ * Tries a call again, with jittered back-off: after 429, 408, 5xx, lost connections, cut streams and replies that are
+ * not JSON, also when a part of the reply has been shown, which is withdrawn then. Never after other 4xx or a time-out.
  */
 import type { Clock } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";

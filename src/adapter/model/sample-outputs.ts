@@ -1,11 +1,11 @@
 /** Made-up values that fit a JSON Schema, so that a dry run of a pipeline can pass what its steps must give. */
+import { isObject } from "../../core/is-object.ts";
 
 type Schema = Record<string, unknown>;
 
 const DEPTH = 6;
 
-const asSchema = (value: unknown): Schema =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Schema) : {};
+const asSchema = (value: unknown): Schema => (isObject(value) ? value : {});
 
 function sampleObject(schema: Schema, name: string, depth: number): Record<string, unknown> {
   const properties = asSchema(schema["properties"]);

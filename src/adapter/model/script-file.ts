@@ -14,7 +14,7 @@
  *       text: Looking around.
  *       tool_calls: [ { tool: ls, input: { path: . } } ]
  *       delay_ms: 400        # how long the reply takes, spread over its pieces
- *       chunk: 12            # characters a piece; the whole text at once without it
+ *       chunk: 12            # characters per piece; the whole text at once without it
  *
  * `optional: true` on a tool call leaves it out where the agent has no such tool; a turn of which nothing is left but
  * its words is then left out as a whole. In every text and input: `{{ user }}` the first user message, `{{ last_user }}`

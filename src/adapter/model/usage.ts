@@ -1,6 +1,6 @@
 /**
  * What a try of a call used, as far as the provider's word can be believed. Counts come from outside: one that is
- * negative, no whole number, or more than what was sent and received can be, makes room in a budget or breaks a sum.
+ * negative, not a whole number, or more than what was sent and received can be, makes room in a budget or breaks a sum.
  * Then, and where a provider says nothing (a reply that was cut, stopped or left without counts), the texts are
  * measured instead.
  */

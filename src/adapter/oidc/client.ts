@@ -108,7 +108,10 @@ async function userInfo(configuration: client.Configuration, accessToken: string
 }
 
 function personOf(claims: Record<string, unknown> & { sub: string }, idToken: string): OidcPerson {
-  const text = (name: string) => (typeof claims[name] === "string" ? (claims[name] as string) : undefined);
+  const text = (name: string) => {
+    const claim = claims[name];
+    return typeof claim === "string" ? claim : undefined;
+  };
   return {
     subject: claims.sub,
     email: text("email"),

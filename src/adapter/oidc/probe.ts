@@ -2,8 +2,10 @@
  * Asks a sign-on provider everything that can be asked without a person, with what an administrator typed. What it
  * answers with is never shown, only what it means.
  */
+
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
+import { isObject } from "../../core/is-object.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -18,7 +20,7 @@ const fail = (check: string, detail: string, remedy: string): OidcFinding => ({
   ...{ check, verdict: "fail", detail, remedy },
 });
 
-/** @returns findings in the order of a sign-on; after one without which nothing can follow, no more. */
+/** @returns findings in the order of a sign-on; it stops at one that rules out the rest. */
 export async function probeOidc(settings: OidcSettings, request: ProbeRequest): Promise<OidcFinding[]> {
   const found = await discover(settings);
   if ("verdict" in found) return [found];
@@ -95,8 +97,8 @@ interface Answered {
 
 function jsonOf(text: string): Record<string, unknown> {
   try {
-    const value = JSON.parse(text) as unknown;
-    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
@@ -105,8 +107,8 @@ function jsonOf(text: string): Record<string, unknown> {
 async function keysOf({ jwks_uri }: client.ServerMetadata): Promise<OidcFinding> {
   const answer = await ask(jwks_uri);
   const { keys } = jsonOf(answer?.text ?? "");
-  const usable = (Array.isArray(keys) ? (keys as Record<string, unknown>[]) : []).filter(
-    (key) => SIGNING.includes(String(key?.["kty"])) && key["use"] !== "enc",
+  const usable = (Array.isArray(keys) ? keys : []).filter(
+    (key: unknown) => isObject(key) && SIGNING.includes(String(key["kty"])) && key["use"] !== "enc",
   );
   if (usable.length > 0) return ok("keys", `It has ${usable.length} keys that sign log-ins.`);
   return fail(

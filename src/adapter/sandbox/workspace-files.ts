@@ -13,7 +13,7 @@ import { asPathProblem, type Owner, type Place, resolvePlace } from "./workspace
 
 const MAX_LISTED = 10_000;
 
-/** `root`: absolute path of the workspace. `owner`: to whom what is written is given; the server's user when absent. */
+/** `root`: absolute path of the workspace. `owner`: the user who gets what is written; the server's when absent. */
 export function createWorkspaceFiles(root: string, owner?: Owner): Workspace {
   const at = async <T>(path: string, make: Owner | boolean, act: (place: Place) => T | Promise<T>): Promise<T> => {
     using place = resolvePlace(root, path, make);

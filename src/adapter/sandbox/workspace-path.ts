@@ -103,7 +103,7 @@ function openRoot(root: string): Folder {
   try {
     return openFolder(root);
   } catch {
-    // Its host path is nobody's business inside.
+    // Its host path must not be known inside.
     throw new Problem(503, "workspace_missing", "The workspace's folder does not exist.");
   }
 }
@@ -126,7 +126,7 @@ export function asPathProblem(error: unknown, path: string): unknown {
     case "EISDIR":
       return badRequest(`${shown} is a folder.`, "is_a_folder");
     case "ENXIO":
-      return badRequest(`${shown} is no regular file.`, "not_a_file");
+      return badRequest(`${shown} is not a regular file.`, "not_a_file");
     case "EAGAIN":
       return new Problem(409, "file_busy", `${shown} is held by a process that writes it. Try again.`);
     case "ENAMETOOLONG":

@@ -1,5 +1,6 @@
 /** ElevenLabs' API: elevenlabs.io/docs/api-reference, "Create speech" and "List voices". */
 
+import { isObject } from "../../core/is-object.ts";
 import type { SpeechFormat, SpeechService, Voice } from "./speech.ts";
 import { jsonOf, speechFetch } from "./speech-fetch.ts";
 
@@ -32,16 +33,16 @@ export function createElevenLabsSpeech({ baseUrl, apiKey }: { baseUrl: string; a
     },
     async voices(signal) {
       const answer = jsonOf(name, await speechFetch(name, `${baseUrl}/v1/voices`, { headers, signal }));
-      const { voices } = (answer ?? {}) as { voices?: unknown };
-      return (Array.isArray(voices) ? voices : []).slice(0, 1_000).flatMap(voiceOf);
+      const voices = isObject(answer) ? answer["voices"] : [];
+      return Array.isArray(voices) ? voices.slice(0, 1_000).flatMap(voiceOf) : [];
     },
   };
 }
 
 function voiceOf(row: unknown): Voice[] {
-  const { voice_id, name, labels, preview_url } = (row ?? {}) as Record<string, unknown>;
+  const { voice_id, name, labels, preview_url } = isObject(row) ? row : {};
   if (typeof voice_id !== "string") return [];
-  const { language } = (labels ?? {}) as { language?: unknown };
+  const language = isObject(labels) ? labels["language"] : undefined;
   return [
     {
       id: voice_id,

@@ -54,7 +54,7 @@ export function createOpenAiSpeech(options: OpenAiSpeechOptions): SpeechService 
   };
 }
 
-/** Servers answer `{voices: ["a"]}`, `{voices: [{id, name}]}` or `{data: [{id}]}`. What is none of it is left out. */
+/** Servers answer `{voices: ["a"]}`, `{voices: [{id, name}]}` or `{data: [{id}]}`. Anything else is left out. */
 function voiceRows(answer: unknown): { id: string; label: string }[] {
   const { voices, data } = (answer ?? {}) as { voices?: unknown; data?: unknown };
   const rows = [voices, data, answer].find(Array.isArray) ?? [];

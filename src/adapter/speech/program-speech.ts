@@ -9,7 +9,7 @@ import { invalidField, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { SpeechService, Voice } from "./speech.ts";
 
-/** Words a minute at speed 1. */
+/** Words per minute at speed 1. */
 const ESPEAK_SPEED = 175;
 
 export function createEspeak(): SpeechService {

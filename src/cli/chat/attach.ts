@@ -13,10 +13,10 @@ interface Uploaded extends Attached {
 }
 
 const LOOK_MS = 200;
-/** A message may name an attachment whose text is still being read; after this it goes without. */
+/** How long to wait until an attachment's text is read; the message may be sent before that. */
 const PATIENCE_MS = 30_000;
 
-/** Hands in files and waits until they are read. @throws Problem 422 `unreadable` before any is handed in. */
+/** Uploads files and waits until they are read. @throws Problem 422 `unreadable` before any is uploaded. */
 export async function attachFiles(client: Client, sessionId: string, files: readonly string[]): Promise<Attached[]> {
   for (const file of files)
     if (!statSync(file, { throwIfNoEntry: false })?.isFile())

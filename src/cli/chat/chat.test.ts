@@ -64,7 +64,7 @@ describe("a chat at a terminal", () => {
     expect(terminal.text()).toContain("skep chat scribe -c");
   });
 
-  test("-c continues the last chat and shows where it stood; the arrow brings back what was typed", async () => {
+  test("-c continues the last chat and shows where it was; the arrow brings back what was typed", async () => {
     const terminal = chat(["scribe", "-c"]);
     await terminal.shows(/› Tell me of bells[\s\S]*• two\nscribe/);
     terminal.type("\x1b[A");

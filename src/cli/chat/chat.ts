@@ -25,9 +25,9 @@ const DEFAULT_AGENT = "lead";
 export function chatCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("chat"))
     .description("talk with an agent")
-    .argument("[agent]", "whom to talk with; else the one of the last chat")
+    .argument("[agent]", "agent to talk with; else the one of the last chat")
     .option("-c, --continue", "continue the last chat")
-    .option("-p, --print <text>", "say this, print the reply and leave; - reads standard input")
+    .option("-p, --print <text>", "send this, print the reply and exit; - reads standard input")
     .option("--model <provider/model>", "model that answers")
     .option("--project <project>", "project to talk about: its files and its code graph")
     .option("--attach <file...>", "files for the first message")

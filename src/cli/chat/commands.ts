@@ -53,7 +53,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
 };
 
-/** @returns whether the line was a command. A path such as /etc/hosts is none. */
+/** @returns whether the line was a command. A path such as /etc/hosts is not one. */
 export async function runCommand(state: ChatState, line: string): Promise<boolean> {
   const [, name, rest = ""] = /^\/([a-z]+)(?:\s+(.*))?$/s.exec(line) ?? [];
   if (name === undefined) return false;
@@ -131,7 +131,7 @@ async function rewind(state: ChatState, word: string): Promise<string | string[]
   const { id, content } = chosen(own, word);
   await state.client.call("POST", `${pathOf(state.session.id)}/rewind`, { message_id: id });
   if (!content.includes("\n")) state.draft = content;
-  return "Taken back. The agent no longer reads it, nor what came after.";
+  return "Taken back. The agent no longer reads it or anything after it.";
 }
 
 async function fork(state: ChatState, word: string): Promise<string> {

@@ -124,6 +124,6 @@ function keep(line: string): void {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
     appendFileSync(path, `${JSON.stringify(line)}\n`, { mode: 0o600 });
   } catch {
-    // Without a place for it there is no history, and the chat continues.
+    // If the file cannot be written there is no history; the chat continues.
   }
 }

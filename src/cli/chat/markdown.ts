@@ -1,5 +1,5 @@
 /**
- * Markdown as a terminal shows it, while it is being written: the line that grows stands as it comes, and is drawn again
+ * Markdown as a terminal shows it, while it is being written: a growing line is shown as it arrives, and is drawn again
  * with its styles when it is whole.
  */
 import { columns, isLive, paint, plain } from "../terminal/style.ts";
@@ -22,7 +22,7 @@ export function createMarkdown(write: (text: string) => void): MarkdownStream {
     const width = columns();
     const rows = Math.max(1, Math.ceil(Bun.stringWidth(line) / width));
     const styled = style(line);
-    // A line that is higher than the screen cannot be reached any more.
+    // The start of a line that is taller than the screen cannot be drawn again.
     if (styled === line || rows >= (process.stdout.rows || 24)) write("\n");
     else write(`${rows > 1 ? `\x1b[${rows - 1}A` : ""}\r\x1b[0J${styled}\n`);
     line = "";

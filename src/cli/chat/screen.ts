@@ -6,7 +6,7 @@ import { createMarkdown, type MarkdownStream } from "./markdown.ts";
 
 export interface Screen {
   take(event: SkepEvent): void;
-  /** Words of the agent that were said before the first event. */
+  /** Text of the agent from before the first event. */
   say(text: string): void;
   /** Leaves the cursor at the beginning of a line. */
   end(): void;
@@ -18,10 +18,10 @@ type Data = Record<string, unknown>;
 export function createScreen(bare = false): Screen {
   const out = process.stdout;
   const live = isLive();
-  /** What is being written, so that a change of it begins on a line of its own. */
+  /** The kind of text being written, so that another kind starts on its own line. */
   let open: "text" | "thinking" | undefined;
   let markdown: MarkdownStream | undefined;
-  /** Calls at work, in the order in which they began. */
+  /** Running calls, in the order in which they began. */
   const calls = new Map<string, string>();
   let hasStatus = false;
   let endsLine = false;

@@ -38,7 +38,7 @@ export interface TurnEnd {
 }
 
 /**
- * Says something and gives the events of the session to `take` until its turn has ended.
+ * Sends a message and passes the session's events to `take` until its turn has ended.
  * @throws Problem when the message is refused, or the session ends.
  */
 export async function say(

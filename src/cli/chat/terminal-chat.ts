@@ -16,7 +16,7 @@ export interface ChatState {
   session: ChatView;
   /** For the next message. */
   attached: Attached[];
-  /** Stands in the next line, to be changed. */
+  /** Text put into the next line, to be edited. */
   draft: string | undefined;
   leaving: boolean;
 }
@@ -76,7 +76,7 @@ async function reply(state: ChatState, message: string): Promise<void> {
   }
 }
 
-/** Who is there; of a chat that goes on its last words, and the reply that is being written. */
+/** Who answers; in a chat that continues also the last messages, and the reply that is being written. */
 async function begin({ client, session }: ChatState): Promise<void> {
   const { agent_id, model, title } = session;
   const what = [title, model ?? "no model yet", "/help lists commands"].filter((one) => one !== null);

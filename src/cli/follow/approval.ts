@@ -1,4 +1,4 @@
-/** Steps that wait for a person: who follows the run is asked, and only a clear yes or no is an answer. */
+/** Steps that wait for a person: the person who follows the run is asked, and only a clear yes or no is an answer. */
 import { createInterface } from "node:readline/promises";
 import { isProblem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
@@ -10,7 +10,7 @@ import type { Follower, RunView } from "./follow.ts";
 
 export interface ApprovalOptions {
   signal: AbortSignal;
-  /** Makes room for a question, and takes it back. */
+  /** Called before a question is shown, and after it is answered. */
   before(): void;
   after(): void;
 }
@@ -78,7 +78,7 @@ interface PipelineStep {
   on_failure?: string | { goto: string };
 }
 
-/** What either answer leads to, by the pipeline; undefined when that cannot be had. */
+/** What either answer leads to, by the pipeline; undefined when the pipeline cannot be read. */
 async function meaningOf(client: Client, runId: string, step: string): Promise<Meaning | undefined> {
   try {
     const { pipeline_id } = await client.call<RunView>("GET", `/v1/runs/${runId}`);
@@ -98,13 +98,13 @@ export function meaningIn(steps: readonly PipelineStep[], name: string): Meaning
     .filter(({ needs }, index) => (needs ? needs.includes(name) : index === at + 1))
     .map(({ id }) => id)
     .join(", ");
-  const yes = following ? `continues with ${following}` : "ends the run well";
+  const yes = following ? `continues with ${following}` : "the run succeeds";
   const { on_failure } = step;
   if (typeof on_failure === "object") return { yes, no: `goes back to ${on_failure.goto}` };
   return { yes, no: on_failure === "continue" ? yes : "fails the run" };
 }
 
-/** The answer, or undefined when the question went away. */
+/** The answer, or undefined when somebody else answered. */
 async function question(
   step: string,
   message: string,

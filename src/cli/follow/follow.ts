@@ -44,7 +44,7 @@ export interface Follower {
   end(): void;
 }
 
-/** Follows until the run ends or `signal` aborts. @returns the run as it then is. */
+/** Follows until the run ends or `signal` aborts. @returns the run at that moment. */
 export async function followRun(
   client: Client,
   runId: string,

@@ -1,4 +1,4 @@
-/** A run in lines that come one after the other, for pipes, logs and terminals that draw nothing twice. */
+/** A run as lines, one after the other, for pipes, logs and terminals that cannot redraw. */
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
@@ -14,7 +14,7 @@ const short = (value: unknown): string => {
 };
 
 export function createPlainLines(client: Client, runId: string, text: boolean, signal: AbortSignal): Follower {
-  /** A piece of text is on the line that has not ended. */
+  /** Whether the last line written is unfinished. */
   let open = false;
   const endLine = () => {
     if (open) process.stdout.write("\n");

@@ -32,13 +32,13 @@ export interface RunState {
   tokens: number;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  /** What should be known at once: a budget, an engine that does not answer. */
+  /** The latest notice: a budget, an engine that does not answer. */
   notice?: string | undefined;
   /** Steps that wait for a person. */
   questions: Map<string, Question>;
 }
 
-/** A step of GET /v1/steps, as far as it counts here. */
+/** The fields of a step of GET /v1/steps that are used here. */
 export interface StepRow {
   step_id: string;
   index: number | null;
@@ -61,7 +61,7 @@ const emptyStep = (name: string, by: string, index?: number): StepView => ({
   ...{ name, by, index, status: "pending", attempt: 1, costUsd: 0, says: "" },
 });
 
-/** Takes events into a state, one after the other. */
+/** Applies events to a state, one after the other. */
 export function createReducer(state: RunState): (event: SkepEvent) => void {
   /** Events of an item name its session alone. */
   const sessions = new Map<string, StepView>();
@@ -156,7 +156,7 @@ function stepChanged(state: RunState, step: StepView, kind: string, data: Record
 /** Longer lines are not remembered: a model may write without end. */
 const LINE_CHARACTERS = 1_000;
 
-/** What stands after the last line end that is followed by something. */
+/** The text after the last line end that is followed by something. */
 function lastLine(text: string): string {
   const lines = text.split("\n");
   const last = lines.at(-1)!;

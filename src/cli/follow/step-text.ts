@@ -1,4 +1,4 @@
-/** What agents write, in whole lines under the names of their steps, for the room above a live tree. */
+/** What agents write, in whole lines under the names of their steps, above a live tree. */
 import { paint, plain } from "../terminal/style.ts";
 import type { Follower } from "./follow.ts";
 

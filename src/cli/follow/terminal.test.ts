@@ -109,7 +109,7 @@ describe("a followed run at a terminal", () => {
     expect(terminal.text()).toContain("succeeded: run_");
   });
 
-  test("one that was answered before is not asked again by who follows later", async () => {
+  test("a question that was answered is not asked again when somebody follows later", async () => {
     const [run] = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs?limit=1")).body.items;
     const terminal = open(["runs", run!.id, "--follow"], { columns: 80 });
     expect(await terminal.exited).toBe(0);
@@ -135,7 +135,7 @@ describe("a followed run at a terminal", () => {
     expect(terminal.text().match(/^✔ write/gm)).toHaveLength(1);
   });
 
-  test("NO_COLOR takes the colours and leaves the tree; TERM=dumb takes both", async () => {
+  test("NO_COLOR removes the colours and keeps the tree; TERM=dumb removes both", async () => {
     for (const [env, moves] of [
       [{ NO_COLOR: "1" }, true],
       [{ TERM: "dumb" }, false],

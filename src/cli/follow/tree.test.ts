@@ -66,7 +66,7 @@ const STATES: Record<string, RunState> = {
     ...done("plan", 0, 4.5),
     ...items("done", "busy", "failed", "busy"),
   ),
-  "a person is asked, and a notice stands": after(
+  "a person is asked, and there is a notice": after(
     [0, "run_created", {}],
     ...done("plan", 0, 4.5),
     [61, "approval_requested", { step_id: "agree" }, { step_id: "agree", message: "Build this?" }],
@@ -127,7 +127,7 @@ describe("what an answer leads to", () => {
   ];
   test("comes from the pipeline: what comes next, and what a no means", () => {
     expect(meaningIn(steps, "agree")).toEqual({ yes: "continues with build, also", no: "goes back to design" });
-    expect(meaningIn(steps, "last")).toEqual({ yes: "ends the run well", no: "ends the run well" });
+    expect(meaningIn(steps, "last")).toEqual({ yes: "the run succeeds", no: "the run succeeds" });
     expect(meaningIn(steps, "design")).toEqual({ yes: "continues with agree", no: "fails the run" });
     expect(meaningIn(steps, "nowhere")).toBeUndefined();
   });

@@ -21,7 +21,7 @@ const MARKS: Readonly<Record<string, Mark>> = {
 
 export interface TreeSize {
   width: number;
-  /** Lines that may be used; the steps that are over are folded into one when there are more. */
+  /** Lines that may be used; when there are more, finished steps are folded into one. */
   height: number;
   /** Unix milliseconds. */
   now: number;
@@ -73,7 +73,7 @@ function stepLines(
   return [head.trimEnd(), ...below];
 }
 
-/** Items of a `for_each`; of an item, none. */
+/** Items of a `for_each`; empty for an item. */
 const itemsOf = (step: StepView, all: readonly StepView[]): StepView[] =>
   step.index === undefined ? all.filter(({ name, index }) => name === step.name && index !== undefined) : [];
 
@@ -104,7 +104,7 @@ interface Group {
   lines: string[];
 }
 
-/** What does not fit gives way: first the steps that are done, then those that have not started, last the end. */
+/** Leaves out what does not fit: first steps that are done, then those not started, then the end. */
 function folded(groups: readonly Group[], height: number, width: number): string[] {
   const all = groups.flatMap(({ lines }) => lines);
   if (all.length <= height) return all;

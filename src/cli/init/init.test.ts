@@ -79,7 +79,7 @@ describe("skep init without a terminal", () => {
     expect(result).toMatchObject({ model: "custom-lab/qwen3-small", project: "bell", run: { status: "succeeded" } });
   });
 
-  test("a wrong key stores nothing, and no key at all is said before anything is asked of the provider", async () => {
+  test("a wrong key stores nothing, and a missing key is reported before the provider is asked", async () => {
     const strict = await createModelServer();
     strict.get("/v1/models", { error: { message: "bad key" } }, 401);
     const args = ["init", "--provider", "openai", "--base-url", `${strict.origin}/v1`, "--no-run"];
@@ -93,7 +93,7 @@ describe("skep init without a terminal", () => {
     await strict.stop();
   });
 
-  test("where no model answers it names the flags; with demo a scripted run needs nobody", async () => {
+  test("where no model answers it names the flags; with demo a scripted run needs no provider", async () => {
     const nobody = await skep(["init"], { env, cwd: repository });
     expect([nobody.code, nobody.stderr]).toEqual([2, expect.stringMatching(/--provider anthropic --key-env/)]);
     const demo = await skep(["init", "--provider", "demo", "--no-project"], { env, cwd: home });

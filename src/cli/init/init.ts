@@ -40,13 +40,13 @@ const TASK = "Greet me, and tell me what this repository is.";
 
 export function initCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("init"))
-    .description("set up a model and a project, and see a first run; asks what no flag says")
+    .description("set up a model and a project, and see a first run; asks for what no flag gives")
     .option("--provider <id>", "anthropic, openai, google, ollama, …, custom-NAME; demo for none")
     .option("--key", "ask for a key, or read it from standard input, also where one is stored")
     .option("--key-env <name>", "take the key from this environment variable")
     .option("--base-url <url>", "address of the provider's server")
     .option("--model <provider/model>", "default model of agents")
-    .option("--project <dir>", "repository to add (default: the one you stand in)")
+    .option("--project <dir>", "repository to add (default: the one you are in)")
     .option("--no-project", "add none")
     .option("--no-run", "do not run the pipeline hello")
     .option("--keep", "leave a server that was started for this running, until Ctrl-C")
@@ -95,7 +95,7 @@ async function joinOrStart(flags: InitFlags): Promise<Joined> {
   return { client, own: { data, stop: started.stop } };
 }
 
-/** As the flag or the variable says, else ./data where it is one already, else one in the user's home: not in a repository. */
+/** The flag's or variable's folder, else ./data if it is a data folder, else one in the user's home, not in a repository. */
 function dataFolder({ data }: InitFlags): string {
   const given = data ?? process.env["DATA"];
   if (given) return resolve(given);
@@ -142,7 +142,7 @@ function closing(client: Client, data: string | undefined, project: string | und
     ? `skep run feature "Add …" --project ${project} --follow`
     : 'skep run hello "Greet me" --follow';
   return commands([
-    ...(data === undefined ? [] : [[`skep serve --data ${data}`, "run the server for good"] as const]),
+    ...(data === undefined ? [] : [[`skep serve --data ${data}`, "run the server permanently"] as const]),
     [task, "put the team to work"],
     ["skep runs", "what has run"],
     ["skep open", client.url],

@@ -23,7 +23,7 @@ type Say = (text: string) => void;
 
 const PATH = "/v1/settings/providers";
 const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
-/** Servers of this machine that are looked for unasked. */
+/** Servers of this machine that are looked for without being named. */
 const LOCAL = ["ollama", "lmstudio"];
 /** These need no key. */
 const KEYLESS = /^(ollama|lmstudio|vllm|custom-.*)$/;
@@ -31,7 +31,7 @@ const KEY_TRIES = 3;
 /** Of a long list of models. */
 const MODELS_SHOWN = 12;
 
-/** Sets the instance's default model. @returns it; the scripted one, which is not set, when nobody wanted another. */
+/** Sets the instance's default model. @returns it; the scripted one, which is not stored, when no other was chosen. */
 export async function setUpModel(client: Client, flags: InitFlags, say: Say): Promise<string> {
   const { items } = await client.call<{ items: ProviderView[] }>("GET", `${PATH}?limit=200`);
   const id = flags.provider ?? flags.model?.split("/")[0] ?? (await chooseProvider(client, items, flags));
@@ -65,7 +65,7 @@ export async function setUpModel(client: Client, flags: InitFlags, say: Say): Pr
   return model;
 }
 
-/** What answers already is taken where nobody can be asked. */
+/** Takes a server that already answers when there is nobody to ask. */
 async function chooseProvider(
   client: Client,
   items: readonly ProviderView[],
@@ -141,7 +141,7 @@ async function chooseModel(models: readonly { id: string; tools: boolean }[], pr
   if (!hasPerson()) return best;
   const shown = [best, ...models.map(({ id }) => id).filter((id) => id !== best)].slice(0, MODELS_SHOWN);
   console.error(
-    `Which model? ${models.length > shown.length ? `These are the first of ${models.length}; a name does, too.` : ""}`,
+    `Which model? ${models.length > shown.length ? `These are the first of ${models.length}; you can also give a name.` : ""}`,
   );
   const options = [...shown, ...models.map(({ id }) => id).filter((id) => !shown.includes(id))];
   return choose(

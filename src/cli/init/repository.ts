@@ -12,7 +12,7 @@ import type { InitFlags } from "./init.ts";
 
 const PROJECTS = 1_000;
 
-/** @returns the project's name, or undefined when there is none. A repository that cannot be added is said, no failure. */
+/** @returns the project's name, or undefined when there is none. A repository that cannot be added is reported, not a failure. */
 export async function addRepository(
   client: Client,
   flags: InitFlags,
@@ -36,7 +36,7 @@ export async function addRepository(
     const made = known ?? (await create(client, name, root, origin));
     const { workspace } = await untilCloned(client, made);
     if (workspace.state === "failed") throw new Problem(422, "clone_failed", workspace.error ?? "the clone failed");
-    say(`Project     ${name}: ${known ? "known already" : `cloned from ${made["repository"]}`}`);
+    say(`Project     ${name}: ${known ? "already added" : `cloned from ${made["repository"]}`}`);
     return name;
   } catch (error) {
     if (!isProblem(error)) throw error;
@@ -45,7 +45,7 @@ export async function addRepository(
   }
 }
 
-/** From the path where the server may, else from where the repository itself was cloned. */
+/** The path if the server may clone from it, else the address that the repository was cloned from. */
 async function create(client: Client, name: string, root: string, origin: string | undefined): Promise<Item> {
   try {
     return await client.call<Item>("POST", projects.path, { name, repository: root });

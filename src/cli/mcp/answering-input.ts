@@ -1,13 +1,13 @@
 /**
- * Standard input whose end is held back until every request that came before it is answered: the library would leave
- * them unanswered, and `echo … | skep mcp` would say nothing.
+ * Standard input whose end is held back until every request before it is answered: the library would leave
+ * them unanswered, and `echo … | skep mcp` would print nothing.
  */
 import { PassThrough, type Readable, Transform, type Writable } from "node:stream";
 
 export interface AnsweringInput {
   input: Readable;
   output: Writable;
-  /** The input is at its end, and what it asked is answered. */
+  /** The input has ended, and every request is answered. */
   ended: Promise<void>;
 }
 
@@ -61,7 +61,7 @@ function byLine(report: (id: unknown, isAnswer: boolean) => unknown): (chunk: Ui
         const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown };
         if (id !== undefined) report(id, method === undefined);
       } catch {
-        // No message: the library says so.
+        // Not a message: the library reports it.
       }
     }
   };

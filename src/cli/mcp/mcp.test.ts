@@ -13,7 +13,7 @@ afterAll(() => server.remove());
 const run = (...args: string[]) => skep(["mcp", "--url", server.url, ...args]);
 
 describe("skep mcp", () => {
-  test("passes on what is asked, and answers all of it before it ends with its input", async () => {
+  test("passes requests on, and answers all of them before it ends with its input", async () => {
     const child = Bun.spawn(skepCommand("mcp", "--url", server.url), {
       env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" },
       stdin: "pipe",

@@ -46,7 +46,7 @@ const PASSED_ON = [
 /** Longer than any tool of a server takes. */
 const TIMEOUT_MS = 600_000;
 
-/** Passes everything on to the server that these flags mean. @throws Problem when it does not let us in. */
+/** Passes everything on to the server that these flags mean. @throws Problem when it refuses the connection. */
 export async function serveServer(flags: ServerFlags): Promise<void> {
   const { url } = await locate(flags);
   const token = tokenFor(url);

@@ -59,7 +59,7 @@ function list(): Verb {
 
 function show(): Verb {
   return {
-    ...{ name: "show", about: "show a tool server and what it says of its tools", on: "one" },
+    ...{ name: "show", about: "show a tool server and how it describes its tools", on: "one" },
     async run({ client, path }) {
       const one = await client.call<Item>("GET", path);
       const { tools, ...fields } = one;
@@ -101,7 +101,7 @@ function add(): Verb {
       { flags: "--grant <agents>", about: "agents that may use it, separated by commas; all for every agent" },
       { flags: "--timeout <ms>", about: "of one call, milliseconds" },
       { flags: "--elicitation <how>", about: "forms that it asks for during a call", choices: ["off", "defaults"] },
-      { flags: "--oauth-client <id>", about: "client id for its login that was registered by hand" },
+      { flags: "--oauth-client <id>", about: "client id registered by hand for its login" },
       { flags: "--oauth-secret <secret>", about: `secret of that client; \${secret:NAME} is a stored secret` },
       { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
       { flags: "--disabled", about: "do not start it yet" },
@@ -153,12 +153,12 @@ function importVerb(): Verb {
         config = JSON.parse(await readText(file!));
       } catch (error) {
         if (error instanceof Problem) throw error;
-        throw new Problem(422, "bad_usage", `${file} is no JSON.`);
+        throw new Problem(422, "bad_usage", `${file} is not JSON.`);
       }
       const image = flags["image"] ? { image: flags["image"] } : {};
       const read = await client.call<Item>("POST", `${path}/import`, { config, ...image });
       const text = [
-        ...read["created"].map(({ id }: Item) => `${id}: taken, switched off (skep mcp enable ${id})`),
+        ...read["created"].map(({ id }: Item) => `${id}: imported, switched off (skep mcp enable ${id})`),
         ...read["left_out"].map(({ name, reason }: Item) => `${name}: left out. ${reason}`),
       ];
       return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
@@ -224,7 +224,7 @@ function authorize(): Verb {
       about: "log in to a tool server that asks for it: prints an address to open in a browser",
       on: "one",
     },
-    options: [{ flags: "--forget", about: "forget what was given by its authorization server" }],
+    options: [{ flags: "--forget", about: "forget the tokens of its authorization server" }],
     async run({ client, path, flags }) {
       if (flags["forget"]) {
         await client.call("DELETE", `${path}/authorization`);
@@ -238,7 +238,7 @@ function authorize(): Verb {
 
 function logs(): Verb {
   return {
-    ...{ name: "logs", about: "what a tool server prints, and what is said of it", on: "one" },
+    ...{ name: "logs", about: "what a tool server prints, and what happened to it", on: "one" },
     options: [
       { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
       { flags: "--follow", about: "continue until Ctrl-C" },

@@ -26,7 +26,7 @@ describe("skep onboard", () => {
     expect(body.name).toBe("Paper birds");
   });
 
-  test("is left at the end of the input and taken up again, by how it began or with --continue", async () => {
+  test("is left at the end of the input and continued, by how it began or with --continue", async () => {
     const first = await cli(["onboard", "--say", "Kites of silk"], { stdin: "Silk kites\n" });
     expect(first.stdout).toMatch(/Left; nothing is lost. Continue: skep onboard onb_\w+\n$/);
     const again = await cli(["onboard", "Kites of"], { stdin: "" });

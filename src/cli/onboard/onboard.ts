@@ -5,7 +5,7 @@ import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
 import { findOne, listItems } from "../resource/find.ts";
 import type { Flags, Item, Resource } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
-import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { connect, withServer } from "../server/locate.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { terminalOnboarding } from "./terminal-onboarding.ts";
@@ -15,7 +15,7 @@ const SHOWN = 50;
 const onboardings: Resource = {
   name: "onboard",
   one: "session",
-  about: "be asked what you want to build, by four interviewers, until it is a project with vision and tasks",
+  about: "answer four interviewers about what you want to build; they make a project with a vision and tasks",
   path: "/v1/onboarding/sessions",
   idOf: ({ id }) => id,
   namesOf: ({ title }) => (title ? [title] : []),
@@ -47,7 +47,7 @@ const onboardings: Resource = {
     },
     {
       name: "abandon",
-      about: "give a session up; what was said stays readable",
+      about: "abandon a session; what was said stays readable",
       on: "one",
       async run({ client, path, item }) {
         await client.call("DELETE", path);
@@ -81,7 +81,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
     .argument("[session]", "continue this one: its id, how it began, or a part of these");
   for (const option of OPTIONS) command.addOption(optionOf(option));
   command.action(async (word: string | undefined, flags: Flags) => {
-    const client = await connect(flags as ServerFlags);
+    const client = await connect(flags);
     const chosen = await choose(client, word, flags);
     const session = await terminalOnboarding(client, chosen, { json: flags["json"] === true });
     say(flags, { json: session, text: endOf(session) }, exit);

@@ -78,7 +78,7 @@ async function listen(client: Client, path: string, before: Item, { json, termin
         next = undefined;
       }
       if (kind !== "turn_ended" && kind !== "session_ended") continue;
-      // The next interviewer may speak before the person does.
+      // The next interviewer may write before the person does.
       const session = await client.call<Item>("GET", path);
       if (!session["busy"]) return session;
     }

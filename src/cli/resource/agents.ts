@@ -47,16 +47,16 @@ export const agents: Resource = {
     },
     {
       name: "set",
-      about: "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null takes back",
+      about: "change an agent: model=ollama/qwen3 max_turns=40 tools=read_file,bash; null resets a field",
       on: "one",
       args: [{ name: "<field=value...>", about: "fields as `skep agents AGENT` shows them" }],
       run: (call) => configure(call, readPairs(call.args)),
     },
     switchVerb("enable", "let an agent work", true),
-    switchVerb("disable", "let an agent do nothing", false),
+    switchVerb("disable", "keep an agent from working", false),
     {
       name: "tool",
-      about: "show what an agent's tools are, or switch one on or off",
+      about: "show an agent's tools, or switch one on or off",
       on: "one",
       args: [
         { name: "[tool]", about: "name of a tool" },
@@ -104,12 +104,13 @@ async function tool({ client, item, args: [name, state] }: Call) {
     await client.call("PUT", `${path}/${encodeURIComponent(name)}`, { enabled: state === "on" });
   const agent = await client.call<Item>("GET", `/v1/agents/${item["id"]}`);
   const { items } = await client.call<{ items: Item[] }>("GET", `${path}?limit=200`);
-  const overrides = new Map(items.map((one) => [one["tool"] as string, one["enabled"] as boolean]));
-  const rows = [...new Set([...(agent["tools"] as string[]), ...overrides.keys()])]
+  const overrides = new Map<string, boolean>(items.map((one) => [one["tool"], one["enabled"]]));
+  const own: string[] = agent["tools"];
+  const rows = [...new Set([...own, ...overrides.keys()])]
     .filter((one) => name === undefined || one === name)
     .map((one) => ({
       tool: one,
-      state: (agent["tools"] as string[]).includes(one) ? "on" : "off",
+      state: own.includes(one) ? "on" : "off",
       by: overrides.has(one) ? "override" : "its file",
     }));
   const text = tableLines(

@@ -66,7 +66,7 @@ export const codehost: Resource = {
     },
     {
       name: "connect",
-      about: "connect a code host; what is left out stays",
+      about: "connect a code host; what is left out stays as it is",
       on: "none",
       options: CONNECT_OPTIONS,
       run: connect,
@@ -117,7 +117,7 @@ export const codehost: Resource = {
       },
     },
     switchVerb("enable", "let a rule start runs", true),
-    switchVerb("disable", "let a rule start nothing", false),
+    switchVerb("disable", "keep a rule from starting runs", false),
     deleteVerb("delete a rule; runs that it started continue", ({ item }) => `rule ${item["name"]}`),
     runVerb(
       "push",
@@ -164,7 +164,7 @@ function ruleFrom(flags: Flags): Record<string, unknown> {
 }
 
 async function add({ client, path, args: [name], flags }: Call) {
-  const [project, event, pipeline] = ["project", "event", "pipeline"].map((flag) => flags[flag] as string | undefined);
+  const [project, event, pipeline] = ["project", "event", "pipeline"].map((flag): string | undefined => flags[flag]);
   if (!project || !event || !pipeline)
     throw new Problem(422, "bad_usage", "A rule needs --project, --event and --pipeline.");
   const { id } = await findOne(client, projects, project);
@@ -172,8 +172,8 @@ async function add({ client, path, args: [name], flags }: Call) {
 }
 
 async function connect({ client, flags }: Call) {
-  const secret = async (what: string, env: unknown) =>
-    env === undefined ? undefined : readSecret(what, { env: env as string });
+  const secret = async (what: string, env: string | undefined) =>
+    env === undefined ? undefined : readSecret(what, { env });
   const token = await secret("access token", flags["tokenEnv"]);
   const webhook_secret = await secret("webhook secret", flags["webhookSecretEnv"]);
   const connection = await client.call<Item>("PUT", "/v1/codehost/connection", {
@@ -188,14 +188,12 @@ async function connect({ client, flags }: Call) {
 async function status({ client }: Call) {
   const now = await client.call<Item>("GET", "/v1/codehost/app/status");
   const { webhook } = now;
-  const counts = Object.entries(webhook.deliveries as Record<string, number>).map(
-    ([state, rows]) => `${rows} ${state}`,
-  );
+  const counts = Object.entries<number>(webhook.deliveries).map(([state, rows]) => `${rows} ${state}`);
   const text = fieldLines([
     ["host", now["url"] ?? "none is connected: skep codehost connect"],
     ["connected", now["connected"] ? `yes, as ${now["login"]}` : "no"],
     ["error", now["error"]?.message],
-    ["webhook", webhook.configured ? webhook.path : "no secret is set, so none are taken"],
+    ["webhook", webhook.configured ? webhook.path : "no secret is set, so none are accepted"],
     ["last delivery", timeText(webhook.last_delivery_at)],
     ["deliveries", counts.join(", ")],
   ]);
@@ -225,7 +223,7 @@ async function deliveries({ client, flags }: Call) {
       { head: "EVENT", of: (one) => one["event"] },
       { head: "REPOSITORY", of: (one) => one["repository"] },
       { head: "STATE", of: (one) => one["state"], style: (one) => statusStyle(one["state"]) },
-      { head: "WHAT CAME OF IT", of: (one) => one["detail"], shrinks: true },
+      { head: "RESULT", of: (one) => one["detail"], shrinks: true },
       { head: "ID", of: (one) => one["id"] },
     ],
     items,

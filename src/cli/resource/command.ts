@@ -1,4 +1,4 @@
-/** Commands out of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` does. */
+/** The commands of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` acts. */
 import { Argument, type Command, Option } from "commander";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
@@ -46,13 +46,13 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
   for (const option of [...(verb.options ?? []), ...placeOf(resource)]) command.addOption(optionOf(option));
   command.action(async (...given: unknown[]) => {
-    // Options stand before or after the name of the verb.
+    // Options may come before or after the name of the verb.
     const flags = command.optsWithGlobals<Flags>();
     const words = given
       .slice(0, -2)
       .flat()
       .filter((word): word is string => typeof word === "string");
-    const client = await connect(flags as ServerFlags);
+    const client = await connect(flags);
     const placed = await located(client, resource, flags);
     const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
     const path = verb.on === "one" ? pathOf(placed, item) : placed.path;
@@ -71,7 +71,7 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
     const value = flags[optionOf(filter).attributeName()];
     if (value !== undefined) query.set(filter.query, String(value));
   }
-  const client = await connect(flags as ServerFlags);
+  const client = await connect(flags);
   const { path } = await located(client, resource, flags);
   const found = await listItems(client, path, query, countOf(flags["limit"]));
   const more = found.next_cursor === null ? [] : [`More: --limit ${countOf(flags["limit"]) * 2}`];
@@ -84,7 +84,7 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
 }
 
 async function show(resource: Resource, word: string, flags: Flags): Promise<Answer> {
-  const client = await connect(flags as ServerFlags);
+  const client = await connect(flags);
   const placed = await located(client, resource, flags);
   const found = await findOne(client, placed, word);
   const item = resource.single === false ? found : await client.call<Item>("GET", pathOf(placed, found));
@@ -93,7 +93,7 @@ async function show(resource: Resource, word: string, flags: Flags): Promise<Ans
   return { json: item, text: shown ?? fieldLines(Object.entries(item)) };
 }
 
-/** Prints an answer as it was asked for. */
+/** Prints an answer in the form that was asked for. */
 export function say({ json }: ServerFlags, answer: Answer, exit: Exit): void {
   if (json) console.log(JSON.stringify(answer.json));
   else if (answer.exact !== undefined && !process.stdout.isTTY) process.stdout.write(answer.exact);

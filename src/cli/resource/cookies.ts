@@ -48,7 +48,7 @@ export const cookies: Resource = {
     },
     {
       name: "revoke",
-      about: "take a set from agents; those at work keep it until they end",
+      about: "take a set from agents; those that are working keep it until they end",
       on: "one",
       args: [AGENTS],
       async run({ client, item, args }) {

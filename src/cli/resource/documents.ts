@@ -1,4 +1,4 @@
-/** `skep documents`: files that agents read in, looked into from the terminal. */
+/** `skep documents`: files that agents look things up in, from the terminal. */
 import { statSync } from "node:fs";
 import { basename } from "node:path";
 import { Problem } from "../../core/errors.ts";
@@ -35,7 +35,7 @@ export const documents: Resource = {
   verbs: [
     {
       name: "add",
-      about: "hand in files and wait until they are read",
+      about: "upload files and wait until they are read",
       on: "none",
       args: [{ name: "<file...>", about: "PDF, DOCX, HTML, Markdown or text" }],
       options: [TITLE, PROJECT, { flags: "--no-wait", about: "do not wait until they are read" }],
@@ -43,7 +43,7 @@ export const documents: Resource = {
     },
     {
       name: "transcript",
-      about: "hand in the transcript of a meeting: an agent notes decisions and action items",
+      about: "upload the transcript of a meeting: an agent notes decisions and action items",
       on: "none",
       args: [{ name: "<file>", about: "its text, or - for standard input" }],
       options: [TITLE, PROJECT],
@@ -119,7 +119,7 @@ async function transcript(call: Call): Promise<Answer> {
   return {
     json: made,
     text: [
-      `${made["document_id"]} is worked up in session ${made["session_id"]}`,
+      `${made["document_id"]} is being processed in session ${made["session_id"]}`,
       `Follow it: skep executions transcript ${made["session_id"]}`,
     ],
   };
@@ -151,7 +151,7 @@ async function search(call: Call): Promise<Answer> {
   if (flags["document"] !== undefined)
     query.set("document_id", (await findOne(client, documents, flags["document"]))["id"]);
   const found = await client.call<{ items: Item[] }>("GET", `/v1/documents/search?${query}`);
-  if (found.items.length === 0) return { json: found, text: "No document says anything of that." };
+  if (found.items.length === 0) return { json: found, text: "No document says anything about that." };
   const text = found.items.flatMap((hit) => [
     `${paint("bold", `${plain(hit["title"])} › ${plain(hit["heading"])}`)}${onPage(hit)}`,
     paint("dim", `${hit["document_id"]} ${hit["section_id"]}`),

@@ -1,4 +1,4 @@
-/** `skep executions`: what agents are at now, of whatever kind. */
+/** `skep executions`: what agents are doing now. */
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
@@ -10,7 +10,7 @@ const MESSAGES = 2_000;
 export const executions: Resource = {
   name: "executions",
   one: "session",
-  about: "what agents are at now, and what was said in it",
+  about: "what agents are doing now, and what was said in a session",
   path: "/v1/lifecycle/sessions",
   idOf: ({ id }) => id,
   single: false,

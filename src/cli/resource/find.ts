@@ -1,4 +1,4 @@
-/** Lists over their pages, and one of a list by what a person calls it: its id, its name, or either shortened. */
+/** Lists over several pages, and finding one of a list by its id, its name, or part of either. */
 
 import { Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -36,7 +36,7 @@ export function countOf(limit: unknown): number {
   throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
 }
 
-/** The resource with the path of its list, where that depends on what is asked. */
+/** The resource with the path of its list filled in, where that depends on the flags. */
 export async function located(client: Client, resource: Resource, flags: Flags): Promise<Resource> {
   return resource.within ? { ...resource, path: await resource.within.pathFor(client, flags) } : resource;
 }
@@ -65,7 +65,7 @@ export async function findOne(client: Client, resource: Resource, word: string):
       id.startsWith(wanted) || id.replace(/^[a-z]+_/, "").startsWith(wanted) || (isWhole(id) && id.endsWith(wanted))
     );
   };
-  // Names need not be unique: of several that fit wholly, the id tells which is meant.
+  // Names need not be unique: among several exact matches the id decides.
   const found = exact.length > 0 ? exact : items.filter((item) => namesFor(item).some(matches));
   if (found.length === 1) return found[0]!;
   if (found.length === 0) {

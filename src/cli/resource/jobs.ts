@@ -42,7 +42,7 @@ export const jobs: Resource = {
     },
     {
       name: "cancel",
-      about: "end a job before its time",
+      about: "cancel a job",
       on: "one",
       async run({ client, path }) {
         const job = await client.call<Item>("POST", `${path}/cancel`);

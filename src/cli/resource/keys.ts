@@ -34,8 +34,8 @@ export const keys: Resource = {
       on: "none",
       args: [{ name: "<name>", about: "what it is for" }],
       options: [
-        { flags: "--days <n>", about: "how long it holds; 0 is forever", default: "90" },
-        { flags: "--scope <words>", about: "hold it to these, separated by commas: read, runs, write, admin" },
+        { flags: "--days <n>", about: "how many days it is valid; 0 is forever", default: "90" },
+        { flags: "--scope <words>", about: "limit it to these, separated by commas: read, runs, write, admin" },
       ],
       async run({ client, path, args: [name], flags }) {
         const days = Number(flags["days"]);

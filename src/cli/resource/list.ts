@@ -1,4 +1,4 @@
-/** Everything that `resourceCommands` makes commands of. */
+/** Every resource that gets commands from `resourceCommands`. */
 import { agents } from "./agents.ts";
 import { codehost } from "./codehost.ts";
 import { cookies } from "./cookies.ts";

@@ -30,7 +30,7 @@ test("vaults, their entries, a search and one entry are shown, in words and as J
   const found = await memory("search", "deploy", "friday");
   expect(found.stdout).toContain(`Deploys happen on Tuesdays  ${ENTRY}`);
   expect(found.stdout).toContain("Never on Fridays.");
-  expect((await memory("search", "zebra")).stdout).toBe("Nobody remembers anything of that.\n");
+  expect((await memory("search", "zebra")).stdout).toBe("Nobody remembers anything about that.\n");
   expect((await memory("show", ENTRY)).stdout).toContain("\nNever on Fridays.\n");
   expect(JSON.parse((await memory("show", ENTRY, "--json")).stdout)).toMatchObject({ content: "Never on Fridays." });
 });

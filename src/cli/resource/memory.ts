@@ -1,4 +1,4 @@
-/** `skep memory`: what agents remember, read, put right and confirmed by people. */
+/** `skep memory`: what agents remember, for people to read, correct and confirm. */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -121,11 +121,11 @@ export const memory: Resource = {
     },
     {
       name: "settle",
-      about: "say which entry of a contradiction holds",
+      about: "say which entry of a contradiction is right",
       on: "none",
       args: [{ name: "<contradiction>", about: "its id, as the list of them shows it" }],
       options: [
-        { flags: "--keep <entry>", about: "this one holds and supersedes the other" },
+        { flags: "--keep <entry>", about: "this one is right and supersedes the other" },
         { flags: "--both", about: "both are true; the pair is not listed again" },
       ],
       run: settle,
@@ -190,7 +190,7 @@ async function search({ client, args, flags }: Call): Promise<Answer> {
   const query = new URLSearchParams({ query: args.join(" ") });
   if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
   const found = await client.call<{ items: Item[] }>("GET", `/v1/memory/search?${query}`);
-  if (found.items.length === 0) return { json: found, text: "Nobody remembers anything of that." };
+  if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
   const text = found.items.flatMap((hit) => [
     `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
     `  ${plain(hit["snippet"]).replaceAll("\n", "\n  ")}`,
@@ -221,12 +221,12 @@ async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
 async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
   const { keep, both } = flags;
   if ((keep === undefined) === !both)
-    throw new Problem(422, "bad_usage", "Say which entry holds with --keep ENTRY, or --both when both are true.");
+    throw new Problem(422, "bad_usage", "Say which entry is right with --keep ENTRY, or --both when both are true.");
   const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}`;
   if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
   const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
-  const agent = items.find((one) => one["id"] === id)?.["agent_id"] as string | undefined;
-  // Given as lists show it, or as it is called in the vault.
+  const agent: string | undefined = items.find((one) => one["id"] === id)?.["agent_id"];
+  // As lists show it (agent/entry), or as it is called in the vault.
   const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;
   const done = await client.call<{ superseded: string }>("PUT", path, { keep: entry });
   const other = agent === undefined ? done.superseded : `${agent}/${done.superseded}`;

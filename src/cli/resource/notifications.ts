@@ -45,7 +45,7 @@ const linesOf = (channel: Item): string[] => [
     ["last error", channel["last_error"]],
     ["secret", channel["secret"]],
   ]),
-  ...(channel["secret"] ? ["", "The secret signs the webhooks. It is shown this once."] : []),
+  ...(channel["secret"] ? ["", "The secret signs the webhooks. It is not shown again."] : []),
 ];
 
 export const notifications: Resource = {
@@ -87,12 +87,12 @@ export const notifications: Resource = {
     },
     editVerb(
       "edit",
-      "change a channel; what is not given stays",
+      "change a channel; what is not given stays as it is",
       [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
       { fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }), linesOf },
     ),
     switchVerb("enable", "send to a channel again", true, linesOf),
-    switchVerb("disable", "send nothing to a channel", false, linesOf),
+    switchVerb("disable", "stop sending to a channel", false, linesOf),
     {
       name: "test",
       about: "send a test now; exit 1 when it does not arrive",

@@ -58,13 +58,13 @@ export const pipelines: Resource = {
       on: "one",
       async run({ client, path }) {
         const pipeline = await client.call<Item>("GET", path);
-        const source = pipeline["source"] as string;
+        const source: string = pipeline["source"];
         return { json: pipeline, text: source.trimEnd(), exact: source };
       },
     },
     {
       name: "save",
-      about: "create a pipeline from a file, or put it in the place of the one of its id",
+      about: "create a pipeline from a file, or replace the one with its id",
       on: "none",
       args: [{ name: "<file>", about: "YAML; - for standard input" }],
       async run({ client, args: [file] }) {

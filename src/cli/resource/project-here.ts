@@ -11,7 +11,7 @@ const NAMED = 5;
 
 export const PROJECT: OptionSpec = {
   flags: "--project <project>",
-  about: "project; that of the folder you stand in, or the only one, unless given",
+  about: "project (default: that of the folder you are in, or the only one)",
 };
 
 /** @throws Problem 404 for an unknown name, 422 `bad_usage` when it is not clear which is meant. */
@@ -36,5 +36,5 @@ export function ofFolder(folder: string, items: readonly Item[]): Item[] {
   return items.filter(({ repository }) => repository !== null && addresses.has(bare(repository)));
 }
 
-/** Addresses that differ in their end alone mean the same repository. */
+/** Addresses that differ only in a trailing `/` or `.git` mean the same repository. */
 const bare = (address: string): string => address.replace(/\/+$/, "").replace(/\.git$/, "");

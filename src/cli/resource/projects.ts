@@ -93,7 +93,7 @@ export const projects: Resource = {
     },
     {
       name: "vision",
-      about: "show where a project is going, which its agents read, or say it",
+      about: "show or set where a project is going; its agents read it",
       on: "one",
       options: [
         { flags: "--set <file>", about: "take it from this file (Markdown); - is standard input" },
@@ -128,7 +128,7 @@ const linesOf = (project: Item): string[] =>
 
 async function add({ client, args: [given], flags }: Call) {
   const isRepository = given !== undefined && flags["repository"] === undefined && /^[./~]|:/.test(given);
-  const repository = isRepository ? repositoryAt(given) : (flags["repository"] as string | undefined);
+  const repository: string | undefined = isRepository ? repositoryAt(given) : flags["repository"];
   const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
   if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
   const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
@@ -144,12 +144,12 @@ function repositoryAt(text: string): string {
 }
 
 async function vision({ client, item, path, flags }: Call) {
-  const file = flags["set"] as string | undefined;
+  const file: string | undefined = flags["set"];
   if (file !== undefined && flags["clear"])
     throw new Problem(422, "bad_usage", "Give --set FILE or --clear, not both.");
   if (file === undefined && !flags["clear"]) {
-    const text = (item["vision"] as string | null) ?? "";
-    const shown = text || `${item["name"]} has no vision. Say it: skep projects vision ${item["name"]} --set FILE`;
+    const text: string = item["vision"] ?? "";
+    const shown = text || `${item["name"]} has no vision. Set one: skep projects vision ${item["name"]} --set FILE`;
     return { json: { vision: item["vision"] }, text: shown };
   }
   const text = file === undefined ? null : (await readText(file)).trim() || null;

@@ -1,4 +1,4 @@
-/** `skep providers`: which models can be called, and giving keys and addresses. A key is never an argument. */
+/** `skep providers`: which models can be called, and their keys and addresses. A key is never an argument. */
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import type { Style } from "../terminal/style.ts";
@@ -9,7 +9,7 @@ import { bodyOf } from "./words.ts";
 const ID = { name: "<provider>", about: "e.g. anthropic, ollama, custom-lab" };
 const MINE: OptionSpec = {
   flags: "--mine",
-  about: "the key is your own: used first for what you start, and for nothing else",
+  about: "the key is your own: used first for what you start, never for others",
 };
 
 const stateOf = ({ enabled, configured, key_refused }: Item): string =>
@@ -104,7 +104,7 @@ const modelLines = (models: readonly Item[]): string[] =>
 async function set({ client, args: [given], flags }: Call) {
   const id = given!;
   if (flags["enable"] && flags["disable"]) throw new Problem(422, "bad_usage", "Give --enable or --disable, not both.");
-  const env = flags["keyEnv"] as string | undefined;
+  const env: string | undefined = flags["keyEnv"];
   const key = env !== undefined || flags["key"] ? await readSecret(`key of ${id}`, env ? { env } : {}) : undefined;
   if (flags["mine"]) {
     if (key === undefined) throw new Problem(422, "bad_usage", "--mine needs the key: --key or --key-env NAME.");

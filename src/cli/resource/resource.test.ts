@@ -84,7 +84,7 @@ describe("one of them", () => {
     expect(await refused("projects", "parot")).toContain("There is no project parot. Did you mean parrot?");
     expect(await refused("agents", "enginer")).toContain("Did you mean engineer?");
     expect(await refused("runs", "run_01h455vb4pex5vsknk084sn02q")).toContain("no such run");
-    // Where one is going, said and shown.
+    // A project's vision, set and shown.
     const file = join(folder.path, "vision.md");
     writeFileSync(file, "Speaks five languages.\n");
     expect(await said("projects", "vision", "parrot")).toContain("parrot has no vision");

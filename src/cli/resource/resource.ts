@@ -1,6 +1,6 @@
 /**
- * What the API keeps lists of, as tables of data: where it is, what one is called, which columns people see, what can be
- * done with it. `command.ts` makes commands of it; nothing else writes a list or looks for an id.
+ * The API's resources as tables of data: where each list is, what one is called, which columns people see, what can be
+ * done with one. `command.ts` makes commands of it; nothing else writes a list or looks for an id.
  */
 import type { Client } from "../server/client.ts";
 import type { Column } from "../terminal/table.ts";
@@ -46,7 +46,7 @@ export interface Call {
 export interface Answer {
   json: unknown;
   text: string | readonly string[];
-  /** What stands for the text where there is no terminal to act on it: a file's content, byte for byte. */
+  /** What is written instead of the text where there is no terminal: a file's content, byte for byte. */
   exact?: string;
   code?: number;
 }
@@ -71,19 +71,19 @@ export interface Resource {
   path: string;
   /** For a list that is below another object: the option that names that, and the path it leads to. */
   within?: { option: OptionSpec; pathFor(client: Client, flags: Flags): Promise<string> };
-  /** What stands for one in a path. */
+  /** What identifies one in a path. */
   idOf(item: Item): string;
-  /** Further names that one may be called by. */
+  /** Other names that one may be called by. */
   namesOf?(item: Item): readonly string[];
   columns: readonly Column<Item>[];
   filters?: readonly Filter[];
-  /** Said when the list is empty: how to get the first. */
+  /** Printed when the list is empty: how to create the first. */
   empty: string;
-  /** Path of one, if it is not the list's and its id. */
+  /** Path of one, if it is not the list's path and the id. */
   pathOf?(item: Item): string;
   /** False where the API answers no single one: the list's item is all there is. */
   single?: boolean;
-  /** What a look at one takes besides. */
+  /** Further options of the command that shows one. */
   options?: readonly OptionSpec[];
   /** One in words, or a whole answer; its fields unless said otherwise. */
   show?(item: Item, context: { client: Client; flags: Flags }): Promise<readonly string[] | Answer>;

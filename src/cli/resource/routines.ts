@@ -46,17 +46,17 @@ function scheduleOf(flags: Flags): Item | string | undefined {
 const CHOICES: readonly OptionSpec[] = [
   { flags: "--cron <text>", about: 'when: five fields of cron, e.g. "0 9 * * mon-fri"' },
   { flags: "--every <minutes>", about: "when: every N minutes" },
-  { flags: "--offset <minutes>", about: "with --every: so many minutes later" },
-  { flags: "--timezone <zone>", about: "whose clocks count, e.g. Europe/Berlin; UTC otherwise" },
+  { flags: "--offset <minutes>", about: "with --every: this many minutes later" },
+  { flags: "--timezone <zone>", about: "time zone of these times, e.g. Europe/Berlin (default: UTC)" },
   { flags: "--say <text>", about: "what to do, in a line" },
   { flags: "--instructions <file>", about: "what to do, from a file; - for standard input" },
   { flags: "--description <text>", about: "what it is for" },
-  { flags: "--blackout <times...>", about: 'when not: 22:00-06:00, or "00:00-00:00 sat,sun"; none takes them away' },
+  { flags: "--blackout <times...>", about: 'when not: 22:00-06:00, or "00:00-00:00 sat,sun"; none removes them' },
   { flags: "--project <project>", about: "project that it works in; empty: none" },
   { flags: "--model <provider/model>", about: "model that it uses; empty: the agent's" },
-  { flags: "--tools <names>", about: "hold it to these of the agent's tools; empty: all" },
+  { flags: "--tools <names>", about: "limit it to these of the agent's tools; empty: all" },
   { flags: "--timeout <seconds>", about: "how long it may work" },
-  { flags: "--max-concurrent <n>", about: "how often it may be at work at the same time" },
+  { flags: "--max-concurrent <n>", about: "how many of its times may be at work at once" },
 ];
 
 async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Promise<Record<string, unknown>> {
@@ -121,7 +121,7 @@ export const routines: Resource = {
     },
     editVerb(
       "edit",
-      "change a routine; what is not given stays",
+      "change a routine; what is not given stays as it is",
       [{ flags: "--name <text>", about: "what to call it" }, ...CHOICES],
       { fieldsOf: async (call) => ({ ...bodyOf(call.flags, { name: "name" }), ...(await fieldsOf(call)) }), linesOf },
     ),
@@ -151,7 +151,7 @@ export const routines: Resource = {
       args: [{ name: "<agent>", about: "whose" }],
       options: [
         { flags: "--from <time>", about: "a time as RFC 3339 writes it, or a day" },
-        { flags: "--to <time>", about: "the same" },
+        { flags: "--to <time>", about: "in the same form" },
       ],
       run: timeline,
     },

@@ -36,7 +36,7 @@ export const runs: Resource = {
   filters: [
     { flags: "--pipeline <pipeline>", about: "of this pipeline", query: "pipeline_id" },
     { flags: "--status <status>", about: "in this status", query: "status", choices: RUN_STATUSES },
-    { flags: "--since <time>", about: "not before: RFC 3339", query: "since" },
+    { flags: "--since <time>", about: "created at or after this time (RFC 3339)", query: "since" },
   ],
   options: [
     { flags: "--follow", about: "follow the run until it ends" },
@@ -96,11 +96,11 @@ export const RUN_VERBS: readonly Verb[] = [
   },
   {
     name: "restart",
-    about: "continue a failed or cancelled run, from its first step not done",
+    about: "continue a failed or cancelled run from its first unfinished step",
     on: "one",
     options: [
       { flags: "--from <step>", about: "go back to this step" },
-      { flags: "--context <text>", about: "guidance for what is done again" },
+      { flags: "--context <text>", about: "guidance for the steps that run again" },
     ],
     run: ({ client, path, flags }) =>
       acted(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
@@ -134,7 +134,7 @@ export const RUN_VERBS: readonly Verb[] = [
       { name: "[text]", about: "what is to be done there" },
     ],
     options: [
-      { flags: "--old", about: "the line's number is that before the change" },
+      { flags: "--old", about: "the line number is that before the change" },
       { flags: "--delete <id>", about: "delete this comment" },
     ],
     run: comment,
@@ -145,7 +145,7 @@ export const RUN_VERBS: readonly Verb[] = [
     on: "one",
     options: [
       { flags: "--from <step>", about: "continue from this step (default: every step again)" },
-      { flags: "--message <text>", about: "said before the comments" },
+      { flags: "--message <text>", about: "guidance put before the comments" },
     ],
     run: ({ client, path, flags }) =>
       acted(client, path, "send-back", { from_step: flags["from"], message: flags["message"] }),
@@ -183,7 +183,7 @@ async function diff({ client, path, flags }: Call): Promise<Answer> {
 }
 
 const PATCH_STYLES: Readonly<Record<string, Style>> = { "+": "green", "-": "red", "@": "cyan" };
-/** What the line begins with says what happened to it. */
+/** Styles a line of a patch by its first character. */
 const colouredLine = (line: string): string =>
   paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], plain(line));
 
@@ -203,7 +203,7 @@ async function merge({ client, path, flags }: Call): Promise<Answer> {
   try {
     const answer = await client.call<Item>("POST", `${path}/merge`, body);
     if (answer["state"] === undefined) return merged(answer);
-    // It takes long: the server answered with the job.
+    // A long merge: the server answered with its job.
     const job = await jobEnded(client, answer);
     if (job["state"] === "succeeded") return merged(job["result"]);
     const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };
@@ -271,15 +271,13 @@ async function acted(client: Client, path: string, verb: string, body?: unknown)
 
 async function approve({ client, item, path, args, flags }: Call): Promise<Answer> {
   const step = args[0] ?? (await onlyWaiting(client, item["id"]));
-  const comment = flags["comment"] as string | undefined;
+  const comment: string | undefined = flags["comment"];
   return acted(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });
 }
 
 async function onlyWaiting(client: Client, runId: string): Promise<string> {
   const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
-  const names = [
-    ...new Set(items.filter(({ status }) => status === "waiting").map(({ step_id }) => step_id as string)),
-  ];
+  const names = [...new Set(items.filter(({ status }) => status === "waiting").map(({ step_id }): string => step_id))];
   if (names.length === 1) return names[0]!;
   const said = names.length === 0 ? "No step of this run waits for a person." : `Name the step: ${names.join(", ")}.`;
   throw new Problem(names.length === 0 ? 409 : 422, "ambiguous", said);

@@ -53,7 +53,7 @@ export const secrets: Resource = {
     },
     {
       name: "revoke",
-      about: "take a secret from agents; those at work keep it until they end",
+      about: "take a secret from agents; those that are working keep it until they end",
       on: "one",
       args: [AGENTS],
       async run({ client, item, path, args }) {
@@ -74,7 +74,8 @@ async function set(call: Call) {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
     return client.call<Item>("POST", path, { ...body, name });
   });
-  const agents = (flags["grant"] as string | undefined)?.split(",").filter(Boolean) ?? [];
+  const granted: string | undefined = flags["grant"];
+  const agents = granted?.split(",").filter(Boolean) ?? [];
   if (agents.length > 0) return grant({ ...call, path: `${path}/${secret["secret_id"]}` }, secret, agents);
   return { json: secret, text: textOf(secret) };
 }

@@ -4,7 +4,7 @@ import { fieldLines } from "../terminal/table.ts";
 import type { Call, Item, Resource, Verb } from "./resource.ts";
 import { assertMeant, bodyOf, listOf, YES } from "./words.ts";
 
-/** An agent's own skill is under its agent, and may have the name of everybody's. */
+/** An agent's own skill is under its agent, and may have the same name as a shared one. */
 const placeOf = ({ name, agent_id }: Item, rest = ""): string =>
   `/v1/skills/${encodeURIComponent(name)}${rest}${agent_id ? `?agent_id=${encodeURIComponent(agent_id)}` : ""}`;
 const nameOf = ({ name, agent_id }: Item): string => (agent_id ? `${agent_id}/${name}` : name);

@@ -63,13 +63,13 @@ export const sso: Resource = {
       },
     },
     switchVerb("enable", "let users sign on through a provider", true),
-    switchVerb("disable", "let nobody sign on through a provider", false),
+    switchVerb("disable", "close sign-on through a provider", false),
     deleteVerb("delete a provider; accounts stay", ({ item }) => `sign-on through ${item["name"]}`),
   ],
 };
 
 async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
-  const env = flags["clientSecretEnv"] as string | undefined;
+  const env: string | undefined = flags["clientSecretEnv"];
   const secret =
     env !== undefined || flags["secret"] ? await readSecret("client secret", env ? { env } : {}) : undefined;
   return {

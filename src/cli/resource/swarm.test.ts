@@ -35,7 +35,7 @@ tasks:
 `;
 
 describe("skep swarm", () => {
-  test("run --follow says what happens, task by task, shows how it ended, and exits as it ended", async () => {
+  test("run --follow says what happens, task by task, shows how it ended, and exits with the matching code", async () => {
     const good = await cli(["swarm", "run", file("good.yml", GOOD), "--follow", "--outputs"]);
     expect([good.stderr, good.code]).toEqual(["", 0]);
     expect(good.stdout).toStartWith("▶ one (scribe)\n✔ one\n▶ two (scribe)\n✔ two\nsucceeded\n");

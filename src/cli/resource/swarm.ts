@@ -81,7 +81,7 @@ export const swarm: Resource = {
     },
     {
       name: "retry",
-      about: "do a task again that did not succeed, and what depends on it",
+      about: "do a task that did not succeed again, and what depends on it",
       on: "one",
       args: [{ name: "<task>", about: "its key" }],
       options: [FOLLOW, OUTPUTS],
@@ -99,7 +99,7 @@ async function run({ client, args: [file], flags }: Call): Promise<Answer> {
   return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
 }
 
-/** What the file says, for the server to check. @throws Problem 422 where it is no YAML, or no map. */
+/** The file's value, for the server to check. @throws Problem 422 where it is not YAML, or not a map. */
 async function readPlan(file: string): Promise<Item> {
   const text = await readText(file);
   const { parseDocument } = await import("yaml");
@@ -117,7 +117,7 @@ const tasksOf = (client: Client, { id }: Item) =>
 async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const { items: tasks } = await tasksOf(client, item);
   const { id, status, counts, error, cost_usd, max_concurrent } = item;
-  const count = Object.entries(counts as Record<string, number>).map(([name, number]) => `${number} ${name}`);
+  const count = Object.entries<number>(counts).map(([name, number]) => `${number} ${name}`);
   const head = [
     `${paint("bold", id)}  ${status}  ${tookOf(item)}  ${costText(cost_usd)}`,
     paint("dim", `${count.join(", ")}; at most ${max_concurrent} at once`),
@@ -155,7 +155,7 @@ async function follow(client: Client, item: Item, flags: Flags): Promise<Answer>
       for await (const event of client.events(`/v1/events/stream?swarm_id=${item["id"]}`, left.signal)) {
         if (flags["json"]) console.log(JSON.stringify(event));
         else console.log(lineOf(event as unknown as Item));
-        // One whose task was done again has ended before.
+        // A swarm one of whose tasks was done again has an earlier `swarm_complete`.
         if (event.kind === "swarm_complete" && isOver(await client.call<Item>("GET", path))) break;
       }
   } finally {

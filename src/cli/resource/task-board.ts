@@ -4,13 +4,13 @@ import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalCol
 import { listItems } from "./find.ts";
 import type { Answer, Call, Item } from "./resource.ts";
 
-/** Of a column that is beside others. */
+/** Width of a column beside others. */
 const LEAST_WIDTH = 20;
 /** Where lines may be as long as they are. */
 const WIDTH_WITHOUT_TERMINAL = 120;
 const GAP = "  ";
 const TITLE_LINES = 2;
-/** Of an id, from its end: where ids differ soonest. */
+/** Characters of an id that are shown, from its end, where ids differ. */
 const ID_CHARACTERS = 6;
 const MOST_CARDS = 100;
 
@@ -68,7 +68,7 @@ function columnLines({ name, count, wip_limit, tasks, statuses }: Column, width:
 
 const PRIORITY_STYLES: Readonly<Record<string, Style>> = { p0: "red", p1: "yellow" };
 
-/** A task: its title on up to two lines, and below it what it is found and claimed by. */
+/** A task: its title on up to two lines, and below it its id and who claimed it. */
 function cardLines(task: Item, width: number, namesStatus: boolean): string[] {
   const { title, priority, assigned_agent: agent, status, id } = task;
   const marks = [priority, ...(namesStatus ? [status] : []), String(id).slice(-ID_CHARACTERS), agent && `@${agent}`];

@@ -11,7 +11,11 @@ export async function readData(file: string): Promise<unknown> {
     return Bun.YAML.parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message.split("\n")[0] : "";
-    throw new Problem(422, "unreadable", `${file === "-" ? "What came" : file} is neither JSON nor YAML (${why}).`);
+    throw new Problem(
+      422,
+      "unreadable",
+      `${file === "-" ? "Standard input" : file} is neither JSON nor YAML (${why}).`,
+    );
   }
 }
 

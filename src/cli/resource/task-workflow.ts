@@ -1,4 +1,4 @@
-/** Of `skep tasks`: the columns of the board, the stages that work goes through, and what they mean for one task. */
+/** `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and what they mean for one task. */
 import { Problem } from "../../core/errors.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import type { Answer, Call, Item, Verb } from "./resource.ts";
@@ -41,9 +41,7 @@ const stageColumns = [
 
 function policyLines({ exists, rules, wait_for_merge }: Item): string[] {
   if (!exists) return ["No policy: a task is done by the project's default pipeline. Set one: skep tasks policy FILE"];
-  const rows = Object.entries(rules as Record<string, Item[]>).flatMap(([work, stages]) =>
-    stages.map((stage) => ({ ...stage, work })),
-  );
+  const rows = Object.entries<Item[]>(rules).flatMap(([work, stages]) => stages.map((stage) => ({ ...stage, work })));
   return [
     ...tableLines<Item>([{ head: "WORK", of: ({ work }) => work }, ...stageColumns], rows),
     ...(wait_for_merge ? ["", "A task waits in review until its work is merged."] : []),

@@ -164,7 +164,7 @@ describe("skep tasks", () => {
   });
 });
 
-test("a board's columns stand side by side where there is room, else below each other; long titles are cut", () => {
+test("a board's columns are side by side where there is room, else below each other; long titles are cut", () => {
   const task = {
     title: "A rather long title that goes on and on and on",
     priority: "p0",

@@ -34,8 +34,7 @@ async function fieldsOf({ client, path, flags }: Call, list: string = path): Pro
   const { description, file, parent, depends, tags, estimate } = flags;
   if (description !== undefined && file !== undefined)
     throw new Problem(422, "bad_usage", "Give --description or --file, not both.");
-  const idOf = async (word: string): Promise<string> =>
-    (await findOne(client, { ...tasks, path: list }, word))["id"] as string;
+  const idOf = async (word: string): Promise<string> => (await findOne(client, { ...tasks, path: list }, word))["id"];
   const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
   return {
     ...bodyOf(flags, { priority: "priority", type: "work_type", agent: "assigned_agent" }),
@@ -47,7 +46,7 @@ async function fieldsOf({ client, path, flags }: Call, list: string = path): Pro
   };
 }
 
-/** Titles have blanks in them, so that only commas separate. */
+/** Titles contain spaces, so only commas separate. */
 const namesOf = (text: string): string[] =>
   text
     .split(",")
@@ -89,7 +88,7 @@ const VERBS: readonly Verb[] = [
   },
   editVerb(
     "edit",
-    "change a task; what is not given stays. Its place: move, transition",
+    "change a task; what is not given stays as it is. Its place: move, transition",
     [{ flags: "--title <text>", about: "what it is, in a line" }, ...CHOICES],
     {
       fieldsOf: async (call) => ({
@@ -116,14 +115,14 @@ const VERBS: readonly Verb[] = [
     on: "one",
     args: [{ name: "<status>", about: "the new status" }],
     options: [
-      { flags: "--note <text>", about: "why; is in its history" },
-      { flags: "--force", about: "past dependencies, limits of columns and required stages" },
+      { flags: "--note <text>", about: "why; kept in its history" },
+      { flags: "--force", about: "ignore dependencies, limits of columns and required stages" },
     ],
     run: transition,
   },
   {
     name: "claim",
-    about: "take a task for an agent, lengthen its claim, or give it back",
+    about: "take a task for an agent, extend its claim, or give it back",
     on: "one",
     args: [{ name: "<agent>", about: "for whom" }],
     options: [{ flags: "--release", about: "give it back" }],

@@ -46,7 +46,7 @@ export const users: Resource = {
       on: "one",
       options: [
         { flags: "--name <text>", about: "name to show" },
-        { flags: "--role <role>", about: "what it may", choices: ["admin", "user"] },
+        { flags: "--role <role>", about: "its role", choices: ["admin", "user"] },
         { flags: "--active <yes>", about: "whether it may log in", choices: ["true", "false"] },
         { flags: "--password", about: "ask for a new password, or read it from standard input" },
         { flags: "--reset-two-factor", about: "switch off its two-factor verification" },

@@ -26,7 +26,7 @@ afterAll(async () => {
 });
 const cli = (...args: string[]) => skep(["voice", ...args, "--url", server.url]);
 
-test("is switched on by the settings, an agent's own go before them, and null takes those back", async () => {
+test("is switched on by the settings, an agent's own take precedence, and null resets those", async () => {
   const set = await cli("set", "enabled=true", "provider=openai");
   expect(set).toMatchObject({ code: 0, stderr: "" });
   expect(set.stdout).toMatch(/^provider +openai$/m);

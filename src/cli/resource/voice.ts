@@ -112,7 +112,7 @@ async function local({ client }: Call): Promise<Answer> {
   return { json: { ...health, items }, text: [`Local speech service: ${at}`, ...tableLines(VOICES, items)] };
 }
 
-/** Of a list that is read whole. */
+/** Page size of a list that is read in full. */
 const MOST_VOICES = 1_000;
 
 async function speak({ client, args: [given = ""], flags }: Call): Promise<Answer> {

@@ -27,7 +27,7 @@ export async function assertMeant(question: string, flags: Flags): Promise<void>
   if (!(await confirm(question))) throw new Problem(400, "stopped", "Stopped; nothing was changed.");
 }
 
-/** The verb that deletes one. @param losing what goes with it, in the question. @param force for what is refused without. */
+/** The verb that deletes one. @param losing what is deleted, in the question. @param force for what is refused without it. */
 export function deleteVerb(about: string, losing: (call: Call) => string, force?: OptionSpec): Verb {
   return {
     name: "delete",
@@ -43,7 +43,7 @@ export function deleteVerb(about: string, losing: (call: Call) => string, force?
   };
 }
 
-/** How the verbs that change one are made: its fields out of flags, and what is said of the changed one. */
+/** What the verbs that change one need: its fields from flags, and the text about the changed one. */
 export interface ChangeWords {
   fieldsOf(call: Call): Promise<Record<string, unknown>> | Record<string, unknown>;
   linesOf(item: Item): readonly string[];
@@ -64,7 +64,7 @@ export function editVerb(name: string, about: string, options: readonly OptionSp
 export const switchVerb = (name: string, about: string, enabled: boolean, linesOf: ChangeWords["linesOf"]): Verb =>
   editVerb(name, about, [], { fieldsOf: () => ({ enabled }), linesOf });
 
-/** The body of a change out of flags: only what was given; an empty text clears. */
+/** The body of a change from flags: only what was given; an empty text clears. */
 export function bodyOf(flags: Flags, fields: Readonly<Record<string, string>>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([flag, field]) =>

@@ -76,7 +76,7 @@ export function createClient(url: string, token?: string, data?: string): Client
         try {
           const at: Record<string, string> = last > 0 ? { "Last-Event-ID": String(last) } : {};
           const answer = await reach(path, { headers: { ...headers, ...at, Accept: "text/event-stream" }, signal });
-          // What was followed is over, and everything about it was read.
+          // What was followed has ended, and all its events were read.
           if (answer.status === 204 || !answer.body) return;
           fails = 0;
           for await (const event of parseEvents(answer.body)) {
@@ -98,7 +98,7 @@ export function createClient(url: string, token?: string, data?: string): Client
 const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
-/** A connection that did not come about, in words: what of it failed and what to do. */
+/** A failed connection in words: what failed and what to do. */
 function unreachable(url: string, { code = "", message = "" }: { code?: string; message?: string }): Problem {
   if (code === "EPROTO" || /WRONG_VERSION|TLS handshake/.test(`${code} ${message}`))
     return noServer(`${url} does not speak TLS. Is it http:// rather than https://?`);

@@ -1,4 +1,4 @@
-/** Which server a command talks to, as a person meets it: from any folder, never a new one unasked. */
+/** Which server a command talks to, from any folder; it never starts one unasked. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ describe("a command", () => {
     expect((await skep(["health", "--url", "skep.example.org"], at(elsewhere))).code).toBe(2);
   });
 
-  test("with several of them names them all and takes none", async () => {
+  test("with several servers, names them all and chooses none", async () => {
     const second = await startServer({ env });
     try {
       const { code, stderr } = await skep(["health"], at(elsewhere));
@@ -98,7 +98,7 @@ describe("a command", () => {
     expect(existsSync(join(data, "server.json"))).toBe(false);
   });
 
-  test("says of TLS that it is TLS, and of a stranger that it is one", async () => {
+  test("a TLS failure is reported as one, and so is a server that is not Skep", async () => {
     const stranger = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response("<html>hello") });
     const secure = Bun.serve({ port: 0, hostname: "127.0.0.1", tls: SELF_SIGNED, fetch: () => new Response("{}") });
     const said = async (url: string) => (await skep(["runs", "--url", url], at(elsewhere))).stderr;
@@ -133,7 +133,7 @@ describe("a log-in", () => {
 });
 
 describe("a data folder", () => {
-  test("of somebody else is never taken for one's own", async () => {
+  test("of another user is never used", async () => {
     const theirs = join(folder.path, "theirs");
     mkdirSync(join(theirs, "2024"), { recursive: true });
     writeFileSync(join(theirs, "customers.csv"), "a,b");

@@ -19,7 +19,7 @@ export const withServer = (command: Command): Command =>
     .option("--data <dir>", "use the server that works on this data folder [DATA]")
     .option("--json", "JSON instead of words");
 
-/** A client of the server that these flags, the environment and the past mean. @throws Problem 503 `no_server`. */
+/** A client of the server that the flags, the environment and earlier log-ins name. @throws Problem 503 `no_server`. */
 export async function connect(flags: ServerFlags): Promise<Client> {
   const { url, data } = await locate(flags);
   return createClient(url, tokenFor(url), data);

@@ -36,7 +36,7 @@ export function publishServer(url: string, data: string): void {
   writePrivately(fileIn(data), { url, pid: process.pid, host: hostname(), data: resolve(data) } satisfies ServerFile);
 }
 
-/** Puts it on the user's list. Without a place for one (no home), commands need --data or --url; that is no failure. */
+/** Puts it on the user's list. Without a place for it (no home), commands need --data or --url; that is not an error. */
 export function listServer(url: string, data: string): void {
   const path = listedAs(data);
   try {
@@ -47,13 +47,13 @@ export function listServer(url: string, data: string): void {
   }
 }
 
-/** Takes back what the two above wrote. */
+/** Removes what the two functions above wrote. */
 export function withdrawServer(data: string): void {
   rmSync(fileIn(data), { force: true });
   try {
     rmSync(listedAs(data), { force: true });
   } catch {
-    // A list that cannot be written holds nothing of ours.
+    // A list that cannot be written has no entry of this process.
   }
 }
 
@@ -93,7 +93,7 @@ function read(path: string): ServerFile | undefined {
   }
 }
 
-/** A file that a kill left behind must not lead to another server that took its port: its process has to live. */
+/** A file that a killed server left must not lead to another server on its port: its process has to be alive. */
 async function isAlive({ url, pid, host }: ServerFile): Promise<boolean> {
   if (host === hostname() && !processLives(pid)) return false;
   try {

@@ -7,7 +7,7 @@ import { listServer, publishServer, withdrawServer } from "./server-file.ts";
 
 export interface Started {
   app: App;
-  /** Stops the server and takes back where it was found. */
+  /** Stops the server and removes its address. */
   stop(): Promise<void>;
 }
 

@@ -60,7 +60,7 @@ const capital = (text: string): string => `${text[0]?.toUpperCase() ?? ""}${text
 async function prompt(question: string, hidden: boolean): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const terminal = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true });
-  // Asked only now that the terminal no longer echoes: who types ahead is not shown either.
+  // Prompt only after echo is off, so that what is typed ahead is not shown either.
   if (hidden) process.stderr.write(question);
   try {
     return await terminal.question(hidden ? "" : question);

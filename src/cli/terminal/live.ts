@@ -1,8 +1,8 @@
-/** Lines at the bottom of a terminal that are drawn again and again, and text that scrolls by above them. */
+/** Lines at the bottom of a terminal that are redrawn, and text that scrolls above them. */
 import { isLive } from "./style.ts";
 
 export interface LiveLines {
-  /** Soon: many calls in a short time draw once. */
+  /** Redraws soon: many calls in a short time draw once. */
   refresh(): void;
   /** Writes text above the lines, which stay. */
   above(text: string): void;
@@ -26,7 +26,7 @@ export function createLiveLines(draw: (size: { width: number; height: number }) 
   let hidden = false;
   let soon: ReturnType<typeof setTimeout> | undefined;
 
-  /** Back to the first of the lines that stand; a narrower terminal has broken them. */
+  /** Moves to the first of the drawn lines; a narrower terminal has wrapped them. */
   const back = (): string => {
     const width = out.columns || 80;
     const rows = shown.reduce((sum, line) => sum + Math.max(1, Math.ceil(Bun.stringWidth(line) / width)), 0);

@@ -26,8 +26,8 @@ export function paint(style: Style | undefined, text: string): string {
 export const columns = (): number => (process.stdout.isTTY ? process.stdout.columns || 80 : Number.POSITIVE_INFINITY);
 
 /**
- * Text that others wrote, without what a terminal would act on: control characters of both sets, and marks that turn
- * the direction of writing around. Line ends and tabs stay.
+ * Text that others wrote, without what a terminal would act on: control characters of both sets, and marks that reverse
+ * the direction of writing. Line ends and tabs stay.
  */
 export const plain = (text: string): string =>
   text
@@ -36,7 +36,7 @@ export const plain = (text: string): string =>
 
 const OWN_CODES = new RegExp(`(\\x1b\\[(?:${[...new Set(Object.values(CODES).flat())].join("|")})m)`);
 
-/** The same, but for the colours of `paint`: a last guard for lines that hold both. */
+/** The same, but keeps the colours of `paint`: a last check for lines that hold both. */
 export const ownColoursOnly = (text: string): string =>
   text
     .split(OWN_CODES)

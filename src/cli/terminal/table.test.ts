@@ -64,7 +64,7 @@ describe("values", () => {
   afterEach(() => {
     process.env["TZ"] = "";
   });
-  test("times are the wall's, spans and money as people write them", () => {
+  test("times are local, spans and money as people write them", () => {
     process.env["TZ"] = "UTC";
     expect([timeText("2026-01-31T14:05:09.123Z"), timeText(null), timeText("soon")]).toEqual([
       "2026-01-31 14:05",

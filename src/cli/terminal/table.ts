@@ -6,7 +6,7 @@ export interface Column<T> {
   of(item: T): string | number | null | undefined;
   /** For numbers. */
   right?: boolean;
-  /** Gives way when the terminal is narrower than the table. */
+  /** Shrinks when the terminal is narrower than the table. */
   shrinks?: boolean;
   /** Left out when it is empty for all. */
   optional?: boolean;
@@ -53,7 +53,7 @@ export function tableLines<T>(
 function widthsOf<T>(columns: readonly Column<T>[], cells: readonly string[][], limit: number): number[] {
   const widths = columns.map(({ head }, at) => Math.max(head.length, ...cells.map((row) => Bun.stringWidth(row[at]!))));
   let excess = widths.reduce((sum, width) => sum + width, GAP.length * (widths.length - 1)) - limit;
-  // The widest gives first, so that a long text does not take the room of a name.
+  // The widest column shrinks first, so that a long text does not take the room of a name.
   while (excess > 0) {
     const shrinking = columns.flatMap(({ shrinks }, at) => (shrinks && widths[at]! > LEAST ? [at] : []));
     if (shrinking.length === 0) break;
@@ -90,7 +90,7 @@ function valueText(value: unknown): string {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** A time of the API as the clock on the wall has it: `2026-01-31 14:05`. */
+/** A time of the API in local time: `2026-01-31 14:05`. */
 export function timeText(time: string | null | undefined): string {
   if (!time) return "";
   const at = new Date(time);

@@ -118,7 +118,7 @@ class Parser {
 /** Whether the condition holds in the scope. Never throws: what is missing is null. */
 export const holds = (condition: Condition, scope: unknown): boolean => isTrue(evaluate(condition, scope));
 
-/** Everything holds but false, null, 0, "" and the empty list. */
+/** Everything is true except false, null, 0, "" and the empty list. */
 function isTrue(value: unknown): boolean {
   return Array.isArray(value) ? value.length > 0 : Boolean(value);
 }

@@ -1,6 +1,7 @@
 /** What a pipeline of the right shape may still get wrong: names, order, variables, conditions. */
 
 import { isSlug } from "../../core/ids.ts";
+import { isObject } from "../../core/is-object.ts";
 import { schemaProblems } from "../../core/json-schema.ts";
 import type { ValueProblem } from "../schema-problems.ts";
 import { YAML_LIMITS } from "../yaml-text.ts";
@@ -141,8 +142,9 @@ function routeProblems(step: PipelineStep, at: (...rest: Path) => Path): ValuePr
 /** The values the schema allows for that output, as texts; null when it does not list them. */
 function enumOf(schema: Record<string, unknown> | undefined, name: string): string[] | null {
   const properties = schema?.["properties"];
-  if (typeof properties !== "object" || properties === null || !Object.hasOwn(properties, name)) return null;
-  const values = ((properties as Record<string, unknown>)[name] as { enum?: unknown } | null)?.enum;
+  if (!isObject(properties) || !Object.hasOwn(properties, name)) return null;
+  const property = properties[name];
+  const values = isObject(property) ? property["enum"] : null;
   return Array.isArray(values) ? values.map(String) : null;
 }
 

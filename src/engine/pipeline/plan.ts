@@ -109,7 +109,7 @@ class Planner {
     return this.decisions.length > before;
   }
 
-  /** Says whether people are all that is missing. */
+  /** Reports whether the run waits for people alone. */
   settleRun(): void {
     const { state } = this;
     if (isRunEnd(state.run.status)) return;

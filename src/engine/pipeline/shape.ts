@@ -1,5 +1,7 @@
 /** Whether a value has the shape of a pipeline; problems are those of the kind of step that was meant. */
+
 import { type TSchema, Type } from "@sinclair/typebox";
+import { isObject } from "../../core/is-object.ts";
 import { schemaProblems, type ValueProblem } from "../schema-problems.ts";
 import { AGENT_STEP, APPROVAL_STEP, COMMAND_STEP, FOR_EACH_STEP, PIPELINE } from "./definition.ts";
 
@@ -14,10 +16,9 @@ const FRAME = Type.Object(
 
 /** Everything wrong with the shape; empty when the value is a pipeline definition. */
 export function shapeProblems(value: unknown): ValueProblem[] {
-  if (value === null || typeof value !== "object" || Array.isArray(value))
-    return [{ path: [], message: "A pipeline is a map with id, name and steps." }];
+  if (!isObject(value)) return [{ path: [], message: "A pipeline is a map with id, name and steps." }];
   const problems = schemaProblems(FRAME, value);
-  const steps = (value as { steps?: unknown }).steps;
+  const { steps } = value;
   if (!Array.isArray(steps) || problems.some(({ path }) => path[0] === "steps")) return problems;
   return [...problems, ...steps.flatMap((step, position) => stepProblems(step, ["steps", position]))].slice(0, 50);
 }

@@ -11,7 +11,7 @@ import { outputsOf } from "./scope.ts";
 
 /**
  * Cancels every step that has not ended, and the run. Empty when the run has ended.
- * @param error why, when it was not a person's wish (a budget): the run is then failed.
+ * @param error why, when it was not a person's decision (a budget): the run is then failed.
  */
 export function planStop(
   definition: PipelineDefinition,

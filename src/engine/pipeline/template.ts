@@ -75,7 +75,7 @@ export function asMarkdown(value: unknown, depth = 0): string {
     const nested = typeof one === "object" && one !== null && text !== "";
     return `**${name}**: ${nested ? `\n${text}` : text}`;
   });
-  // Two blanks at its end keep a line of its own.
+  // Two spaces at its end keep a line of its own.
   return parts.join("  \n");
 }
 const MARKDOWN_DEPTH = 4;

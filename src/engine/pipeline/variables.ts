@@ -15,7 +15,7 @@ const PROJECT: ReadonlySet<string> = new Set([
 const RUN: ReadonlySet<string> = new Set(["id", "pipeline_id", "branch"]);
 const STEP: ReadonlySet<string> = new Set(["status", "outputs", "error", "attempt", "visit"]);
 
-/** The key of a step that a template stands in. */
+/** The key of a step that a template is in. */
 export type TemplatePlace = "input" | "for_each" | "message" | "run" | "working_directory" | "env";
 
 /** What is wrong with the path in that place, or null. `where` is the key of the step that holds it. */

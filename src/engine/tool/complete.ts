@@ -1,4 +1,4 @@
-/** `complete`: the agent says that it is done and hands over its outputs. The loop holds them to the step's contract. */
+/** `complete`: the agent says that it is done and hands over its outputs. The loop checks them against the step's contract. */
 import { Type as t } from "@sinclair/typebox";
 import { embedded } from "../../core/json-schema.ts";
 import type { Contract } from "../execution.ts";

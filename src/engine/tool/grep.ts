@@ -110,7 +110,7 @@ async function searchBatch(
   });
 }
 
-/** What grep says of binary files, and their bytes, is no line to show. */
+/** What grep says of binary files, and their bytes, is not a line to show. */
 const NO_TEXT = /[\0\uFFFD]|^Binary file |: binary file matches$/;
 
 /** At most so many lines of text, masked and the longest cut. @throws Problem for a pattern that grep refuses. */
@@ -125,7 +125,7 @@ function linesOf(result: ExecResult, most: number, masker: Masker): string[] {
     const line = output.slice(at, end < 0 ? undefined : end);
     at += line.length + 1;
     if (omittedBytes > 0 && line.startsWith(LEFT_OUT)) {
-      // Of the line before it, nobody knows how much is missing.
+      // It is unknown how much of the line before it is missing.
       lines.pop();
       break;
     }

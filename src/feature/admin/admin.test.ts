@@ -57,7 +57,7 @@ describe("api-usage", () => {
     expect((await call("GET", "/v1/admin/api-usage?from=yesterday")).status).toBe(422);
   });
 
-  test("names no path that somebody made up, and no identifier", async () => {
+  test("stores no invented path and no identifier", async () => {
     await call("GET", "/v1/made-up-by-a-stranger");
     await call("GET", "/v1/users/usr_secretly_named");
     const text = JSON.stringify(await report());
@@ -77,7 +77,7 @@ describe("api-usage", () => {
 describe("voice settings", () => {
   const path = "/v1/admin/tts-settings";
 
-  test("are whole from the start, keep what is set over a restart, and change only what is sent", async () => {
+  test("are complete from the start, keep what is set over a restart, and change only what is sent", async () => {
     expect((await call<TtsSettings>("GET", path)).body).toEqual(DEFAULT_TTS_SETTINGS);
     await call("PUT", path, { body: { enabled: true, provider: "localvoice", voice_id: "amy" } });
     const after = await call<TtsSettings>("PUT", path, { body: { speed: 1.5 } });

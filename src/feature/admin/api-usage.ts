@@ -38,7 +38,7 @@ export interface ApiUsageCounts {
 }
 
 const FLUSH_MS = 10_000;
-/** Distinct counters held at once; more are written at once. */
+/** Distinct counters kept in memory; beyond that they are written immediately. */
 const MAX_COUNTERS = 5_000;
 const DAY_MS = 24 * 3_600_000;
 const GROUPS = 500;

@@ -68,7 +68,7 @@ describe.skipIf(!docker)("on the engine", () => {
     return id;
   }
 
-  test("a missing image is reported; a pull shows each layer as it comes, and takes the word back", async () => {
+  test("a missing image is reported; a pull shows each layer as it arrives, and clears the report", async () => {
     await framesUntil(
       framesOf<{ data: Notification }>(server, "/v1/events/stream?kinds=notification&after=0"),
       (frame) => frame.data.data.title.includes("image is missing"),

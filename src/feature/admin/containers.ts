@@ -18,7 +18,7 @@ export interface ContainersDeps {
 }
 
 export interface LogRequest {
-  /** Last lines to begin with. */
+  /** How many of the last lines to start with. */
   tail: number;
   follow: boolean;
 }
@@ -26,11 +26,11 @@ export interface LogRequest {
 export interface Containers {
   /** Newest first. @throws Problem 503 `docker_unavailable`. */
   list(): Promise<Container[]>;
-  /** Lines as they come. @throws Problem 404 also for a container of somebody else's. */
+  /** Lines as they come. @throws Problem 404 also for a container that is not of this instance. */
   logs(idOrName: string, request: LogRequest): Promise<{ lines: AsyncIterable<LogLine>; stop(): void }>;
 }
 
-/** Time between the two samples of which a processor share is computed, ms. */
+/** Time between the two samples that a processor share is computed from, ms. */
 const SAMPLE_MS = 250;
 const MAX_LINE_CHARACTERS = 16_384;
 
@@ -102,7 +102,7 @@ export function createContainers({ docker, clock, instanceId, labels, masking }:
 
 type Chunks = AsyncIterable<{ stream: string; text: string }>;
 
-/** Secret values are taken out before lines are cut; one that is in two chunks is found. */
+/** Secret values are masked before lines are cut, including one split over two chunks. */
 async function* masked(chunks: Chunks, masking: Pick<Masking, "stream">): Chunks {
   const streams = new Map<string, MaskedStream>();
   for await (const { stream, text } of chunks) {

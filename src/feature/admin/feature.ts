@@ -1,4 +1,4 @@
-/** The running instance: its containers, requests counted, the machine watched, old rows removed. */
+/** The running instance: its containers, request counts, checks of the machine, removal of old rows. */
 import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
 import type { EngineService } from "../engine/feature.ts";
 import { type Core, defineFeature } from "../feature.ts";

@@ -15,7 +15,7 @@ export const Container = t.Object({
   session_id: orNull(t.String()),
   run_id: orNull(t.String()),
   created_at: Time,
-  cpu_percent: orNull(t.Number({ description: "Of one processor, over the last moment." })),
+  cpu_percent: orNull(t.Number({ description: "Of one processor, over the last quarter of a second." })),
   memory_bytes: orNull(t.Integer()),
   memory_limit_bytes: orNull(t.Integer()),
 });

@@ -11,7 +11,7 @@ import type { Jobs } from "../jobs/service.ts";
 export interface PullDeps {
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
   jobs: Pick<Jobs, "enqueue">;
-  /** The image is here now: closes what was said about its absence. */
+  /** Closes the notification that this image is missing. */
   pulled(image: string): void;
 }
 
@@ -48,7 +48,7 @@ export function createPullImage({ docker, jobs, pulled }: PullDeps): PullImage {
   };
 }
 
-/** As the events of the job carry it. */
+/** As the job's events show it. */
 export interface LayerState {
   layer: string;
   status: string;

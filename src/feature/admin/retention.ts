@@ -5,7 +5,7 @@ import type { Settings } from "../settings/model.ts";
 
 export interface RetentionDeps {
   clock: Clock;
-  /** As the settings stand. */
+  /** The settings now. */
   keep(): Settings["retention"];
   prunes(): readonly Prune[];
 }

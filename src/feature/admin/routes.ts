@@ -66,9 +66,13 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
         params: IdPath,
         query: t.Object({
           tail: t.Optional(
-            queryInteger({ minimum: 0, maximum: 10_000, description: "Last lines to begin with; 200." }),
+            queryInteger({
+              minimum: 0,
+              maximum: 10_000,
+              description: "How many of the last lines to start with; default 200.",
+            }),
           ),
-          follow: t.Optional(t.Boolean({ description: "Continue as lines come; true." })),
+          follow: t.Optional(t.Boolean({ description: "Follow new lines; default true." })),
         }),
         detail: {
           tags,

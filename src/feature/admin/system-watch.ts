@@ -1,4 +1,4 @@
-/** Looks after the machine under the instance: room on the disk, the agents' image. Raises notifications and closes them. */
+/** Watches the machine that the instance runs on: room on the disk, the agents' image. Raises notifications and closes them. */
 import { statfs } from "node:fs/promises";
 import type { DockerClient } from "../../adapter/docker.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -10,16 +10,16 @@ export interface SystemWatchDeps {
   /** Folder of all state. */
   data: string;
   docker: Pick<DockerClient, "images" | "ping"> | undefined;
-  /** Image of agents that name none, at this moment. */
+  /** Image of agents that name none; it can change. */
   agentImage(): string;
-  /** Makes the image where it is one that is made here. False when it does not exist afterwards. */
+  /** Builds the image if it is one that is built here. False when it does not exist afterwards. */
   makeImage?(image: string): Promise<boolean>;
-  /** Free and whole bytes of the disk under a folder. */
+  /** Free and total bytes of the disk under a folder. */
   diskSpace?(folder: string): Promise<{ free: number; size: number }>;
 }
 
 export interface SystemWatch {
-  /** Looks once at everything. Never throws. */
+  /** Checks everything once. Never throws. */
   look(): Promise<void>;
   /** The image is there now. */
   imageIsThere(image: string): void;

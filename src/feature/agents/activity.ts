@@ -1,4 +1,4 @@
-/** What an agent did and does, and what it was given, by the rows of others. */
+/** An agent's activity and grants, from the tables of other features. */
 import { and, count, eq, isNull } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { pulseRoutines } from "../../store/tables/pulses.ts";
@@ -10,11 +10,11 @@ export interface AgentActivity {
   /** Runs in which it took a step. */
   runs(agentId: string): number;
   secrets(agentId: string): number;
-  /** Entries of its memory that are everybody's. */
+  /** Entries of its shared memory. */
   memories(agentId: string): number;
-  /** True while an execution of it is queued or at work. */
+  /** True while an execution of it is queued or running. */
   isWorking(agentId: string): boolean;
-  /** Takes back what a deleted agent was granted, and its routines. */
+  /** Removes a deleted agent's grants and routines. */
   forget(agentId: string): void;
 }
 

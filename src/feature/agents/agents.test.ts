@@ -149,7 +149,7 @@ describe("agents", () => {
     expect((await get("bad")).status).toBe(404);
   });
 
-  test("agents are created and deleted; ids that are taken, reserved or no slugs are refused", async () => {
+  test("agents are created and deleted; ids that are taken, reserved or not slugs are refused", async () => {
     const create = (body: Record<string, unknown>) => server.request<AgentDetail>("POST", "/v1/agents", { body });
     const made = await create({ id: "carl", name: "Carl", prompt: "You are Carl.", max_turns: 3, description: null });
     expect([made.status, made.headers.get("location")]).toEqual([201, "/v1/agents/carl"]);
@@ -200,7 +200,7 @@ describe("tool overrides", () => {
     expect((await get("ann")).body.tools.sort()).toEqual(["bash", "read", "write"]);
   });
 
-  test("an unknown tool, an unknown agent and a body that says nothing are refused", async () => {
+  test("an unknown tool, an unknown agent and an empty body are refused", async () => {
     const set = (where: string, body: unknown) => server.request("PUT", `/v1/agent-tools/${where}`, { body });
     expect((await set("ann/teleport", { enabled: true })).status).toBe(404);
     expect((await set("nobody/bash", { enabled: true })).status).toBe(404);

@@ -1,4 +1,4 @@
-/** What an agent looks like from outside. */
+/** Agents as the API shows them. */
 import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -30,7 +30,7 @@ export const Agent = t.Object({
   role: orNull(t.String()),
   description: t.String(),
   model: orNull(t.String()),
-  tools: t.Array(t.String(), { description: "What it has in effect, overrides counted." }),
+  tools: t.Array(t.String(), { description: "What it can use, overrides included." }),
   enabled: t.Boolean(),
   config: AgentSettings,
   skills: t.Array(t.String(), { description: "What it may load." }),

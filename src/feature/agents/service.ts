@@ -1,4 +1,4 @@
-/** Agents: their files as an API, with what the rest knows of them. */
+/** Agents: their files as an API, with what other features know about them. */
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -12,7 +12,7 @@ import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
 import type { ToolOverrides } from "./tool-overrides.ts";
 
-/** What other parts know of an agent. */
+/** What other features know about an agent. */
 export interface AgentPorts {
   toolNames(): string[];
   /** Tools of an agent: those granted to it, and those that it may have without a grant. */
@@ -32,7 +32,7 @@ export interface AgentsDeps {
   ports: AgentPorts;
   /** From `engine/agent-file.ts`. */
   parse: ParseAgentFile;
-  /** What holds where a file says nothing: the instance's settings now, else `AGENT_DEFAULTS`. */
+  /** Values for what a file leaves out: the instance's settings now, else `AGENT_DEFAULTS`. */
   defaults(): Omit<
     AgentSettings,
     "model" | "temperature" | "tools" | "image" | "budget_usd_per_run" | "budget_usd_per_day"
@@ -47,11 +47,11 @@ export interface Agents {
   ids(): string[];
   exists(id: string): boolean;
   list(page: Page): ListAnswer<Agent>;
-  /** All, without what has to be worked out. */
+  /** All agents, without the fields that have to be computed. */
   named(): Pick<Agent, "id" | "name" | "description">[];
   /** @throws Problem 404. */
   get(id: string): AgentDetail;
-  /** What an entity tag stands for: the file, not what the agent does at the moment. */
+  /** What an entity tag stands for: the file, not the agent's activity. */
   version(id: string): string;
   /** @throws Problem 404, 409 broken file, 422. */
   configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
@@ -147,14 +147,14 @@ export function createAgents(deps: AgentsDeps): Agents {
     create({ id, ...input }, caller) {
       if (!isSlug(id)) throw invalidField("/id", "This word is reserved; choose another id");
       assertTools(input);
-      if (files.find(id)) throw conflict("An agent of this id exists. Change it, or choose another id.");
+      if (files.find(id)) throw conflict("An agent with this id exists. Change it, or choose another id.");
       save(id, updateFrontMatter("", { name: id, ...patchOf(input) }, `\n${String(input.prompt).trim()}\n`), []);
       record("created", id, caller);
       return detail(id);
     },
     remove(id, caller) {
       find(id);
-      if (ports.isWorking(id)) throw conflict("The agent is at work. Wait, or cancel what it does.", "agent_working");
+      if (ports.isWorking(id)) throw conflict("The agent is at work. Wait, or cancel its work.", "agent_working");
       store.write(() => {
         overrides.removeAll(id);
         ports.forget(id);
@@ -205,6 +205,6 @@ function rewritten(
   try {
     return update(agent.text, patch, prompt === undefined ? undefined : `\n${prompt.trim()}\n`);
   } catch {
-    throw conflict(`The front matter of ${agent.sourceFile} is broken; mend it in the file.`, "agent_broken");
+    throw conflict(`The front matter of ${agent.sourceFile} is broken; fix it in the file.`, "agent_broken");
   }
 }

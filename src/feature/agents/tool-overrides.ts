@@ -28,7 +28,7 @@ const ENDING: ReadonlySet<string> = new Set(["complete", "fail"]);
 export interface ToolOverridesDeps {
   store: Store;
   clock: Clock;
-  /** Every tool there is at this moment. */
+  /** Every tool there is now. */
   toolNames(): string[];
 }
 

@@ -84,7 +84,7 @@ describe("attachments", () => {
     expect([beyond.status, beyond.headers.get("content-range")]).toEqual([416, "bytes */10"]);
   });
 
-  test("that are empty, or no form, are refused", async () => {
+  test("that are empty, or not a form, are refused", async () => {
     expect((await upload("e.txt", "")).status).toBe(422);
     expect(
       (await server.request("POST", "/v1/attachments/upload", { token: a.token, body: { file: "x" } })).status,

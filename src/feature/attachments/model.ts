@@ -8,9 +8,9 @@ export const Attachment = t.Object({
   media_type: t.String({ description: "By its first bytes, not by its name." }),
   size_bytes: t.Integer(),
   sha256: t.String(),
-  /** Of reading its text. */
+  /** State of reading its text. */
   status: oneOf("processing", "ready", "failed"),
-  error: orNull(t.String({ description: "Why no text could be read out of it; the file is there all the same." })),
+  error: orNull(t.String({ description: "Why its text could not be read; the file itself is kept." })),
   text_available: t.Boolean({ description: "A model that does not take the file reads its text." }),
   created_at: Time,
 });

@@ -12,7 +12,7 @@ import type { Extractor } from "../../text/extractor.ts";
 
 /** Files whose text is read out in the background. */
 export const READABLE: ReadonlySet<string> = new Set(["application/pdf", DOCX, "text/html"]);
-/** Of a text: as much is kept, and given to models. */
+/** How much of a text is kept and given to models. */
 export const TEXT_BYTES = 1024 * 1024;
 
 const Payload = t.Object({
@@ -26,7 +26,7 @@ export interface ReadTextDeps {
   content: ContentStore;
   extractor: Extractor;
   masking: Pick<Masker, "text">;
-  /** Called after the commit in which it is known whether there is text. */
+  /** Called after the commit that records whether there is text. */
   settled(attachmentId: string): void;
 }
 

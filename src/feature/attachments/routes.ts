@@ -1,4 +1,4 @@
-/** /v1/attachments. What is downloaded is never shown in the page of this server. */
+/** /v1/attachments. Browsers save downloads and never render them as pages of this server. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia, t as elysia } from "elysia";
 import { invalidField, Problem } from "../../core/errors.ts";
@@ -9,7 +9,7 @@ import type { AttachmentService } from "./service.ts";
 const tags = ["attachments"];
 const AttachmentPath = t.Object({ id: t.String() });
 
-/** RFC 9110 §14.2, one range of bytes. @returns undefined for what is to be ignored. @throws Problem 416. */
+/** RFC 9110 §14.2, one range of bytes. @returns undefined for a header to ignore. @throws Problem 416. */
 function rangeOf(header: string | null, size: number): { from: number; to: number } | undefined {
   const [, first = "", last = ""] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? "") ?? [];
   if (first === "" && last === "") return undefined;
@@ -47,7 +47,7 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
       access: "user",
       params: AttachmentPath,
       response: { 200: Attachment },
-      detail: { tags, summary: "What is known of a file" },
+      detail: { tags, summary: "An uploaded file's metadata" },
     })
     .get(
       "/v1/attachments/:id/content",

@@ -24,7 +24,7 @@ export interface KeptFile {
   media_type: string;
 }
 
-/** What is to be kept: the file of a form, a text, or bytes that were made here and whose type is known. */
+/** Content to keep: the file of a form, a text, or bytes made here whose type is known. */
 export type Incoming =
   | SpooledFile
   | { name: string; text: string }
@@ -46,9 +46,9 @@ export interface AttachmentService {
   bytes(id: string): Promise<Uint8Array | undefined>;
   /** Its first TEXT_BYTES, once they have been read out of it; undefined when it is gone, or has no text. */
   text(id: string): Promise<string | undefined>;
-  /** Removes what nothing has held for a day. */
+  /** Removes files that nothing has referred to for a day. */
   sweep(): Promise<void>;
-  /** A deleted user's files go with the user. */
+  /** Removes a deleted user's files. */
   removeOf(userId: string): void;
 }
 
@@ -66,7 +66,7 @@ type Row = typeof table.$inferSelect;
 
 const present = ({ user_id: _u, text_sha256: _t, ...row }: Row): Attachment => row;
 const NAME_CHARACTERS = 255;
-/** Of a file: what its type is read from. */
+/** The type of a file is determined from its first bytes. */
 const HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 65_536;
 
@@ -190,7 +190,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   };
 }
 
-/** The last part of what the client called it, without characters that a header or terminal reads as something else. */
+/** The last part of what the client called it, without characters that a header or terminal would interpret. */
 function plainName(name: string): string {
   const last = name.split(/[/\\]/).at(-1) ?? "";
   const plain = last.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu, "").trim();

@@ -1,4 +1,4 @@
-/** Waiting for what is read in the background: a turn that wants an attachment's text begins when it is known. */
+/** Waiting for background reading: a turn that needs an attachment's text starts once that text is known. */
 
 /** Longer than reading a file may take, with some others before it. */
 const PATIENCE_MS = 180_000;
@@ -11,7 +11,7 @@ export function createSettling() {
       waiting.delete(id);
       for (const go of all ?? []) go();
     },
-    /** Resolves when it is settled, or after a while: the caller then looks again. */
+    /** Resolves when it is settled, or after a while: the caller then checks again. */
     wait(id: string): Promise<void> {
       return new Promise((resolve) => {
         const all = waiting.get(id) ?? new Set();

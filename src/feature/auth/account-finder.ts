@@ -33,7 +33,7 @@ export function createAccountFinder({
     const found = apiKeys.find(bearer);
     if (!found) return undefined;
     const scopes = found.key.scopes ?? undefined;
-    // A key that is held to other scopes sees no more than a plain user does.
+    // A key limited to other scopes sees only what a plain user sees.
     const mayAdmin = scopes === undefined || scopes.includes("admin");
     const admin = isAdmin(found.user) && mayAdmin;
     const stillValid = () => {

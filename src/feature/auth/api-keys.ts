@@ -1,4 +1,4 @@
-/** API keys: shown once, stored as a digest, held to their scopes and their end, dead when deleted. */
+/** API keys: shown once, stored as a digest, limited to their scopes and expiry, invalid once deleted. */
 import { and, desc, eq, lt, ne } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
@@ -15,7 +15,7 @@ import { newToken, TOKEN_PREFIXES, tokenHash } from "./tokens.ts";
 type Row = typeof apiKeys.$inferSelect;
 
 export interface ApiKeys {
-  /** With `key`. @throws Problem 422 for an end in the past, 409 for too many. */
+  /** With `key`. @throws Problem 422 for an expiry in the past, 409 for too many. */
   create(userId: string, input: ApiKeyCreate, actor: string, address?: string): ApiKey;
   list(userId: string, page: Page): ListAnswer<ApiKey>;
   /** @throws Problem 404, for another user's, too. */
@@ -23,11 +23,10 @@ export interface ApiKeys {
   /** @throws Problem 404 unless it is that user's. */
   remove(userId: string, id: string, actor: string, address?: string): void;
   /**
-   * What a new password means for keys: those of log-ins end, or all of them. `except` is the one that the change was
-   * made with. @returns those that live on.
+   * Ends the keys of log-ins, or all keys, after a new password. `except` is the key that the change was made with. @returns those still valid.
    */
   passwordChanged(userId: string, options: { all: boolean; except?: string | undefined }): ApiKey[];
-  /** The key and its user while both hold. */
+  /** The key and its user while both are valid. */
   find(key: string): { key: Row; user: UserRow } | undefined;
   /** The same by id, for streams that are open. */
   live(id: string): { key: Row; user: UserRow } | undefined;
@@ -52,7 +51,7 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
     create(userId, { name, kind = "key", expires_at = null, scopes = null }, actor, address) {
       const now = clock.now();
       if (expires_at !== null && !(Date.parse(expires_at) > now))
-        throw invalidField("/expires_at", "A key ends in the future");
+        throw invalidField("/expires_at", "The end must be in the future");
       const key = newToken("apiKey");
       const row: Row = {
         id: newId("apiKey"),

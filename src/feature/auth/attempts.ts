@@ -1,5 +1,5 @@
 /**
- * Lock-out after wrong tries, by account, known or not, so that it reveals to nobody which accounts exist. A try is counted
+ * Lock-out after wrong tries, by account, known or not, so that it does not reveal which accounts exist. A try is counted
  * before it is checked, in memory; a wrong one is written in a transaction of its own. So neither parallel tries, nor
  * a busy database, nor a rollback, nor a restart gives tries back.
  */
@@ -22,7 +22,7 @@ export interface Attempt {
 export interface Attempts {
   /** Opens a try. @throws Problem 429 `account_locked` after LIMITS.loginFailures wrong ones. */
   begin(key: string): Attempt;
-  /** Ends a lock: the account's password was set by who may. */
+  /** Ends a lock, after somebody with the right to do so set the account's password. */
   clear(key: string): void;
   prune(): void;
 }

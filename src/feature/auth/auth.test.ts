@@ -51,7 +51,7 @@ describe("log-in", () => {
     expect(JSON.stringify(me.body)).not.toContain("argon2");
   });
 
-  test("an unknown account, a wrong password and an inactive account get one and the same answer", async () => {
+  test("an unknown account, a wrong password and an inactive account get the same answer", async () => {
     const user = await makeUser(server, admin, "inactive@example.test");
     await server.request("PUT", `/v1/users/${user.id}`, { token: admin.token, body: { active: false } });
     const answers = [];
@@ -80,7 +80,7 @@ describe("log-in", () => {
     expect((audit.body["items"] as { action: string }[])[0]?.action).toBe("refresh.reused");
   });
 
-  test("an expired access token in the header does not stand in the way of a refresh", async () => {
+  test("an expired access token in the header does not prevent a refresh", async () => {
     const one = await logIn(server, admin.email);
     const { status } = await post("/v1/auth/refresh", { refresh_token: one.refresh }, "garbage");
     expect(status).toBe(200);
@@ -186,7 +186,7 @@ describe("API keys", () => {
     ],
     [["read", "write"], { "POST /v1/auth/2fa/enable": 403, "POST /v1/auth/logout": 403 }],
     [null, { "GET /v1/users": 200, "POST /v1/auth/api-keys": 201, "POST /v1/secrets": 409 }],
-  ])("scopes %p hold an administrator's key to what they say", async (scopes, expected) => {
+  ])("scopes %p limit an administrator's key to what they name", async (scopes, expected) => {
     const { key } = (await make({ name: "scoped", scopes })).body as { key: string };
     const bodies: Record<string, unknown> = {
       "/v1/secrets": { name: "SCOPED", value: "abcdefgh" },

@@ -1,4 +1,4 @@
-/** /v1/auth/api-keys, and each user's keys for who manages users. */
+/** /v1/auth/api-keys, and every user's keys for administrators. */
 import { Type as t } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
 import { Elysia } from "elysia";
@@ -16,7 +16,7 @@ const tags = ["auth"];
 const UserPath = t.Object({ id: t.String() });
 
 export function apiKeyRoutes(base: Base, { apiKeys, store }: { apiKeys: ApiKeys; store: Store }) {
-  /** @throws Problem 404 for nobody, and for another user unless the caller administers. */
+  /** @throws Problem 404 for an unknown user, and for another user unless the caller is an administrator. */
   function visibleUser(id: string, caller: Caller): string {
     const mine = caller.admin || caller.userId === id;
     if (!mine || !store.db.select({ id: users.id }).from(users).where(eq(users.id, id)).get()) throw notFound("user");
@@ -73,7 +73,7 @@ export function apiKeyRoutes(base: Base, { apiKeys, store }: { apiKeys: ApiKeys;
         params: UserPath,
         query: t.Object(PageQuery),
         response: { 200: listOf(ApiKey) },
-        detail: { tags: ["users"], summary: "A user's API keys; others than administrators see their own" },
+        detail: { tags: ["users"], summary: "A user's API keys; only administrators see those of others" },
       },
     )
     .delete(

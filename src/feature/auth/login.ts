@@ -25,7 +25,7 @@ export interface Login {
     given: { email: string; password: string; session?: SessionKind | undefined },
     visitor: Visitor,
   ): Promise<Opened | SecondFactorNeeded>;
-  /** @throws Problem 401 for a wrong code, or a pending token that is used up or late. */
+  /** @throws Problem 401 for a wrong code, or a pending token that is used or expired. */
   secondFactor(
     given: SecondFactor & { pending_token: string; session?: SessionKind | undefined },
     visitor: Visitor,
@@ -67,7 +67,7 @@ export function createLogin({
   const byEmail = (email: string) => db.select().from(users).where(eq(users.email, email)).get();
   const refused = () => unauthorized("E-mail or password is wrong.", "wrong_credentials");
 
-  /** An owner whose address is known is counted apart, so that strangers cannot lock it out. */
+  /** An owner whose address is known is counted separately, so that strangers cannot lock it out. */
   const keyOf = (email: string, user: UserRow | undefined, address: string | undefined): string =>
     attemptKey(
       "password",
@@ -104,7 +104,7 @@ export function createLogin({
         throw refused();
       }
       if (user.totp_enabled) {
-        // The count of wrong passwords stands until the second factor is given too.
+        // The count of wrong passwords is kept until the second factor is given too.
         attempt.released();
         const until = clock.monotonic() + LIMITS.pendingLoginMs;
         return remember({ userId: user.id, passwordHash: user.password_hash, passwordKey, session, tries: 0, until });
@@ -113,7 +113,7 @@ export function createLogin({
       return sessions.open(user.id, { kind: session, ...visitor });
     },
     async secondFactor({ pending_token, session, ...given }, visitor) {
-      const late = () => unauthorized("The pending log-in is over. Log in again.", "pending_login_over");
+      const late = () => unauthorized("The pending log-in has expired. Log in again.", "pending_login_over");
       const hash = tokenHash(pending_token);
       const pending = pendings.get(hash);
       if (!pending || pending.until < clock.monotonic()) throw late();

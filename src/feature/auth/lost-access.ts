@@ -24,11 +24,11 @@ import type { ApiKey } from "./model.ts";
 import { assertGoodPassword, createPasswords } from "./passwords.ts";
 
 export interface LostAccess {
-  /** Makes an administrator, or makes one of the account that has this address. */
+  /** Creates an administrator, or promotes the account that has this address. */
   createAdmin(email: string, password: string, displayName?: string): Promise<User>;
   /**
    * Sets a password, ends all sessions, keys of log-ins (`allKeys`: all keys) and locks, switches the account on.
-   * @returns the keys that hold on, too. @throws Problem 404, 422.
+   * @returns also the keys that are still valid. @throws Problem 404, 422.
    */
   resetPassword(email: string, password: string, options: { allKeys: boolean }): Promise<User & { api_keys: ApiKey[] }>;
   /** @throws Problem 404. */
@@ -132,7 +132,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
   };
 }
 
-/** The folder for itself, or beside a server of this very version: another's database must not be migrated under it. */
+/** Locks the folder, or shares it with a server of the same version: the database must not be migrated under a server of another one. */
 function lockOrShare(root: string): () => void {
   try {
     return lockDataFolder(root, 0);

@@ -37,7 +37,7 @@ export const LogoutBody = t.Optional(
   t.Object({
     refresh_token: t.Optional(Token),
     end_provider_session: t.Optional(
-      t.Boolean({ description: "Answer the address that ends the session at the provider too, when there is one." }),
+      t.Boolean({ description: "Also answer the address that ends the session at the provider, when there is one." }),
     ),
   }),
 );
@@ -47,7 +47,7 @@ export const SignedIn = t.Object({
   access_token: t.Optional(t.String()),
   refresh_token: t.Optional(t.String()),
   token_type: t.Union([t.Literal("Bearer"), t.Literal("Cookie")]),
-  expires_in: t.Integer({ description: "Seconds until the access token, or the idle cookie, ends." }),
+  expires_in: t.Integer({ description: "Seconds until the access token, or the idle cookie, expires." }),
   user: User,
 });
 export type SignedIn = Static<typeof SignedIn>;
@@ -103,7 +103,8 @@ const ScopeWord = t.Union(
   },
 );
 const KeyKind = t.Union([t.Literal("key"), t.Literal("login")], {
-  description: "`key` (default) holds until its end; `login` stands for a log-in and ends when the password changes.",
+  description:
+    "`key` (default) is valid until its end; `login` belongs to a log-in and ends when the password changes.",
 });
 export const ApiKeyCreate = t.Object({
   name: t.String({ minLength: 1, maxLength: LIMITS.nameCharacters }),
@@ -122,6 +123,6 @@ export const ApiKey = t.Object({
   expired: t.Boolean(),
   last_used_at: t.Union([Time, t.Null()]),
   created_at: Time,
-  key: t.Optional(t.String({ description: "Shown once, in the answer that made it." })),
+  key: t.Optional(t.String({ description: "Shown once, in the answer to its creation." })),
 });
 export type ApiKey = Static<typeof ApiKey>;

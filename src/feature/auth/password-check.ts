@@ -1,4 +1,4 @@
-/** Asking for the present password before a change: wrong ones count towards the account's lock. */
+/** Asking for the current password before a change: wrong ones count towards the account's lock. */
 import type { UserRow } from "../users/model.ts";
 import { type Attempts, attemptKey } from "./attempts.ts";
 import type { Passwords } from "./passwords.ts";

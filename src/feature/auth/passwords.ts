@@ -1,6 +1,6 @@
 /**
  * Passwords: argon2id through Bun, which computes off the event loop. How many at once and how many may wait is
- * bounded, so that a wave of log-ins slows log-ins and nothing else. Parameters: one of OWASP's equals
+ * bounded, so that a wave of log-ins slows log-ins and nothing else. Parameters: one of OWASP's equivalent choices
  * (m = 9 MiB, t = 4, p = 1; Password Storage Cheat Sheet), the one that costs an honest server least.
  */
 import { availableParallelism } from "node:os";
@@ -21,12 +21,12 @@ const plain = (password: string): string => password.normalize("NFKC");
 /** @param parallel hashes at once: one core, and one thread of the runtime's pool, are left to everything else. */
 export function createPasswords(parallel = Math.max(1, availableParallelism() - 1)): Passwords {
   const queue = new PQueue({ concurrency: parallel });
-  // A hash of nothing anyone knows: what an unknown account is checked against.
+  // A hash of a password that nobody knows: unknown accounts are checked against it.
   const decoy = Bun.password.hash(crypto.randomUUID(), PARAMETERS);
 
   function inTurn<T>(work: () => Promise<T>): Promise<T> {
     if (queue.size >= LIMITS.passwordHashesWaiting)
-      throw new Problem(503, "busy", "Too many people log in at this moment. Try again in a second.", {
+      throw new Problem(503, "busy", "Too many log-ins at once. Try again in a second.", {
         headers: { "Retry-After": "1" },
       });
     return queue.add(work);

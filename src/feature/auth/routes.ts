@@ -40,7 +40,7 @@ export interface AuthRouteDeps {
   providerLogout(slug: string, idToken: string, returnTo: string): Promise<string | undefined>;
 }
 
-/** The account that a caller speaks for. @throws Problem 403 for those without one. */
+/** The caller's account. @throws Problem 403 for those without one. */
 export function accountOf(caller: Caller): string {
   if (caller.userId !== undefined) return caller.userId;
   throw forbidden("This needs an account: log in, or create an administrator first.", "account_needed");
@@ -121,7 +121,7 @@ export function authRoutes(base: Base, { auth, store, site, providerLogout }: Au
         limit: "refresh",
         body: RefreshBody,
         response: { 200: SignedIn },
-        detail: { tags, summary: "New tokens for a refresh token, which is used up" },
+        detail: { tags, summary: "Exchange a refresh token, once, for new tokens" },
       },
     )
     .post(
@@ -137,7 +137,7 @@ export function authRoutes(base: Base, { auth, store, site, providerLogout }: Au
         access: "user",
         body: LogoutBody,
         response: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
-        detail: { tags, summary: "Log out: the session and its tokens are dead" },
+        detail: { tags, summary: "Log out: end the session and its tokens" },
       },
     )
     .post(
@@ -170,7 +170,7 @@ export function authRoutes(base: Base, { auth, store, site, providerLogout }: Au
       access: "user",
       body: TwoFactorVerify,
       response: { 200: RecoveryCodes },
-      detail: { tags, summary: "Put two-factor verification in force; answers recovery codes once" },
+      detail: { tags, summary: "Switch two-factor verification on; answers recovery codes once" },
     })
     .post(
       "/v1/auth/2fa/disable",

@@ -72,7 +72,7 @@ export function createAuth({ store, clock, log, audit, sealer, site, config, dat
     twoFactor,
     login,
     setup,
-    /** A session for who came back from a provider. A second factor is the provider's to ask for. */
+    /** Opens a session after sign-on at a provider. Asking for a second factor is up to the provider. */
     openSignOn: (
       { userId, oidc }: { userId: string; oidc: { slug: string; idToken: string } },
       kind: SessionKind,
@@ -80,7 +80,7 @@ export function createAuth({ store, clock, log, audit, sealer, site, config, dat
       caller: Caller,
     ) => sessions.open(userId, { kind, oidc, address: caller.address, userAgent: request.headers.get("user-agent") }),
     accounts: createAccountFinder({ sessions, apiKeys, site }),
-    /** Removes what has run out. */
+    /** Removes what has expired. */
     prune() {
       sessions.prune();
       attempts.prune();

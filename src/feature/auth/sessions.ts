@@ -1,6 +1,6 @@
 /**
  * Log-ins. A bearer session is a family of refresh tokens, each used once; a second use of one ends the family. A
- * cookie session is one opaque token. Every look-up reads session and user, so what is revoked is dead at once.
+ * cookie session is one opaque token. Every look-up reads session and user, so revocation takes effect at once.
  */
 import { and, asc, desc, eq, inArray, lt, ne } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -39,11 +39,11 @@ export interface Opened {
 export interface Sessions {
   /** Makes a session. `also` runs in its transaction. @throws Problem 401 when the user is gone or inactive by now. */
   open(userId: string, opening: Opening, also?: () => void): Promise<Opened>;
-  /** @throws Problem 401 for none of ours, a late, or a used one (which ends the session). */
+  /** @throws Problem 401 for an unknown, an expired, or a used one (which ends the session). */
   refresh(token: string, visitor: Visitor): Promise<SignedIn>;
   byAccessToken(token: string): Promise<{ session: SessionRow; user: UserRow } | undefined>;
   byCookie(cookie: string): { session: SessionRow; user: UserRow } | undefined;
-  /** The session and its user while both hold. */
+  /** The session and its user while both are valid. */
   live(id: string): { session: SessionRow; user: UserRow } | undefined;
   /** The session that a refresh token belongs to. */
   ofRefreshToken(token: string): SessionRow | undefined;
@@ -107,14 +107,14 @@ export function createSessions({
       user: presentUser(user),
     };
   }
-  /** A user keeps so many sessions; the longest unused make room. */
+  /** The number of a user's sessions is limited; those unused for longest are removed. */
   function makeRoom(userId: string): void {
     const rows = db.select({ id: authSessions.id }).from(authSessions).where(eq(authSessions.user_id, userId));
     const ids = rows.orderBy(desc(authSessions.last_used_at)).all();
     const excess = ids.slice(LIMITS.sessionsPerUser - 1).map((row) => row.id);
     if (excess.length > 0) db.delete(authSessions).where(inArray(authSessions.id, excess)).run();
   }
-  /** Moves the end of a session that is in use; at most once in TOUCH_MS. */
+  /** Extends a session that is in use; at most once in TOUCH_MS. */
   function touch(session: SessionRow): void {
     const now = clock.now();
     if (now - session.last_used_at < TOUCH_MS) return;

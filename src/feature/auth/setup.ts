@@ -1,6 +1,6 @@
 /**
  * The first administrator. The person who has the setup token (printed at start, kept in the data folder, 0600) makes it,
- * once: of two at the same time one wins, and ever after the answer is 409.
+ * once: of two at the same time one wins, and every later one gets 409.
  */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -27,10 +27,10 @@ export interface SetupInput {
 }
 
 export interface Setup {
-  /** The token to print at start while there is no administrator and the token is asked for. */
+  /** The token to print at start while there is no administrator and the token is required. */
   tokenToShow(): string | undefined;
   /**
-   * @param viaProxy whether the request shows that somebody else than this machine may have sent it.
+   * @param viaProxy whether the request shows that another machine may have sent it.
    * @throws Problem 409 `already_set_up`, 403 `setup_token_wrong`, 422.
    */
   run(input: SetupInput, visitor: Visitor, viaProxy: boolean): Promise<Opened>;
@@ -52,7 +52,7 @@ export function createSetup({
   sessions: Sessions;
   /** File of the token. */
   tokenPath: string;
-  /** True when nobody but this machine reaches the server: then the token is needless. */
+  /** True when nobody but this machine reaches the server: then no token is needed. */
   localOnly: boolean;
 }): Setup {
   const { db } = store;
@@ -77,7 +77,7 @@ export function createSetup({
       const row = newUserRow({ id: newId("user"), email, display_name, role: "admin", password_hash, at });
       store.write(() => {
         assertOpen();
-        // An ordinary account of that address, from a provider, makes way for none: the address is taken.
+        // An ordinary account from a provider is not replaced: its address is taken.
         const { changes } = db.insert(users).values(row).onConflictDoNothing().run();
         if (changes === 0) throw conflict("An account has this address. Choose another.", "email_taken");
         audit({ action: "setup.done", actor: row.id, subject: row.id, address: visitor.address });

@@ -1,3 +1,3 @@
-/** One-time passwords and their picture, as their libraries have them. */
+/** One-time passwords and QR codes: the libraries' functions, loaded together. */
 export { generateSecret, generateURI, verifySync } from "otplib";
 export { renderSVG } from "uqr";

@@ -93,7 +93,7 @@ export function createTwoFactor({
     audit({ action, actor: user.id, subject: user.id, address, data: { how } });
     return right;
   }
-  const wrong = (pointer: string) => invalidField(pointer, "It is not right, or was used");
+  const wrong = (pointer: string) => invalidField(pointer, "The code is wrong, or was used");
 
   return {
     consume,

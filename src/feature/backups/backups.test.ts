@@ -28,7 +28,7 @@ const start = async () => {
   expect([status, headers.get("location")]).toEqual([202, `/v1/jobs/${body.id}`]);
   return body;
 };
-/** Reads events until one of this job says this. */
+/** Reads events until one of this job matches. */
 const seen = (job: Job, is: (data: Partial<Job>) => boolean) =>
   framesUntil(
     framesOf<{ data: { data: Partial<Job> & { job_id?: string } } }["data"]>(
@@ -80,7 +80,7 @@ test("ids that lead elsewhere find nothing", async () => {
     expect([id, (await server.request("GET", `${BASE}/${id}/content`)).status]).toEqual([id, 404]);
 });
 
-test("by age all go but the newest; drafts of a killed process go at the start", async () => {
+test("by age all but the newest are removed; drafts of a killed process are removed at the start", async () => {
   const place = join(folder.path, "by-age");
   const names = ["skep-20260101-000000", "skep-20260102-000000", "skep-20260103-000000"];
   rmSync(place, { recursive: true, force: true });

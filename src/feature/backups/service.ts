@@ -1,6 +1,6 @@
 /**
- * Backups made by the server. Their files are all there is of them, so that a restored database names none that are gone.
- * None holds the keys: who may download one over the network need not read every secret.
+ * Backups made by the server. They exist only as files, so that a restored database names none that are gone.
+ * None holds the keys: the right to download one over the network is not the right to read every secret.
  */
 import { lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -20,9 +20,9 @@ export interface BackupsDeps {
   clock: Clock;
   audit: Audit;
   jobs: Pick<Jobs, "enqueue">;
-  /** Where they lie. */
+  /** Folder of the backups. */
   folder: string;
-  /** Writes one, away from this process. @throws Problem 422 with what is in the way. */
+  /** Writes one in another process. @throws Problem 422 with what is in the way. */
   write(file: string, options: WriteOptions): Promise<BackupReport>;
 }
 
@@ -34,7 +34,7 @@ export interface WriteOptions {
 export interface BackupProgress {
   files: number;
   bytes: number;
-  /** Of all there is to pack, bytes. */
+  /** Bytes to pack, in total. */
   total: number;
 }
 
@@ -43,12 +43,12 @@ export interface Backups {
   list(page: Page): ListAnswer<Backup>;
   /** @throws Problem 404. */
   get(id: string): Backup;
-  /** One at a time: asked for again, it is the one under way. */
+  /** One at a time: a second call returns the one under way. */
   start(caller: Caller): Job;
   /** The file, for a download, which is audited. @throws Problem 404. */
   download(id: string, caller: Caller): string;
   remove(id: string, caller: Caller): void;
-  /** Removes those from before that time, ms since the epoch, but the newest. */
+  /** Removes those older than that time (ms since the epoch), except the newest. */
   prune(before: number): void;
   /** Removes what a killed process left half written. */
   sweep(): void;

@@ -34,7 +34,7 @@ describe("a run stops before the call that would pass", () => {
     ["its user's budget of a day", "user_day", { settings: { user_per_day_usd: 1 } }],
   ] as const)("%s", async (_what, scope, given: Given) => {
     const { user } = metered;
-    // A user of its own, whom no other case has spent for.
+    // A user of its own, for which no other case has spent anything.
     const pipeline = await metered.pipeline(given.defaults, given.agent);
     if (given.settings) await settings(given.settings);
     const spentBefore = scope === "user_day" ? await spentBy(user.id) : 0;
@@ -48,7 +48,7 @@ describe("a run stops before the call that would pass", () => {
     expect(calls.map(({ cost_usd }) => cost_usd)).toEqual(Array(6).fill(0.1));
     expect(run.cost_usd).toBe(0.6);
     expect(metered.models.requests.length).toBe(6);
-    // What a reply may cost is held to what was reckoned.
+    // A reply is limited to what was estimated.
     expect(metered.models.requests.map(({ body }) => (body as { max_tokens?: number }).max_tokens)).toEqual(
       Array(6).fill(4_096),
     );

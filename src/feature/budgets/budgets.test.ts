@@ -182,7 +182,7 @@ describe("budgets", () => {
     );
   });
 
-  test("a limit of nothing lets through what costs nothing, and nothing else", () => {
+  test("a limit of zero lets through what costs nothing, and nothing else", () => {
     limits.instance_per_day_usd = 0;
     expect(check(0)).toBeUndefined();
     expect(check(0.000_000_001)?.scope).toBe("instance_day");
@@ -211,13 +211,13 @@ describe("budgets", () => {
     now += 24 * 3_600_000;
     spend(0.9);
     expect(kinds().filter((kind) => kind === "budget_warning").length).toBe(2);
-    // Another limit is another promise.
+    // A changed limit warns again.
     limits.user_per_day_usd = 1.1;
     spend(0.01);
     expect(kinds().filter((kind) => kind === "budget_warning").length).toBe(3);
   });
 
-  test("users hear of their own budgets, administrators of the instance's", () => {
+  test("users are notified of their own budgets, administrators of the instance's", () => {
     limits.user_per_day_usd = 1;
     limits.instance_per_day_usd = 1;
     spend(0.9);

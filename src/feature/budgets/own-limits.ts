@@ -1,4 +1,4 @@
-/** The limits that an agent's file and a run bring along, as they are now. */
+/** The limits that an agent's file and a run set, as they are now. */
 import { eq } from "drizzle-orm";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import type { Store } from "../../store/store.ts";
@@ -7,7 +7,7 @@ import type { OwnLimits, Spender } from "./scopes.ts";
 
 type AgentBudgets = Pick<AgentConfig, "budget_usd_per_run" | "budget_usd_per_day">;
 
-/** @param configOf undefined for an agent that there is no more. */
+/** @param configOf undefined for an agent that no longer exists. */
 export const createOwnLimits =
   ({ db, statement }: Store, configOf: (agentId: string) => AgentBudgets | undefined) =>
   ({ agentId, runId, sessionId }: Spender): OwnLimits => {

@@ -1,5 +1,5 @@
 /**
- * Budgets: a stop before the call that would pass a limit, and a warning on the way. What was spent is the sum of the
+ * Budgets: a stop before the call that would pass a limit, and a warning before that. What was spent is the sum of the
  * logged calls and nothing else, so a restart changes nothing. Calls under way hold their estimate, so that many at
  * once cannot pass a limit together.
  */
@@ -17,7 +17,7 @@ export interface BudgetsDeps {
   store: Store;
   clock: Clock;
   limits(): Settings["budgets"];
-  /** Limits that agent, run or pipeline bring along. */
+  /** Limits that the agent, run or pipeline sets. */
   ownLimits?(spender: Spender): OwnLimits;
   notify(notice: {
     level: "warning" | "error";
@@ -50,7 +50,7 @@ export interface Budgets {
   recorded(tx: WriteTx, call: LlmCall): void;
   /** The session makes no call now. */
   release(sessionId: string): void;
-  /** Every budget of that user and of the instance, as it is. */
+  /** Every budget of that user and of the instance, as it is now. */
   states(userId: string | undefined): BudgetState[];
   /** Forgets notices given before that time. */
   prune(before: number): void;
@@ -136,7 +136,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         const limit = Math.round(budget.limitUsd * NANO);
         const spent = spentBy(budget);
         const would = spent + heldBy(budget, spender.sessionId) + estimate;
-        // A limit of nothing lets through what is known to cost nothing.
+        // A limit of zero lets through what is known to be free.
         if (would > limit || (limit > 0 && spent >= limit)) return refuse(budget, spender, spent);
       }
       hold(spender, budgets, estimate);

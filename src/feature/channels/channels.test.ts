@@ -220,7 +220,7 @@ describe("whose runs", () => {
     expect((await by(a, "GET", `${PATH}/${id}`)).status).toBe(404);
   });
 
-  test("what a killed server had not come to is sent by the next one, once", async () => {
+  test("what a killed server had not sent is sent by the next one, once", async () => {
     let own = await startServer({ env: { FETCH_ALLOW: "127.0.0.1" } });
     try {
       await own.request("POST", "/v1/pipelines", { body: PIPELINE });
@@ -230,7 +230,7 @@ describe("whose runs", () => {
       const { id } = (await own.request<{ id: string }>("POST", "/v1/runs", { body: input })).body;
       const first = await receiver.next();
       await own.stop("SIGKILL");
-      // As it was before the event was looked at.
+      // As it was before the event was handled.
       const db = new Database(join(own.data, "skep.db"));
       for (const sql of ["DELETE FROM notification_deliveries", "UPDATE notification_position SET event_id = 0"])
         db.run(sql);
@@ -325,7 +325,7 @@ describe("a channel", () => {
     expect(receiver.waiting).toEqual([]);
   });
 
-  test("that cannot be is refused with the member that is wrong", async () => {
+  test("that is not valid is refused with the member that is wrong", async () => {
     const url = receiver.url;
     const bad: [Record<string, unknown>, number, string][] = [
       [{ kind: "webhook" }, 422, "/url"],

@@ -32,7 +32,7 @@ import { sendTo, type Wire } from "./wire.ts";
 export const NOTIFIED = [...RUN_ENDS, runWaiting] as const;
 
 export interface Deliveries {
-  /** Queues what the log holds that was not looked at yet. */
+  /** Queues the events of the log that were not handled yet. */
   look(): void;
   /** Of a channel, newest first. @throws Problem 404. */
   list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
@@ -113,7 +113,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
           const events = eventLog.read(from ?? last, EVENTS_AT_ONCE, { kinds }) as RunEvent[];
           for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
           const isAll = events.length < EVENTS_AT_ONCE;
-          // Up to the last of any kind, so that the next look does not read again what is none of its kinds.
+          // Up to the last of any kind, so that the next look does not read events of other kinds again.
           const to = isAll ? last : events.at(-1)!.id;
           if (to !== from) movePosition(to);
           return !isAll;
@@ -139,7 +139,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
           "too_many_notifications",
           `A channel takes ${LIMITS.notificationsPerHour} notifications an hour. Try again later.`,
         );
-      // Ended from the first: a server that dies meanwhile leaves nothing that looks as if it were under way.
+      // Stored as ended from the start: a server that dies meanwhile leaves nothing that seems to be under way.
       const cut: Row = { ...newRow(channel, "test", testMessage(deps.pageOf(""))), state: "failed", attempts: 1 };
       cut.error = "The server stopped meanwhile.";
       store.write(() => db.insert(table).values(cut).run());
@@ -165,7 +165,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   };
 }
 
-/** The channels that are to be notified of an event: on, theirs to know, and wanting it. */
+/** The channels to notify of an event: switched on, allowed to know of it, and wanting it. */
 function wanting({ store: { db } }: DeliveriesDeps, event: RunEvent): ChannelRow[] {
   const rows = db
     .select({ channel: channelTable, active: users.active, role: users.role })
@@ -199,7 +199,7 @@ function aboutOf({ store: { db }, eventLog, pageOf }: DeliveriesDeps, { kind, ru
 
 type Send = (channel: ChannelRow, row: Row, signal: AbortSignal) => Promise<void>;
 
-/** The token and the key are masked while they are in use, in whatever the receiver or a library says of them. */
+/** The token and the key are masked while they are in use, in whatever the receiver or a library answers. */
 const createSender =
   ({ clock, masking, channels, wire }: DeliveriesDeps): Send =>
   async (channel, row, signal) => {

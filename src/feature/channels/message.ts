@@ -8,7 +8,7 @@ export type RunEvent = EventOf<typeof runWaiting | typeof runFailed | typeof run
 export interface AboutRun {
   task: string;
   project: string | undefined;
-  /** What the person is asked, of a run that waits. */
+  /** The question to the person, of a run that waits. */
   question: string | undefined;
   url: string | null;
 }
@@ -22,7 +22,7 @@ const WORDS: Record<RunEvent["kind"], string> = {
   run_cancelled: "Cancelled",
 };
 
-/** Whether a channel that is to be notified on these wants this. */
+/** Whether a channel with these triggers wants events of this kind. */
 export const isWanted = (kind: RunEvent["kind"], on: readonly Trigger[]): boolean => {
   if (kind === "run_waiting") return on.includes("waiting");
   return on.includes("ended") || (kind === "run_failed" && on.includes("failed"));
@@ -57,7 +57,7 @@ export const testMessage = (url: string | null): NotificationMessage => ({
   project_id: null,
 });
 
-/** Without what steers terminals and headers; line ends stay. */
+/** Without characters that control terminals and headers; line ends stay. */
 const withoutControls = (text: string): string => text.replace(/[^\P{Cc}\n]/gu, " ");
 
 function cut(text: string, most: number): string {

@@ -86,7 +86,7 @@ export const NotificationChannelUpdate = t.Object(
 );
 export type NotificationChannelUpdate = Static<typeof NotificationChannelUpdate>;
 
-/** What is said, whichever way it goes. Masked and cut. */
+/** The text of a notification, for every kind of channel. Masked and cut. */
 export const NotificationMessage = t.Object({
   title: t.String(),
   text: t.String(),

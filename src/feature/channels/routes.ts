@@ -69,7 +69,7 @@ export function channelRoutes(base: Base, channels: Channels, deliveries: Delive
         response: { 200: NotificationChannel },
         detail: {
           tags,
-          summary: "Change a notification channel; what is not given stays",
+          summary: "Change a notification channel; fields that are left out stay",
           requestBody: strictBody(NotificationChannelUpdate),
         },
       },

@@ -1,4 +1,4 @@
-/** Channels of notification: who may have which, what is kept of them. What is sent is deliveries.ts. */
+/** Notification channels: who may have which, and what is stored. Sending is in deliveries.ts. */
 import { randomBytes } from "node:crypto";
 import { and, desc, eq, isNull, lt, or } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -42,7 +42,7 @@ export interface Channels {
   create(input: NotificationChannelCreate, caller: Caller): NotificationChannelMade;
   update(id: string, input: NotificationChannelUpdate, caller: Caller): NotificationChannel;
   remove(id: string, caller: Caller): void;
-  /** A deleted user's channels go with the user. */
+  /** Removes a deleted user's channels. */
   removeOf(userId: string): void;
   /** @throws Problem 404. */
   rowFor(id: string, caller: Caller): ChannelRow;
@@ -178,7 +178,7 @@ function createTargets({ store: { db }, assertHost, canMail }: ChannelsDeps) {
     return to;
   };
   return {
-    /** @param before what stays where nothing else is given; null takes away. */
+    /** @param before what stays where nothing else is given; null removes it. */
     of(kind: ChannelKind, before: Target, given: Given, caller: Caller): { target: Target; shown: string } {
       for (const name of ["url", "token", "secret", "to"] as const)
         if (typeof given[name] === "string" && !MEMBERS[kind].includes(name))

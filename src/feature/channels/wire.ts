@@ -27,7 +27,7 @@ export interface Delivery {
   event: string;
   run_id: string | null;
   message: NotificationMessage;
-  /** Of what happened, RFC 3339. */
+  /** Time of the event, RFC 3339. */
   created_at: string;
 }
 

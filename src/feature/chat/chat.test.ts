@@ -28,7 +28,7 @@ const kindsOf = (stream: string) => [...stream.matchAll(/^event: (\w+)$/gm)].map
 const detail = async (id: string, query = "") => (await call<ChatDetail>("GET", `/${id}${query}`)).body;
 
 describe("chat", () => {
-  test("a message is answered; the stream holds the turn from its begin to its end, and the chat both messages", async () => {
+  test("a message is answered; the stream holds the turn from start to end, and the chat both messages", async () => {
     const made = await call("POST", "", { agent_id: "scribe" });
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`/v1/chat/sessions/${made.body.id}`);
@@ -69,7 +69,7 @@ describe("chat", () => {
     expect(text).toContain(sent.body.message_id);
   });
 
-  test("while it answers, what was said so far is in the chat, and the stream goes on after it without loss", async () => {
+  test("while it answers, what was said so far is in the chat, and the stream continues after it without loss", async () => {
     const { id } = await begin();
     await call("POST", `/${id}/message`, { message: "Hello" });
     const leave = new AbortController();
@@ -179,7 +179,7 @@ describe("chat", () => {
     expect((await call("GET", `/${id}`)).status).toBe(404);
   });
 
-  test("is refused where it cannot be, at its field", async () => {
+  test("is refused at the field that is wrong", async () => {
     expect((await call("POST", "", { agent_id: "nobody-here" })).status).toBe(404);
     expect((await call("POST", "", { agent_id: "scribe", project_id: "proj_none" })).status).toBe(422);
     expect((await call("POST", "", { agent_id: "scribe", model: "nobody/knows" })).status).toBe(422);

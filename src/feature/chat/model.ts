@@ -13,7 +13,7 @@ export const ChatSession = t.Object({
   agent_id: t.String(),
   project_id: orNull(t.String()),
   title: orNull(t.String()),
-  model: orNull(t.String({ description: "The one that the next reply asks, where it is known." })),
+  model: orNull(t.String({ description: "The model of the next reply, where it is known." })),
   status: oneOf("ready", "busy", "ended", "failed"),
   message_count: t.Integer(),
   queued: t.Integer({ description: "Messages that wait for their turn." }),
@@ -82,7 +82,7 @@ export const ChatDetail = t.Composite([
         thinking: t.String(),
         last_event_id: t.Integer({ description: "Newest event it holds: follow the stream from here." }),
       },
-      { description: "What the agent has said of the reply it is at, and is in no message yet." },
+      { description: "What the agent has said so far of its running reply and that is in no message yet." },
     ),
   }),
 ]);

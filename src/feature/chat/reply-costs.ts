@@ -1,4 +1,4 @@
-/** What replies cost: the sum of an execution, said at its last message. */
+/** What replies cost: the sum of an execution, shown at its last message. */
 import { and, eq, gte, inArray, isNotNull, max } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { executions, messages } from "../../store/tables/sessions.ts";

@@ -1,4 +1,4 @@
-/** Chats: sessions of the kind `chat`, each its owner's alone. */
+/** Chats: sessions of the kind `chat`, each visible to its owner alone. */
 import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { ENDS } from "../../core/run-states.ts";
@@ -48,7 +48,7 @@ export interface Chats {
   end(id: string, purge: boolean, caller: Caller): void;
   /** Takes back that message and all after it. */
   rewind(id: string, messageId: string, caller: Caller): ChatSession;
-  /** A chat of its own that begins with all up to that message. */
+  /** A new chat that begins with all up to that message. */
   fork(id: string, messageId: string, caller: Caller): ChatSession;
   /** The messages of a session that its owner asks for, whatever its kind. */
   pageOf(
@@ -118,7 +118,7 @@ export function createChats(deps: ChatsDeps): Chats {
     created_at,
   });
 
-  /** Words of the running reply since its last tool call. A later read of the stream goes on after `last_event_id`. */
+  /** Words of the running reply since its last tool call. A later read of the stream continues after `last_event_id`. */
   const replySoFar = (row: SessionRow, last: ChatMessage | undefined): ChatDetail["reply"] => {
     store.flush();
     const reply = { text: "", thinking: "", last_event_id: events.lastId() };

@@ -1,4 +1,4 @@
-/** Who may start something: what the host says of them, never what a payload says. */
+/** Who may start something: what the host says about them, never what a payload says. */
 import type { CodeHost } from "../../adapter/codehost/code-host.ts";
 
 const RANKS = ["none", "read", "write", "admin"];
@@ -18,9 +18,9 @@ export async function obstacleOf(
   { permission, bots }: ActorRule,
 ): Promise<string | undefined> {
   const same = (login: string) => login.toLowerCase() === actor.toLowerCase();
-  if (actor === "") return "Nobody is named who did it.";
-  if (bots.some(same)) return (await host.isBot(repository, actor)) ? undefined : `${actor} is no bot.`;
-  // A bot has what its App was given, not what people gave it: it is named, or does nothing.
+  if (actor === "") return "The event names no actor.";
+  if (bots.some(same)) return (await host.isBot(repository, actor)) ? undefined : `${actor} is not a bot.`;
+  // A bot has its App's permissions, not a person's: it does nothing unless the rule names it.
   if (actor.toLowerCase().endsWith("[bot]")) return `The bot ${actor} is not named by the rule.`;
   const has = await host.permission(repository, actor);
   if (RANKS.indexOf(has) >= RANKS.indexOf(permission)) return undefined;

@@ -184,7 +184,7 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
       const name = deps.repositoryName(now, address);
       if (name === undefined) return undefined;
       const header = await (await host()).gitAuthorization(name, fresh).catch((error: unknown) => {
-        // Not one of those that we are let into; perhaps it is open to everybody.
+        // We have no access of our own to it; it may be public.
         if (isProblem(error) && error.code === "codehost_not_found") return undefined;
         throw error;
       });
@@ -227,7 +227,7 @@ function readKey(file: string): Pick<Known, "private_key" | "problem"> {
   }
 }
 
-/** Masks the secrets in force; those before them are forgotten. */
+/** Masks the secrets in force and forgets the previous ones. */
 function createMasks(masking: Masking): (secrets: Secrets) => void {
   let forget: (() => void)[] = [];
   return ({ private_key, token, webhook_secret }) => {

@@ -21,7 +21,7 @@ import type { AppStatus, Delivery, WebhookAnswer } from "./model.ts";
 
 export type DeliveryRow = typeof table.$inferSelect;
 
-/** How signed bytes are read; of the adapter. */
+/** Reads signed bytes; from the adapter. */
 export interface WebhookReader {
   isSigned(kind: CodeHostKind, headers: Headers, body: Uint8Array, secret: string): boolean;
   bodyHash(body: Uint8Array): string;
@@ -36,14 +36,14 @@ export interface DeliveriesDeps {
   jobs: Pick<Jobs, "enqueue">;
   connection: Pick<CodeHostConnection, "kind" | "webhookSecret">;
   reader: WebhookReader;
-  /** Why nothing is to be done at it: then it needs no job. */
+  /** Why there is nothing to do for it; then it needs no job. */
   obstacleTo(notice: Notice): string | undefined;
   /** Acts on a delivery. */
   definition(): JobDefinition<never>;
 }
 
 export interface Deliveries {
-  /** @throws Problem 503 without a secret, 401 wrong signature, 400 no JSON or no id, 422 event that does not fit. */
+  /** @throws Problem 503 without a secret, 401 wrong signature, 400 not JSON or no id, 422 event that does not fit. */
   take(headers: Headers, body: Uint8Array): WebhookAnswer;
   find(id: string): DeliveryRow | undefined;
   end(id: string, end: Pick<DeliveryRow, "state"> & Partial<DeliveryRow>): void;
@@ -95,7 +95,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       throw unauthorized("The signature is missing, or is not of this body and our secret.", "bad_signature");
     const { id, event } = reader.deliveryOf(kind, headers);
     if (!id || !event || !/^[\w.-]{1,100}$/.test(id) || !/^\w{1,60}$/.test(event))
-      throw badRequest("A delivery names its id and its event in headers.", "bad_delivery");
+      throw badRequest("A delivery must name its id and its event in headers.", "bad_delivery");
     let payload: unknown;
     try {
       payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
@@ -124,7 +124,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         }
         if (known) return { status: "duplicate", id: known.id };
         const at = now();
-        const detail = notice ? (deps.obstacleTo(notice) ?? null) : "Nothing is done at this event.";
+        const detail = notice ? (deps.obstacleTo(notice) ?? null) : "Nothing is done for this event.";
         const row: DeliveryRow = {
           ...{ id: newId("delivery"), delivery_id, body_hash, event, repository: notice?.repository ?? null },
           notice: notice ? masking.json(notice) : null,

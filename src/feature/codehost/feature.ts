@@ -134,7 +134,7 @@ function begin({ tasks, runs, projects }: Needs, work: Work): string {
   return tasks.execution.execute(projectId, task.id, { pipeline_id, task_description: description }, caller).id;
 }
 
-/** Last commit of a run's branch; null when it is where it began. */
+/** Last commit of a run's branch; null when nothing was added to it. */
 function changedToOf(branches: Needs["projects"]["branches"]) {
   return async ({ id: run_id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
     if (project_id === null) return null;

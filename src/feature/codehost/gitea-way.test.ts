@@ -1,4 +1,4 @@
-/** The whole way over Gitea's API and webhooks, in the shape that Gitea and Forgejo send them. */
+/** The whole cycle over Gitea's API and webhooks, in the shape that Gitea and Forgejo send them. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createHmac } from "node:crypto";
 import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../../testing/code-host.ts";

@@ -1,4 +1,4 @@
-/** What runs are on the code host: rows, and what the API shows of them. */
+/** Runs on the code host: rows, and what the API shows of them. */
 import { and, eq, isNull, or, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -17,7 +17,7 @@ export interface Links {
   ofPull(repository: string, number: number): LinkRow | undefined;
   /** Runs started from this issue or pull request, newest first. */
   startedFrom(repository: string, number: number): LinkRow[];
-  /** Runs that changed since the host was last informed, as far as their pull request is not closed. */
+  /** Runs that changed since the host was last informed, unless their pull request is closed. */
   behind(): string[];
   insert(draft: Pick<LinkRow, "run_id" | "repository"> & Partial<LinkRow>): LinkRow;
   /** @param change what its event says; no event when absent. */
@@ -25,7 +25,7 @@ export interface Links {
   present(row: LinkRow): RunOnHost;
 }
 
-/** Names of repositories are compared without regard to case. */
+/** Names of repositories are compared ignoring case. */
 const sameRepository = (repository: string) => sql`${table.repository} = ${repository} COLLATE NOCASE`;
 
 export function createLinks(store: Store, clock: Clock): Links {

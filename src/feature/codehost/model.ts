@@ -15,7 +15,7 @@ export const HostRepository = t.Object(
     default_branch: t.String(),
     description: t.String(),
     url: t.String(),
-    clone_url: t.String({ description: "What a project takes as its repository." }),
+    clone_url: t.String({ description: "Value for a project's `repository`." }),
     project_id: orNull(t.String({ description: "The project that has this repository." })),
   },
   { title: "HostRepository" },
@@ -25,7 +25,7 @@ export type HostRepository = Static<typeof HostRepository>;
 export const AppStatus = t.Object(
   {
     configured: t.Boolean({ description: "There are credentials for the host's API." }),
-    connected: t.Boolean({ description: "The host took them just now." }),
+    connected: t.Boolean({ description: "The host accepted them just now." }),
     kind: orNull(Kind),
     url: orNull(t.String()),
     login: orNull(t.String({ description: "Account that we act as." })),
@@ -34,7 +34,7 @@ export const AppStatus = t.Object(
     error: orNull(HostError),
     webhook: t.Object({
       configured: t.Boolean({ description: "There is a secret; without one every delivery is refused." }),
-      path: t.String({ description: "Below this server's address: what the host is to call." }),
+      path: t.String({ description: "Path below this server's address that the host is to call." }),
       last_delivery_at: orNull(Time),
       deliveries: t.Object(
         { queued: t.Integer(), done: t.Integer(), ignored: t.Integer(), failed: t.Integer() },
@@ -139,7 +139,7 @@ export const Rule = t.Object(
     project_id: t.String(),
     repository: t.String({ description: "`owner/name`, from the project's repository." }),
     ...ruleFields,
-    user_id: orNull(t.String({ description: "For whom its runs are: who made it." })),
+    user_id: orNull(t.String({ description: "The user its runs are started for: the rule's creator." })),
     created_at: Time,
     updated_at: Time,
   },
@@ -171,14 +171,17 @@ export type RuleUpdate = Static<typeof RuleUpdate>;
 export const TrialRequest = t.Object({
   number: t.Integer({ minimum: 1, maximum: 2_147_483_647, description: "Of an issue or pull request there." }),
   actor: t.Optional(
-    t.String({ ...Login, description: "Login of who would open, label or comment; its author unless given." }),
+    t.String({
+      ...Login,
+      description: "Login of the actor who would open, label or comment; its author unless given.",
+    }),
   ),
   comment: t.Optional(t.String({ maxLength: 20_000, description: "What the comment would say." })),
 });
 export type TrialRequest = Static<typeof TrialRequest>;
 export const Trial = t.Object(
   {
-    starts: t.Boolean({ description: "A run would start, were the rule switched on." }),
+    starts: t.Boolean({ description: "A run would start if the rule were switched on." }),
     detail: t.String({ description: "Why, or why not." }),
     title: t.String({ description: "Of the issue or pull request." }),
     url: t.String(),
@@ -201,7 +204,7 @@ export const RunOnHost = t.Object(
     pushed_commit: orNull(t.String()),
     attempts: t.Integer({ description: "How often reviews have started the run again." }),
     state: t.Union([t.Literal("pending"), t.Literal("done"), t.Literal("failed")], {
-      description: "How far the host knows of the run; `failed` says why in `error`.",
+      description: "How far the host is up to date on the run; `failed` says why in `error`.",
     }),
     error: orNull(HostError),
     updated_at: Time,

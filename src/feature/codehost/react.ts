@@ -1,6 +1,6 @@
 /**
  * What a delivery leads to. A delivery only says where to look: what counts is what the host answers now, so that an
- * old one that comes late, or again, does nothing wrong.
+ * old one that comes late, or again, does no harm.
  */
 import { eq, isNotNull } from "drizzle-orm";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
@@ -27,16 +27,16 @@ export interface ReactDeps {
   fetchProject(projectId: string): unknown;
   /** The run's work is in this branch of its repository now. */
   merged(runId: string, merge: { into: string; commit: string; head: string }): void;
-  /** Whether a rule speaks of it; whether it holds is seen when it is acted on. */
+  /** Whether a rule mentions it; the rule's conditions are checked when it is acted on. */
   isWanted(notice: Notice, projectIds: readonly string[]): boolean;
-  /** Whether a rule starts a run at it, and that run. */
+  /** Starts a run if a rule says so. */
   start(notice: Notice, projectIds: readonly string[]): Promise<Reaction>;
   /** Takes over what a review of a run's pull request says. */
   review(notice: Notice, runId: string): Promise<Reaction>;
 }
 
 export interface React {
-  /** Why nothing is to be done about it, judged by our own rows; undefined when there may be something. */
+  /** Why there is nothing to do, judged by our own rows; undefined when there may be something. */
   obstacleTo(notice: Notice): string | undefined;
   act(notice: Notice): Promise<Reaction>;
 }
@@ -104,7 +104,7 @@ export function createReact(deps: ReactDeps): React {
   async function pullClosed({ repository, number = 0 }: Notice): Promise<Reaction> {
     const pull = await (await connection.host()).pull(repository, number);
     const runId = runOf(repository, number, pull.head.branch, pull.fork);
-    if (runId === undefined) return nothing("The pull request is of no run.");
+    if (runId === undefined) return nothing("The pull request belongs to no run.");
     if (pull.open) return nothing("The pull request is open again.");
     store.write(() => {
       if (!links.find(runId)) links.insert({ run_id: runId, repository, state: "done" });
@@ -126,7 +126,7 @@ export function createReact(deps: ReactDeps): React {
       if (kind === "push") return push(idsOf(repository));
       if (kind === "pull_request" && action === "closed") return pullClosed(notice);
       const { login } = await connection.self();
-      if (actor.toLowerCase() === login.toLowerCase()) return nothing("We did it ourselves.");
+      if (actor.toLowerCase() === login.toLowerCase()) return nothing("Skep's own account did it.");
       const own = reviewed(notice);
       return own ? deps.review(notice, own.run_id) : deps.start(notice, idsOf(repository));
     },

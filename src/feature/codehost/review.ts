@@ -51,7 +51,7 @@ export function createReview({ store, connection, links, comments, rules, follow
     return store.write((): Reaction => {
       const added = kept.filter((one) => comments.addFromHost(run, one));
       const detail = `Comments kept: ${added.length}.`;
-      // What was said at lines may have come before the review that asks for another attempt.
+      // Comments on lines may have come before the review that asks for another attempt.
       if (!asked || !comments.hasOpen(runId)) return { state: "done", detail, run_id: runId };
       if (refused !== undefined) return { state: "done", detail: `${detail} ${refused}`, run_id: runId };
       if (link.attempts >= LIMITS.codehostAttempts)

@@ -50,7 +50,7 @@ export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }
         detail: {
           tags,
           operationId: "receiveWebhook",
-          summary: "What the code host calls; signed with the webhook secret",
+          summary: "Webhook that the code host calls; signed with the webhook secret",
           requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } },
         },
       },
@@ -81,7 +81,7 @@ export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }
       {
         access: "user",
         response: { 200: AppStatus },
-        detail: { tags, summary: "How the connection to the code host stands" },
+        detail: { tags, summary: "State of the connection to the code host" },
       },
     )
     .use(connectionRoutes(base, connection))
@@ -124,7 +124,7 @@ function connectionRoutes(base: Base, connection: CodeHostConnection) {
         response: { 200: Connection },
         detail: {
           tags,
-          summary: "Connect a code host; what is stored here counts before the environment",
+          summary: "Connect a code host; what is stored here takes precedence over the environment",
           requestBody: strictBody(ConnectionUpdate),
         },
       },

@@ -1,4 +1,4 @@
-/** Rules: what on the code host starts a run, for whom, and by whose hand. Written by administrators. */
+/** Rules: what on the code host starts a run, for which user, and which actors may trigger it. Written by administrators. */
 import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
@@ -118,7 +118,7 @@ export function createRules(deps: RulesDeps): Rules {
         .orderBy(asc(table.id))
         .all(),
     handOver(from, to) {
-      // Switched off: what another set up does not act for the heir unread.
+      // Switched off, so that the heir reviews it before it acts in the heir's name.
       const heir = { user_id: to, enabled: false };
       store.write(() => db.update(table).set(heir).where(eq(table.user_id, from)).run());
     },

@@ -20,7 +20,7 @@ export interface RunWorkDeps {
   changedTo(run: RunRow): Promise<string | null>;
   push(projectId: string, branch: string): Promise<void>;
   repositoryOf(projectId: string): string | null;
-  /** Tells the host. Inside a transaction. */
+  /** Queues the update of the host. Inside a transaction. */
   follow(runId: string): void;
 }
 
@@ -83,7 +83,7 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
       await connection.host();
     },
     open(runId, { title, body, base }, caller) {
-      if (base !== undefined && !isRefName(base)) throw invalidField("/base", "This is no usable branch name");
+      if (base !== undefined && !isRefName(base)) throw invalidField("/base", "This is not a usable branch name");
       return store.write(() => {
         const run = rowFor(runId, caller);
         const repository = repositoryOf(run.project_id!);

@@ -1,4 +1,4 @@
-/** Starting a run at an issue, a comment or a pull request, where a rule says so and the host confirms it. */
+/** Starting a run for an issue, a comment or a pull request, where a rule says so and the host confirms it. */
 import { eq } from "drizzle-orm";
 import type { CodeHost } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
@@ -39,7 +39,7 @@ export interface StartDeps {
   links: Links;
   /** Inside a transaction. @returns the run's id. */
   begin(work: Work): string;
-  /** The host is to know of the run. Inside a transaction. */
+  /** Queues the update of the host about the run. Inside a transaction. */
   follow(runId: string): void;
 }
 
@@ -63,7 +63,7 @@ interface Found {
   request: { author: string; body: string } | undefined;
 }
 
-/** What a rule is held against. */
+/** What a rule is checked against. */
 interface Asked extends Pick<Found, "host" | "subject"> {
   repository: string;
   actor: string;
@@ -98,7 +98,7 @@ export function createStart(deps: StartDeps) {
   const callerOf = ({ user_id }: RuleRow): Caller => {
     if (user_id === null) return { kind: "local", admin: true };
     const user = store.db.select({ active: users.active }).from(users).where(eq(users.id, user_id)).get();
-    if (!user?.active) throw conflict("The user for whom the rule's runs are is switched off. Make the rule again.");
+    if (!user?.active) throw conflict("The rule's user is switched off. Create the rule again.");
     return { kind: "user", admin: false, userId: user_id };
   };
   async function subjectOf(
@@ -133,7 +133,7 @@ export function createStart(deps: StartDeps) {
         ...{ asTask: !subject.isPull, caller: callerOf(rule) },
       });
       const wants_pull = rule.pull_request && !subject.isPull;
-      // Work of others' pull requests is looked at; nothing made from it is pushed.
+      // Runs work on others' pull requests too; nothing made from them is pushed.
       const row = {
         run_id,
         repository,
@@ -147,7 +147,7 @@ export function createStart(deps: StartDeps) {
       return { state: "done", detail: `The rule ${rule.name} started a run.`, run_id };
     });
   }
-  /** A change is text of its author's, too; nothing in it is hidden by a page. */
+  /** A diff is its author's text, too; it is shown unrendered, so nothing in it is hidden. */
   const diffOf = (source: string, author: string, diff: string): string =>
     quotedOutside(
       { source: `changes of ${source}`, author, text: `\`\`\`diff\n${diff.replaceAll("```", "` ` `")}\n\`\`\`` },
@@ -163,7 +163,7 @@ export function createStart(deps: StartDeps) {
     return obstacleOf(host, repository, actor, rule);
   }
 
-  /** Rules that speak of it. */
+  /** Rules that are about it. */
   function rulesFor(notice: Notice, projectIds: readonly string[]): RuleRow[] {
     const event = eventOf(notice);
     if (event === undefined || notice.number === undefined) return [];
@@ -183,7 +183,7 @@ export function createStart(deps: StartDeps) {
     if (!subject.open) return nothing("It is closed.");
     const request = event === "issue_comment" ? await host.comment(repository, notice.comment_id ?? "0") : undefined;
     const actor = request?.author ?? (event.endsWith("_opened") ? subject.author : notice.actor);
-    if (sameWord(actor, (await connection.self()).login)) return nothing("We did it ourselves.");
+    if (sameWord(actor, (await connection.self()).login)) return nothing("Skep's own account did it.");
     let why = "No rule is about this.";
     for (const rule of found) {
       const objection = await objectionOf(rule, { host, repository, subject, actor, comment: request?.body });
@@ -211,8 +211,7 @@ export function createStart(deps: StartDeps) {
     return {
       ...{ starts: why === undefined, run_id: known?.run_id ?? null, actor: by, url: subject.url },
       title: oneLine(masking.text(subject.title), 200),
-      detail:
-        why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : ", were the rule not switched off."}`,
+      detail: why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : " if the rule were switched on."}`,
     };
   }
   const isWanted = (notice: Notice, projectIds: readonly string[]) => rulesFor(notice, projectIds).length > 0;

@@ -166,7 +166,7 @@ function words(deps: SyncDeps, link: LinkRow, { run, changed }: { run: RunRow; c
   return `The run ${page} has succeeded${attempt}.${nothing}\n\n${outputs}`.slice(0, OUTPUT_CHARACTERS).trim();
 }
 
-/** What a model wrote, so that no line of it is a command, and nobody is called by name. */
+/** What a model wrote, so that no line of it is a command, and nobody is mentioned. */
 const quoteLines = (text: string): string =>
   text
     .replaceAll("@", "@\u200b")

@@ -1,5 +1,5 @@
 /**
- * The whole way over a code host on loopback: an issue gets a label, a run works, its pull request is opened, reviewed,
+ * The whole cycle over a code host on loopback: an issue gets a label, a run works, its pull request is opened, reviewed,
  * done again, merged, and the task is done. And what must not start, stop or leak on it.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -214,11 +214,11 @@ describe("what starts nothing", () => {
     ],
     ["a bot that no rule names", () => [newIssue("x", { labels: ["agent"] }), "agent", "evil[bot]"], "not named"],
     [
-      "a person who calls itself like a named bot",
+      "a person with the name of an allowed bot",
       () => [newIssue("x", { labels: ["bots"] }), "bots", "Renovate[bot]"],
-      "is no bot",
+      "is not a bot",
     ],
-    ["ourselves", () => [newIssue("x", { labels: ["agent"] }), "agent", APP_LOGIN], "did it ourselves"],
+    ["ourselves", () => [newIssue("x", { labels: ["agent"] }), "agent", APP_LOGIN], "own account did it"],
     [
       "an issue that is closed by now",
       () => [newIssue("x", { labels: ["agent"], state: "closed" }), "agent", "alice"],
@@ -256,7 +256,7 @@ describe("trying a rule", () => {
     const number = newIssue("x", { labels: ["trial"] });
     expect(await tried({ number, actor: "alice" })).toEqual({
       ...{ starts: true, run_id: null, actor: "alice", title: "Prices are wrong", url: expect.any(String) },
-      detail: "A run of fix would start, were the rule not switched off.",
+      detail: "A run of fix would start if the rule were switched on.",
     });
     const why = async (body: Record<string, unknown>, id?: string) => {
       const { starts, detail } = await tried(body, id);
@@ -333,7 +333,7 @@ describe("by hand", () => {
     expect(host.pulls.get(number)?.state).toBe("open");
   });
 
-  test("what cannot be pushed says why; another user's run is one that there is not", async () => {
+  test("what cannot be pushed says why; another user's run is not found", async () => {
     metered.models.next(reply(DONE));
     const id = await made();
     expect((await by("POST", id, "push")).body["code"]).toBe("nothing_to_push");
@@ -347,7 +347,7 @@ describe("by hand", () => {
 });
 
 describe("a host in trouble", () => {
-  test("answers of 500 and a token that is taken back are got over; the row says what is the matter", async () => {
+  test("answers of 500 and a revoked token are retried; the row says what is wrong", async () => {
     const number = newIssue("x", { labels: ["agent"] });
     metered.models.next(writes("trouble.txt", "x\n"), reply(DONE));
     host.tokens.clear();
@@ -385,7 +385,7 @@ describe("rules", () => {
     metered.call<Rule & { code: string }>(method, `/v1/codehost/rules${path}`, body, who);
   const fields = () => ({ name: "x", project_id: project.id, pipeline_id: "fix", event: "issue_opened" });
 
-  test("are made, read, changed with If-Match and deleted by administrators; what cannot be is named", async () => {
+  test("are made, read, changed with If-Match and deleted by administrators; what is not valid is named", async () => {
     const made = await call("POST", "", fields());
     expect([made.status, made.body]).toMatchObject([
       201,

@@ -153,7 +153,7 @@ describe("A24: what is not signed by the host", () => {
     ],
     ["no prefix", () => ({ ...good(), "X-Hub-Signature-256": good()["X-Hub-Signature-256"]!.slice(7) })],
     ["half of it", () => ({ ...good(), "X-Hub-Signature-256": good()["X-Hub-Signature-256"]!.slice(0, 39) })],
-    ["other letters than ASCII", () => ({ ...good(), "X-Hub-Signature-256": `sha256=${"é".repeat(64)}` })],
+    ["letters outside ASCII", () => ({ ...good(), "X-Hub-Signature-256": `sha256=${"é".repeat(64)}` })],
     ["of another body", () => signed("github", "push", `${body} `)],
     ["SHA-1 alone", () => ({ ...without("X-Hub-Signature-256"), "X-Hub-Signature": "sha1=00" })],
     ["Gitea's header on GitHub", () => signed("gitea", "push", body)],
@@ -178,7 +178,7 @@ describe("A24: what is not signed by the host", () => {
 });
 
 describe("the connection", () => {
-  test("status says who we are and what deliveries came to; repositories name their project", async () => {
+  test("status says who we are and the results of deliveries; repositories name their project", async () => {
     const { body } = await server.request<AppStatus>("GET", "/v1/codehost/app/status");
     expect(body).toMatchObject({
       ...{ configured: true, connected: true, kind: "github", url: host.origin, login: "skep-test[bot]", error: null },

@@ -1,4 +1,4 @@
-/** Keeps the values of granted cookies out of what is stored and shown: from the grant on, as long as the server runs. */
+/** Keeps the values of granted cookies out of what is stored and shown: from the grant on, until the server stops. */
 import { conflict } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -10,7 +10,7 @@ const MIN_MASKED_COOKIE = 12;
 
 export interface CookieMasks {
   learnNow(ownerId: string | undefined, cookies: readonly Cookie[]): void;
-  /** The same with turns for others. @throws Problem 409: values are sought in all text, so there is a bound to them. */
+  /** The same, yielding to other work. @throws Problem 409: values are sought in all text, so there is a bound to them. */
   learn(ownerId: string | undefined, cookies: readonly Cookie[]): Promise<void>;
 }
 

@@ -17,7 +17,7 @@ const refusal = async (text: string): Promise<string> => {
 };
 
 describe("the Netscape cookie file", () => {
-  test("comments and blank lines are passed over, #HttpOnly_ rows are cookies, either line end is read", async () => {
+  test("comments and blank lines are skipped, #HttpOnly_ rows are cookies, either line end is read", async () => {
     const text = `# Netscape HTTP Cookie File\r\n\r\n${GOOD}\r\n#HttpOnly_${row("www.example.com", "FALSE", "/a", "FALSE", "0", "t", "x y")}\n# end`;
     expect(await readNetscapeCookies(text)).toEqual([
       {

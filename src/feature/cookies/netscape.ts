@@ -1,6 +1,6 @@
 /**
  * The Netscape cookie file: what browsers' export tools write and curl, wget and yt-dlp read. One cookie a line, seven
- * fields parted by tabs: domain, include subdomains, path, secure, expiry (Unix seconds, 0 for a session), name, value.
+ * fields separated by tabs: domain, include subdomains, path, secure, expiry (Unix seconds, 0 for a session), name, value.
  * A line that begins with `#HttpOnly_` is a cookie; any other `#` begins a comment.
  */
 import { invalidField } from "../../core/errors.ts";
@@ -23,13 +23,13 @@ export interface Cookie {
 const HTTP_ONLY = "#HttpOnly_";
 /** RFC 6265 §4.1.1: a token. */
 const NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]*$/;
-/** Control characters; a tab has already parted the fields. */
+/** Control characters; tabs are already gone with the split into fields. */
 const CONTROL = /[\u0000-\u001f\u007f]/;
 const PATH = /^\/[^;]*$/;
 
 /**
  * Reads a cookie file.
- * @throws Problem 422 that names the first line which breaks a rule, never what is there.
+ * @throws Problem 422 that names the first line which breaks a rule, never the line's content.
  */
 export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
   const { canonicalDomain, getPublicSuffix } = await import("tough-cookie");
@@ -43,7 +43,7 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
     const httpOnly = line.startsWith(HTTP_ONLY);
     if (line.trim() === "" || (line.startsWith("#") && !httpOnly)) continue;
     const fields = (httpOnly ? line.slice(HTTP_ONLY.length) : line).split("\t");
-    if (fields.length !== 7) throw wrong(`a cookie has seven fields parted by tabs; this one has ${fields.length}`);
+    if (fields.length !== 7) throw wrong(`a cookie has seven fields separated by tabs; this one has ${fields.length}`);
     if (fields.some((field) => CONTROL.test(field))) throw wrong("a control character");
     const [host = "", subdomains = "", path = "", secure = "", expiry = "", name = "", value = ""] = fields;
     const domain = canonicalOr(host.replace(/^\./, ""), canonicalDomain);

@@ -98,7 +98,7 @@ export function cookieRoutes(base: Base, cookies: Cookies) {
         access: "user",
         params: GrantPath,
         response: { 204: t.Void() },
-        detail: { tags, summary: "Take a cookie set from an agent" },
+        detail: { tags, summary: "Revoke an agent's grant of a cookie set" },
       },
     );
 }

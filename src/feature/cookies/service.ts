@@ -47,7 +47,7 @@ export interface Cookies {
   fileFor(execution: Worker): { text: string | undefined; damaged: string[] };
   /** Names of the sets that `fileFor` would give, oldest first. */
   grantedFor(execution: Worker): string[];
-  /** A deleted user's cookies go with the user: they are nobody else's. */
+  /** Removes a deleted user's cookies. */
   removeOf(userId: string): void;
 }
 

@@ -1,4 +1,4 @@
-/** The dashboard's files over HTTP: served from this server alone, below its prefix, and in nobody's way. */
+/** The dashboard's files over HTTP: served from this server alone, below its prefix, shadowing no route. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
@@ -27,7 +27,7 @@ test("everything the page names is served by this server, under a policy that le
   expect(page.body).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/);
 });
 
-test("its hashed files are kept by browsers for good, and come small to those who take brotli", async () => {
+test("its hashed files are cached for good, and compressed for browsers that accept brotli", async () => {
   const { body } = await server.request<string>("GET", "/");
   const script = addressesIn(body).find((address) => address.endsWith(".js"))!;
   const sent = async (encoding: string) => {

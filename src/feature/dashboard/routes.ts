@@ -1,6 +1,6 @@
 /**
  * The dashboard's files: its page at `/` and, by the gate, at every other address of a page that is not a route; the hashed
- * files under /assets. Public, as they hold no data: what the page shows is asked of the API with the reader's rights.
+ * files under /assets. Public, as they hold no data: the page asks the API for what it shows, with the reader's rights.
  */
 import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";

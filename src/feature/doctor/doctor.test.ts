@@ -32,7 +32,7 @@ const engine = (parts: Partial<Engine> = {}): Engine => ({
 });
 
 describe("the data folder", () => {
-  test("is well when it is ours alone, made later when it does not exist, warned of when others can look in", () => {
+  test("is fine when it is ours alone or does not exist yet, and a warning when others can read it", () => {
     chmodSync(folder, 0o700);
     expect(checkFolder(folder).verdict).toBe("ok");
     expect(checkFolder(join(folder, "later/still"))).toMatchObject({
@@ -42,7 +42,7 @@ describe("the data folder", () => {
     chmodSync(folder, 0o755);
     expect(checkFolder(folder)).toMatchObject({
       verdict: "warn",
-      remedy: expect.stringContaining("next start takes them away"),
+      remedy: expect.stringContaining("next start removes them"),
     });
     writeFileSync(join(folder, "file"), "");
     expect(checkFolder(join(folder, "file")).verdict).toBe("fail");
@@ -63,7 +63,7 @@ describe("the data folder", () => {
 });
 
 describe("the database", () => {
-  test("is looked at, sound or damaged, from an older or a newer version", () => {
+  test("is examined, sound or damaged, from an older or a newer version", () => {
     expect(checkDatabase(folder)).toMatchObject([{ verdict: "ok", detail: expect.stringContaining("first start") }]);
     const path = databasePath(folder);
     openStore({ path, clock: systemClock }).close();
@@ -72,7 +72,7 @@ describe("the database", () => {
     db.prepare("INSERT INTO migrations SELECT '9999-later', applied_at FROM migrations LIMIT 1").run();
     db.close();
     expect(checkDatabase(folder)[1]).toMatchObject({ verdict: "fail", detail: expect.stringContaining("9999-later") });
-    writeFileSync(path, "this is not a database, not even a little, and long enough to be looked at".repeat(40));
+    writeFileSync(path, "this is not a database at all, and long enough to be examined".repeat(40));
     expect(checkDatabase(folder)).toMatchObject([{ check: "database", verdict: "fail" }]);
   });
 });
@@ -84,7 +84,8 @@ describe("secrets", () => {
     const store = openStore({ path: databasePath(folder), clock: systemClock });
     const sealer = createSealer(() => keyFromText(key));
     const insert = store.sqlite.prepare(
-      "INSERT INTO secrets VALUES (?, ?, '', 'token', ?, '…', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')",
+      `INSERT INTO secrets (id, name, description, secret_type, sealed, masked_preview, created_at, updated_at)
+       VALUES (?, ?, '', 'token', ?, '…', '2026-01-01T00:00:00.000Z', '2026-01-01T00:00:00.000Z')`,
     );
     insert.run("sec_1", "SOUND", sealer.seal("canary-value-1"));
     const check = (env: Record<string, string>) => checkSecrets(config(env));
@@ -131,7 +132,7 @@ describe("the machine", () => {
     expect(checkServer(config(), { url: "http://127.0.0.1:1", pid: 7 })[0]?.detail).toContain("process 7");
   });
 
-  test("bounds of a container are seen: little memory, few files, an engine from outside", () => {
+  test("limits of a container are seen: little memory, few files, an engine from outside", () => {
     const put = (path: string, text: string) => {
       mkdirSync(join(folder, path, ".."), { recursive: true });
       writeFileSync(join(folder, path), text);
@@ -178,7 +179,7 @@ describe("skep doctor", () => {
     expect(bad.stdout).toContain("chmod 600");
   });
 
-  test("without a server, says of models and of the team's files what a server would say, and changes nothing", async () => {
+  test("without a server, reports on models and the team's files as a server would, and changes nothing", async () => {
     chmodSync(folder, 0o700);
     const agent = (id: string, text: string) => {
       mkdirSync(join(folder, "agents", id), { recursive: true });

@@ -1,4 +1,4 @@
-/** What a running server says of itself to `skep doctor`: the findings of every feature. */
+/** What a running server reports to `skep doctor`: the findings of every feature. */
 import { type Core, defineFeature } from "../feature.ts";
 import { doctorRoutes } from "./routes.ts";
 

@@ -1,4 +1,4 @@
-/** The machine as `skep doctor` sees it: programs, containers, bounds that the kernel sets. */
+/** The machine as `skep doctor` sees it: programs, containers, limits that the kernel sets. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
@@ -11,7 +11,7 @@ const FILES_WANTED = 4_096;
 
 export type Engine = Pick<DockerClient, "address" | "info" | "ping"> & {
   images: Pick<DockerClient["images"], "inspect">;
-  /** Whether the image is one that a server makes here when it is missing, and could. */
+  /** Whether the image is one that the server builds when it is missing, and it has what it needs for that. */
   canMake(image: string): Promise<boolean>;
 };
 
@@ -67,13 +67,13 @@ export function checkServer(config: Config, server: { url: string; pid: number }
     ...weak,
     warn(
       "access",
-      `HOST ${config.host} lets others in, and credentials are not asked for`,
+      `HOST ${config.host} lets others in, and no credentials are required`,
       "unset AUTH_ENABLED, or set it to true",
     ),
   ];
 }
 
-/** Bounds of the process's own control group and its file descriptors; what being inside a container asks for. */
+/** Limits of the process's own control group and its file descriptors; what running inside a container requires. */
 export function checkBounds(config: Config, root = "/"): Finding[] {
   const findings: Finding[] = [];
   const memory = number(

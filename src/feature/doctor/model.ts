@@ -1,4 +1,4 @@
-/** What `skep doctor` says: one finding a check, with the remedy where there is one. */
+/** What `skep doctor` reports: one finding per check, with the remedy where there is one. */
 
 export type Verdict = "ok" | "warn" | "fail";
 
@@ -16,7 +16,7 @@ export interface Report {
   /** The worst of the findings. */
   verdict: Verdict;
   findings: Finding[];
-  /** Bounds of this build; the unit is the end of the name. */
+  /** Limits of this build; the name ends in the unit. */
   limits: { name: string; value: number; text: string }[];
 }
 
@@ -64,7 +64,7 @@ export function checkFiles(what: "agents" | "pipelines" | "skills", files: reado
   );
 }
 
-/** @param makeable whether it is one that is made here, and can be. */
+/** @param makeable whether it is one that is built here, and can be. */
 export function imageFinding(image: string, found: { present: boolean; makeable: boolean; pull: boolean }): Finding {
   if (found.present) return ok("agent image", `${image} is there`);
   if (found.makeable) return ok("agent image", `${image} is made when it is first needed`);
@@ -97,7 +97,7 @@ export function amount(value: number, unit: "Bytes" | "Ms"): string {
   return `${Number((value / size).toFixed(1))} ${word}`;
 }
 
-/** A limit in words; its unit is the end of its name. */
+/** A limit in words; its name ends in its unit. */
 export function limitText(name: string, value: number): string {
   if (name.endsWith("Bytes")) return amount(value, "Bytes");
   if (name.endsWith("Ms")) return amount(value, "Ms");

@@ -10,7 +10,7 @@ const Examination = t.Object({
   verdict: Verdict,
   findings: t.Array(
     t.Object({
-      check: t.String({ description: "What was looked at: a stable word or two." }),
+      check: t.String({ description: "What was checked: a stable word or two." }),
       verdict: Verdict,
       detail: t.String(),
       remedy: t.Optional(t.String({ description: "What to do about it, a command where one helps." })),

@@ -13,7 +13,7 @@ const MAX_NAMED = 20;
 const REMEDY =
   "put the right key back (SECRET_ENCRYPTION_KEY or keys/secrets.key), or give each a new value: PUT /v1/secrets/NAME";
 
-/** Stored secrets and provider keys, by what they are called, with where their sealed text stands. */
+/** Stored secrets and provider keys: a name for people and the sealed text. */
 const SEALED = `
   SELECT name, sealed FROM secrets
   UNION ALL SELECT 'the key of provider ' || id, sealed_key FROM providers WHERE sealed_key IS NOT NULL
@@ -37,7 +37,7 @@ export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: 
     return fail(CHECK, `${names.length} of ${rows.length} cannot be opened: ${shown}`, REMEDY);
   } catch (error) {
     // The database has a finding of its own.
-    return fail(CHECK, `could not be looked at: ${messageOf(error)}`, "see what is said of the database");
+    return fail(CHECK, `could not be read: ${messageOf(error)}`, "see the finding on the database");
   } finally {
     db?.close();
   }

@@ -1,4 +1,4 @@
-/** `skep doctor`: looks at everything a server here would need, and says what to do about what is wrong. */
+/** `skep doctor`: checks everything a server here would need, and says how to fix what is wrong. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { unpackAddonsTo } from "../../core/addons.ts";
@@ -20,7 +20,7 @@ export interface DoctorDeps {
 }
 
 export interface Doctor {
-  /** Changes nothing, and never throws for what it finds. */
+  /** Changes nothing; what it finds wrong is in the report, never thrown. */
   examine(): Promise<Report>;
 }
 

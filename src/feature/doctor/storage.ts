@@ -1,4 +1,4 @@
-/** The data folder as `skep doctor` sees it: rights, room, keys, database. Looks only; changes nothing. */
+/** The data folder as `skep doctor` sees it: rights, room, keys, database. Reads only; changes nothing. */
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
@@ -43,7 +43,7 @@ export function checkFolder(data: string): Finding {
     return warn(
       "data folder",
       `other users have rights to ${exposed.slice(0, NAMED).join(", ")}${exposed.length > NAMED ? ` and ${exposed.length - NAMED} more` : ""} in ${data}`,
-      "the next start takes them away; think of who may have read it",
+      "the next start removes them; consider who may have read it",
     );
   return ok("data folder", `${data} is writable`);
 }
@@ -57,11 +57,11 @@ export function checkKeys(data: string): Finding {
     return fail(
       "keys",
       `others can read ${open.join(", ")}`,
-      `chmod 600 ${open.join(" ")}; then think of who read them`,
+      `chmod 600 ${open.join(" ")}; then consider who may have read them`,
     );
   const bad = files.filter((path) => !/^[0-9a-f]{64}\s*$/i.test(readFileSync(path, "utf8")));
   if (bad.length > 0)
-    return fail("keys", `${bad.join(", ")} holds no key of 64 hexadecimal digits`, "put it back from a copy");
+    return fail("keys", `${bad.join(", ")} does not hold a key of 64 hexadecimal digits`, "put it back from a copy");
   return ok(
     "keys",
     files.length === 0 ? "none yet; made when they are needed" : `${files.length}, for the owner alone`,
@@ -123,6 +123,6 @@ function checkMigrations(db: Database.Database): Finding {
   if (foreign.length > 0)
     return fail("migrations", `written by a newer skep (${foreign.join(", ")})`, "use that version, or restore a copy");
   if (missing.length > 0)
-    return ok("migrations", `${missing.length} of ${known.length} come at the next start, after a copy`);
+    return ok("migrations", `${missing.length} of ${known.length} are applied at the next start, after a copy`);
   return ok("migrations", `all ${known.length} applied`);
 }

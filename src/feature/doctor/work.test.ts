@@ -45,7 +45,7 @@ describe("findings about work", () => {
     expect(checkFiles("pipelines", []).verdict).toBe("ok");
   });
 
-  test("an image that is missing is none the worse when it can be made or pulled", () => {
+  test("an image that is missing is no failure when it can be made or pulled", () => {
     const found = (image: string, parts: Partial<Parameters<typeof imageFinding>[1]>) =>
       imageFinding(image, { present: false, makeable: false, pull: false, ...parts }).verdict;
     expect(found("a:1", { present: true })).toBe("ok");
@@ -78,7 +78,7 @@ describe("skep doctor beside a running server", () => {
   }
   const put = (path: string, body: unknown) => server.request("PUT", path, { body });
 
-  test("fails without a model, and without its key; is content once a model can be called", async () => {
+  test("fails without a model, and without its key; passes once a model can be called", async () => {
     const none = await doctor();
     expect([none.code, none.of("models")]).toEqual([1, expect.objectContaining({ verdict: "fail" })]);
     await put("/v1/settings", { models: { default: "anthropic/claude-sonnet-4-5" } });
@@ -104,7 +104,7 @@ describe("skep doctor beside a running server", () => {
     expect((await doctor()).code).toBe(0);
   });
 
-  test("asks one elsewhere alone, and says when it may not", async () => {
+  test("asks only the server elsewhere, and says when it may not", async () => {
     const guarded = await startServer({ env: { AUTH_ENABLED: "true" } });
     const asked = await skep(["doctor", "--url", guarded.url], { env });
     await guarded.remove();

@@ -1,4 +1,4 @@
-/** Documents on a running server: handed in, read in the background, looked into, by whom they concern. */
+/** Documents on a running server: handed in, read in the background, searched and read by those who may. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -159,7 +159,7 @@ describe("a document", () => {
     expect(await search("zebras")).toEqual([]);
   });
 
-  test("of Word comes as a file or as an attachment, and is what its bytes say", async () => {
+  test("of Word comes as a file or as an attachment, and its type is what its bytes say", async () => {
     const bytes = docx(["# Okapi", "The okapi is shy.", "## Food", "Leaves and fruits."]);
     const document = await ingested(form("notes.pdf", bytes));
     expect(document).toMatchObject({ title: "Okapi", source: "notes.pdf", status: "ready", sections: 2 });
@@ -228,7 +228,7 @@ describe("a document", () => {
 });
 
 describe("a document's readers", () => {
-  test("are its user alone, and of a project's all who see it; only its user or an administrator deletes it", async () => {
+  test("are visible to its user alone, those of a project to all who see it; only its user or an administrator deletes it", async () => {
     const project = await call<{ id: string }>("POST", "/v1/projects", { name: "lemurs" }, admin);
     const own = await ingested({ content: "# Own\n\nThe secret lemur is canary-of-a." });
     const shared = await ingested({ content: "# Ours\n\nEvery lemur is ours.", project_id: project.body.id });
@@ -330,7 +330,7 @@ describe("a transcript", () => {
     expect(other.body.items).toEqual([]);
   });
 
-  test("is refused without words, with both forms of them, or for a project that there is not", async () => {
+  test("is refused without words, with both forms of them, or for a project that does not exist", async () => {
     for (const body of [
       {},
       { transcript: "x", segments: [{ speaker: "A", text: "x" }] },

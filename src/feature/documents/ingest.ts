@@ -15,7 +15,7 @@ export const IngestPayload = t.Object({
   document_id: t.String(),
   /** One document of an owner at a time. */
   owner: t.String(),
-  /** Media type that it was said to have. */
+  /** Media type given with the upload. */
   hint: t.String(),
 });
 
@@ -24,7 +24,7 @@ export interface IngestDeps {
   rows: DocumentStore;
   extractor: Extractor;
   masking: Pick<Masker, "text">;
-  /** Of a file in the store of contents. */
+  /** Path of a file in the content store. */
   pathOf(sha256: string): string;
 }
 
@@ -35,12 +35,12 @@ const PARALLEL = 2;
 export function defineIngest(deps: IngestDeps) {
   const { store, rows, extractor, masking, pathOf } = deps;
 
-  /** The last word on a document: ready with its numbers, or failed with a reason. */
+  /** Ends reading a document: ready with its numbers, or failed with a reason. */
   function finish(id: string, change: Partial<DocumentRow>): void {
     store.write(({ emit }) => {
       rows.update(id, change);
       const row = rows.find(id);
-      // It goes with its project, also while it is read.
+      // It is deleted with its project, even while it is being read.
       if (!row) return;
       const { title, status, user_id, project_id } = row;
       emit(documentChanged, {

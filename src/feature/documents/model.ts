@@ -1,4 +1,4 @@
-/** Documents as they look from outside: what is known of one, its table of contents, a section, what a search finds. */
+/** Documents as the API shows them: metadata, table of contents, a section, hits of a search. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { queryInteger } from "../../http/list.ts";
@@ -31,7 +31,7 @@ export const Document = t.Object(
 export type Document = Static<typeof Document>;
 
 const Page = orNull(t.Integer({ description: "Where it begins." }));
-const SectionId = t.String({ description: "Out of its title: the same file has the same ones." });
+const SectionId = t.String({ description: "Made from its title: the same file has the same ids." });
 const tocEntry = (children: TSchema) =>
   t.Object({ title: t.String(), level: t.Integer(), page: Page, section_id: SectionId, children: t.Array(children) });
 
@@ -70,9 +70,7 @@ export type Section = Static<typeof Section>;
 
 export const SectionQuery = t.Object({
   section_id: t.Optional(t.String({ minLength: 1, maxLength: 200 })),
-  heading: t.Optional(
-    t.String({ minLength: 1, maxLength: 300, description: "A title; upper and lower case are one." }),
-  ),
+  heading: t.Optional(t.String({ minLength: 1, maxLength: 300, description: "A title; case is ignored." })),
   page: t.Optional(
     queryInteger({ minimum: 1, maximum: 1_000_000, description: "The section at the top of that page." }),
   ),
@@ -94,8 +92,8 @@ export const DocumentHit = t.Object(
     section_id: SectionId,
     heading: t.String({ description: "Title of the section." }),
     page: Page,
-    snippet: t.String({ description: "The paragraph that fits best." }),
-    score: t.Number({ description: "Higher fits better; comparable within one answer." }),
+    snippet: t.String({ description: "The paragraph that matches best." }),
+    score: t.Number({ description: "Higher is better; comparable within one answer." }),
   },
   { title: "DocumentHit" },
 );
@@ -106,7 +104,7 @@ const Title = t.String({ minLength: 1, maxLength: 300, pattern: "^[^\\r\\n\\u000
 const Id = t.String({ maxLength: 64 });
 const TEXT_CHARACTERS = 1_000_000;
 
-/** What comes as JSON, or beside the file of a form. */
+/** Fields of the JSON body, or beside the file of a form. */
 export const documentFields = {
   title: t.Optional(Title),
   content: t.Optional(t.String({ minLength: 1, maxLength: TEXT_CHARACTERS, pattern: "\\S" })),

@@ -6,7 +6,7 @@ import { type Reader, visibleTo } from "./store.ts";
 
 export type SearchDocuments = (wish: DocumentSearch, reader: Reader) => DocumentHit[];
 
-/** Paragraphs looked at for each section asked for: several of the best may be of one section. */
+/** Paragraphs read for each section asked for: several of the best may be in one section. */
 const CHUNKS_PER_HIT = 4;
 const DEFAULT_HITS = 10;
 

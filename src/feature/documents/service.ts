@@ -1,4 +1,4 @@
-/** Documents: handed in, read in the background, looked into. A document is its user's, or everybody's of a project. */
+/** Documents: handed in, read in the background, searched. A document belongs to its user, or to everybody in a project. */
 import type { Static } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalid, invalidField, notFound } from "../../core/errors.ts";
@@ -132,11 +132,11 @@ export function createDocuments(deps: DocumentsDeps) {
       const { project_id: projectId, status } = filter;
       return listAnswer(rows.page({ reader, projectId, status }, page), page, ({ id }) => id, present);
     },
-    /** @throws Problem 403 of another who sees the project too. */
+    /** @throws Problem 403 for another user's document of a shared project. */
     async remove(id: string, caller: Caller): Promise<void> {
       const row = find(id, readerOf(caller));
       if (!caller.admin && row.user_id !== (caller.userId ?? null))
-        throw forbidden("Only who handed the document in, or an administrator, may delete it.");
+        throw forbidden("Only the user who handed the document in, or an administrator, may delete it.");
       await jobs.end(ingest, id);
       store.write(({ emit }) => {
         rows.remove(id);
@@ -168,7 +168,7 @@ export function createDocuments(deps: DocumentsDeps) {
       if (wish.document_id !== undefined) find(wish.document_id, reader);
       return search(wish, reader);
     },
-    /** A deleted user's own go; a project's are the heir's. Inside the deleting transaction. */
+    /** A deleted user's own documents are deleted; those of a project pass to the heir. Inside the deleting transaction. */
     handOver(from: string, to: string | null): void {
       store.write(() => {
         store.statement("DELETE FROM documents WHERE user_id = ? AND project_id IS NULL").run(from);

@@ -18,7 +18,7 @@ const slugOf = (title: string): string =>
     .slice(0, SLUG_CHARACTERS)
     .replace(/^-+|-+$/g, "") || "section";
 
-/** Ids out of titles, in reading order; a title that comes again gets a number. */
+/** Ids from titles, in reading order; a repeated title gets a number. */
 export function sectionIds(): (title: string) => string {
   const taken = new Map<string, number>();
   return (title) => {
@@ -61,7 +61,7 @@ function cutOf(text: string): number {
   return text.length;
 }
 
-/** Sections below those of a lower level; what only continues is not listed. */
+/** Sections nested by level; continuations are not listed. */
 export function tocOf(sections: readonly SectionRow[]): TocEntry[] {
   const top: TocEntry[] = [];
   const open: TocEntry[] = [];

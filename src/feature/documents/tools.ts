@@ -1,4 +1,4 @@
-/** Tools by which agents look into documents: those that the user for whom they work may read. */
+/** Tools by which agents read documents: those that the user they work for may read. */
 import { Type as t } from "@sinclair/typebox";
 import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
@@ -56,7 +56,7 @@ const search = (documents: Documents) =>
     }),
     async run({ limit = HITS, ...wish }, { execution }) {
       const hits = documents.search({ ...wish, limit }, readerFor(execution));
-      if (hits.length === 0) return ok("No document says anything of that.");
+      if (hits.length === 0) return ok("No document says anything about that.");
       const parts = hits.map(
         ({ document_id, title, section_id, heading, page, snippet }) =>
           `${title} › ${heading}${onPage(page)}\ndocument_id: ${document_id} section_id: ${section_id}\n${snippet}`,

@@ -23,7 +23,7 @@ export interface Transcripts {
   receive(input: TranscriptRequest, caller: Caller): Promise<() => TranscriptAccepted>;
 }
 
-/** Of a transcript, so much is in the prompt; the agent reads the rest as a document. */
+/** How much of a transcript is in the prompt; the agent reads the rest as a document. */
 const PROMPT_CHARACTERS = 100_000;
 
 export function createTranscripts(deps: TranscriptsDeps): Transcripts {
@@ -97,7 +97,7 @@ function promptFor(
     "Write nothing that was not said. Where it is unclear who or when, say so. Then call complete with the outputs summary (text), decisions and action_items (lists of text).",
     ...(isCut
       ? [
-          `Only the first ${PROMPT_CHARACTERS} characters stand below. Read the rest with read_document, section by section, before you write.`,
+          `Only the first ${PROMPT_CHARACTERS} characters follow below. Read the rest with read_document, section by section, before you write.`,
         ]
       : []),
     `<transcript>\n${text.slice(0, PROMPT_CHARACTERS).replaceAll("</transcript>", "")}\n</transcript>`,

@@ -30,7 +30,7 @@ export function checkModels(uses: readonly ModelUse[], hasDefault: boolean, isCo
     findings.push(
       fail(
         "models",
-        "no default model is set; what names none cannot run",
+        "no default model is set; agents that name none cannot run",
         "skep settings set models.default=PROVIDER/MODEL",
       ),
     );

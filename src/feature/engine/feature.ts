@@ -1,4 +1,4 @@
-/** The engine with its ports: models, sandboxes, tools, and what agents are given of the features. */
+/** The engine with its ports: models, sandboxes, tools, and what the features give to agents. */
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -89,7 +89,7 @@ export const engine = defineFeature(
       deliver: deps.inbox.deliver,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
       sharedToken: config.agentToken === "shared" ? deps.keys.engineToken : undefined,
-      // A container reaches the server only where the operator says; a process of this host, where it listens.
+      // A container reaches the server only at the address the operator sets; a process of this host, where it listens.
       apiUrl: () => config.agentApiUrl ?? (sandbox.driver.capabilities.network === "host" ? deps.url() : undefined),
       workspaces: {
         prepare: projects.workspaces.prepare,

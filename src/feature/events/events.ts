@@ -1,4 +1,4 @@
-/** The event for whatever a person may want to read in the feed and no program waits for. */
+/** The event for what a person may want to read in the feed and no program waits for. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { orNull } from "../../core/schema.ts";

@@ -53,7 +53,7 @@ test("the newest come first, page by page, none twice and none left out", async 
   expect(tail).toEqual(ids.slice(5, 8));
 });
 
-test("words are looked for in kind and data, whatever their case, also those that JSON writes otherwise", async () => {
+test("words are searched in kind and data, ignoring case, including those that JSON escapes", async () => {
   const found = await all("q=run_created%20bees");
   expect(found.map(({ kind, run_id }) => [kind, run_id])).toEqual([["run_created", runs[0]!]]);
   const quoted = await all(`q=${encodeURIComponent('run_created "hello"')}`);
@@ -70,7 +70,7 @@ test("filters hold: of one run, of some kinds", async () => {
   );
 });
 
-test("another user's events are not there, nor is whose they are; what is no position or kind is refused", async () => {
+test("another user's events and the owners of events are not shown; unknown positions and kinds are refused", async () => {
   const stranger = await makeUser(server, admin, "stranger@example.test");
   expect((await all("", stranger)).filter(({ run_id }) => run_id !== undefined)).toEqual([]);
   expect((await page(`run_id=${runs[0]}`, stranger)).status).toBe(404);

@@ -11,7 +11,7 @@ export const LoggedEvent = t.Object(
     kind: t.String(),
     at: Time,
     ...{ run_id: Id, step_id: Id, session_id: Id, agent_id: Id, swarm_id: Id, project_id: Id },
-    data: t.Record(t.String(), t.Unknown(), { description: "As the schema of this kind of event says." }),
+    data: t.Record(t.String(), t.Unknown(), { description: "By the schema of this kind of event." }),
   },
   { title: "LoggedEvent" },
 );

@@ -19,9 +19,9 @@ export interface EventDeps {
   tickets: Tickets;
   log: Pick<EventLog, "page">;
   catalogue: EventCatalogue;
-  /** Kinds that a reader with another focus does without. */
+  /** Kinds that are left out for a reader with another focus. */
   fine: ReadonlySet<string>;
-  /** @throws Problem 404 for a run that there is not, or that the caller may not read. */
+  /** @throws Problem 404 for a run that does not exist, or that the caller may not read. */
   assertRun(runId: string, caller: Caller): unknown;
 }
 
@@ -96,7 +96,7 @@ export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine
                 "An event stream. The JSON of each frame is as the schema `Event`; a frame `gap` instead says which are missing (`from`, `to`).",
               content: { "text/event-stream": { schema: { type: "string" } } },
             },
-            204: { description: "The run has ended, and this position is behind its last event: do not come back." },
+            204: { description: "The run has ended, and this position is after its last event: do not reconnect." },
           },
         },
       },
@@ -111,7 +111,7 @@ const ListQuery = t.Object({
 });
 type ListQuery = (typeof ListQuery)["static"];
 
-/** A word as it is in the JSON of an event's data. */
+/** A word as JSON escapes it in an event's data. */
 const inJson = (word: string): string => JSON.stringify(word).slice(1, -1);
 
 function holds({ kind, data }: RawEvent, words: string[]): boolean {
@@ -120,7 +120,7 @@ function holds({ kind, data }: RawEvent, words: string[]): boolean {
   return words.every((word) => text.includes(word));
 }
 
-/** @throws Problem 400 for what no stream of ours sent. */
+/** @throws Problem 400 for an id that no stream of ours sends. */
 function positionOf(lastEventId: string | null): number | undefined {
   if (lastEventId === null || lastEventId === "") return undefined;
   if (/^\d{1,15}$/.test(lastEventId)) return Number(lastEventId);
@@ -130,6 +130,6 @@ function positionOf(lastEventId: string | null): number | undefined {
 function kindsOf(text: string | undefined, catalogue: EventCatalogue): string[] | undefined {
   if (text === undefined || text === "") return undefined;
   const kinds = text.split(",").map((kind) => kind.trim());
-  if (!kinds.every(catalogue.has)) throw invalidField("kinds", "Names a kind of event that there is not");
+  if (!kinds.every(catalogue.has)) throw invalidField("kinds", "Names a kind of event that does not exist");
   return kinds;
 }

@@ -127,7 +127,7 @@ describe("a message to an agent", () => {
     expect(full?.output).toContain("messages that it has not read yet; it takes no more.");
   });
 
-  test("is left to nobody forever: what is old goes, read or not", async () => {
+  test("is not kept forever: old messages are removed, read or not", async () => {
     const { chat, write, inbox, of } = await started();
     await write(await chat("ann"), { agent: "ben", message: "old" });
     inbox.prune(Date.now() - 60_000);
@@ -138,7 +138,7 @@ describe("a message to an agent", () => {
 });
 
 describe("what an agent wrote after it had read text from outside", () => {
-  test("is outside text to the reader, too: what it remembers of it waits for a person", async () => {
+  test("is outside text to the reader, too: what it remembers from it waits for a person", async () => {
     const { chat, write, model } = await started();
     const ann = await chat("ann");
     ann.call.reply([{ tool: "fetch_url", input: { url: "http://127.0.0.1:1/" } }]);

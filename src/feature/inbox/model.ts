@@ -11,6 +11,6 @@ export const AgentMessage = t.Object({
   hops: t.Integer({ description: "How many messages of agents, one answering the other, led to it." }),
   created_at: Time,
   read_at: orNull(Time),
-  read_session_id: orNull(t.String({ description: "The session whose transcript it stands in." })),
+  read_session_id: orNull(t.String({ description: "The session whose transcript it is in." })),
 });
 export type AgentMessage = Static<typeof AgentMessage>;

@@ -20,7 +20,7 @@ import type { AgentMessage } from "./model.ts";
 export interface Inbox {
   /**
    * Writes a message of the agent that is at work.
-   * @param outside it has read text from outside, and so may have the message.
+   * @param outside it has read text from outside, which the message may repeat.
    * @throws Problem 404 unknown agent, 409 `own_inbox`, `too_many_hops`, `inbox_full`, 429 `too_many_messages`.
    */
   send(from: ExecutionInfo, message: { to: string; text: string; outside: boolean }): void;
@@ -48,7 +48,7 @@ type Row = typeof table.$inferSelect;
 const MINUTE_MS = 60_000;
 const UNREAD =
   "SELECT * FROM agent_messages WHERE to_agent = ? AND user_id IS ? AND read_at IS NULL ORDER BY id LIMIT 50";
-/** Of the messages that were read in this work, or in what led to it, the one that comes from the furthest. */
+/** The largest hop count of the messages that were read in this work, or in what led to it. */
 const HOPS = `SELECT max(m.hops) FROM agent_messages m JOIN executions x ON x.id = m.read_execution_id
   JOIN sessions s ON s.id = x.session_id JOIN sessions mine ON mine.id = ?
   WHERE s.root_id = mine.root_id AND x.status = 'running'`;

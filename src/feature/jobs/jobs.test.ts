@@ -28,7 +28,7 @@ let events: SkepEvent[];
 let changed: () => void;
 /** What the jobs of this process do. */
 let work: Work;
-/** Ids of jobs whose work has started in this process. */
+/** Ids of jobs that have started in this process. */
 let begun: Set<string>;
 let kind: ReturnType<typeof define>;
 
@@ -68,7 +68,7 @@ function open(options: JobOptions<Payload> = {}): void {
     store.close();
   };
 }
-/** The process is gone from one moment to the next; nothing of it writes any more. */
+/** The process dies: nothing in it writes any more. */
 function crash(options?: JobOptions<Payload>): void {
   store.close();
   open(options);
@@ -101,7 +101,7 @@ const running = (id: string) => until(() => begun.has(id));
 const get = (id: string) => jobs.get(id, LOCAL_ADMIN);
 const untilAborted: Work = (_, { signal }) =>
   new Promise((_, fail) => signal.addEventListener("abort", () => fail(new Error("stopped"))));
-/** Works that end when they are let go, by what they were given. */
+/** Jobs that end when they are released, by payload. */
 function held() {
   const gates = new Map<string, () => void>();
   const order: string[] = [];
@@ -166,7 +166,7 @@ describe("a job", () => {
     expect(ran).toBe(true);
   });
 
-  test("fails with a problem's code and words; with nothing of an unexpected error", async () => {
+  test("fails with a problem's code and words; an unexpected error's text stays out", async () => {
     work = ({ say }) => Promise.reject(say === "known" ? badRequest("It is broken.", "broken") : new Error("hunter2"));
     const [known, unknown] = [start("known"), start("unknown")];
     await ended(known.id);
@@ -193,7 +193,7 @@ describe("a job", () => {
     expect(get(job.id)).toMatchObject({ detail: "part 1000", progress: { at: 1_000 } });
   });
 
-  test("that is cancelled stops, counts as cancelled, and is audited; one that has ended is not", async () => {
+  test("that is cancelled stops, is recorded as cancelled, and is audited; one that has ended is not", async () => {
     work = untilAborted;
     const [job, waiting] = [start("first"), start("second")];
     await running(job.id);
@@ -221,7 +221,7 @@ describe("a job", () => {
     expect(ends).toEqual([{ inTransaction: true, state: "succeeded", payload: { say: "done" }, result: { made: 1 } }]);
   });
 
-  test("is its user's and the administrators' alone, goes to an heir, and to nobody when there is none", async () => {
+  test("is visible to its user and administrators alone, passes to an heir, and to nobody when there is none", async () => {
     const user = (userId: string) => ({ kind: "user", admin: false, userId }) as const;
     const job = start("it", { userId: "usr_1" });
     await ended(job.id);
@@ -236,7 +236,7 @@ describe("a job", () => {
     expect(() => jobs.get(job.id, LOCAL_ADMIN)).toThrow();
   });
 
-  test("of a project and of nobody can be read by every user, and cancelled by administrators alone", async () => {
+  test("of a project without an owner can be read by every user, and cancelled by administrators alone", async () => {
     work = untilAborted;
     const user = { kind: "user", admin: false, userId: "usr_1" } as const;
     const job = start("it", { projectId: "proj_1" });
@@ -281,7 +281,7 @@ describe("after the process ended under it, a job", () => {
     const [once, cancelled] = [start("once"), start("cancelled")];
     await running(once.id);
     await running(cancelled.id);
-    // As when the process dies between the wish and the end.
+    // As when the process dies between the request and the end.
     store.sqlite.prepare("UPDATE jobs SET cancel_requested = 1 WHERE id = ?").run(cancelled.id);
     crash({ resumable: false });
     expect(get(once.id)).toMatchObject({ state: "failed", error: { code: "interrupted" } });
@@ -335,7 +335,7 @@ describe("a kind of jobs", () => {
     await ended(last!.id);
   });
 
-  test("joins what is asked for again under a key, until that has ended", async () => {
+  test("joins a request with the same key until that job has ended", async () => {
     const gate = held();
     work = gate.work;
     const late = Date.now() + 60_000;
@@ -350,7 +350,7 @@ describe("a kind of jobs", () => {
     expect(start("b", { key: "k" }).id).not.toBe(first.id);
   });
 
-  test("begins at the time that was asked for, and not before", async () => {
+  test("starts at the requested time, and not before", async () => {
     const at = Date.now() + 150;
     work = async () => ({ began: Date.now() });
     const [late, now] = [start("late", { runAt: at }), start("now")];
@@ -360,7 +360,7 @@ describe("a kind of jobs", () => {
     expect(get(late.id).result!["began"]).toBeGreaterThanOrEqual(at);
   });
 
-  test("tries again what failed, a while later, as often as it says; a mistake of the asker only once", async () => {
+  test("tries again what failed, a while later, as often as it says; a request that is wrong only once", async () => {
     await stop();
     open({ attempts: 2 });
     let tries = 0;
@@ -379,7 +379,7 @@ describe("a kind of jobs", () => {
     expect(tries).toBe(3);
   });
 
-  test("is registered once and before it is asked for, and takes only its own payload", () => {
+  test("is registered once and before it is used, and takes only its own payload", () => {
     expect(() => jobs.register(define({}))).toThrow("two features");
     const unknown = defineJob("unknown", Payload, async () => undefined);
     expect(() => jobs.enqueue(unknown, { say: "" })).toThrow("not registered");

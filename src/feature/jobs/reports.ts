@@ -1,4 +1,4 @@
-/** Reports of jobs under way: passed on at most every so often, the latest always. */
+/** Reports of jobs under way: passed on at a limited rate, the latest always. */
 import type { JobReport } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
 

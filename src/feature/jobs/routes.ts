@@ -1,4 +1,4 @@
-/** /v1/jobs: the status of what was started with 202, and its end before its time. */
+/** /v1/jobs: the status of what was started with 202, and cancelling it. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";

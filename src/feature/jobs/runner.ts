@@ -1,6 +1,6 @@
 /**
- * Takes queued jobs as their kinds allow and carries them to their end. What is to be done is in the rows; this
- * holds only what runs in this process.
+ * Takes queued jobs as their kinds allow and runs them to their end. The rows say what is to be done; this holds
+ * only what runs in this process.
  */
 import { Value } from "@sinclair/typebox/value";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -22,7 +22,7 @@ export interface RunnerDeps {
   clock: Clock;
   clockwork: Clockwork;
   log: Logger;
-  /** What a job says of itself may come from programs and other machines. */
+  /** A job's reports may hold text from programs and other machines. */
   masker: Pick<Masker, "text" | "json">;
 }
 
@@ -75,7 +75,7 @@ export function createRunner({ store, rows, clock, clockwork, log, masker }: Run
 
   const refsOf = (row: JobRow) => ({
     project_id: row.project_id ?? undefined,
-    // What belongs to a project and to nobody is for everybody who sees the project.
+    // A project's job without an owner is visible to everybody who sees the project.
     user_id: row.user_id ?? (row.project_id === null ? ADMINISTRATORS : undefined),
   });
   const dataOf = (row: JobRow) => {

@@ -23,10 +23,10 @@ import { createJobStore, type JobRow, presentJob } from "./store.ts";
 export interface JobWish {
   /** What it works on, for people. */
   subject?: string | undefined;
-  /** Whose it is; nobody's are for administrators, or with a project for all who see that. */
+  /** Its owner; jobs without one are for administrators or, with a project, for all who see it. */
   userId?: string | undefined;
   projectId?: string | undefined;
-  /** One live job a key: asked for again, it is the same one, at the earlier time and the higher priority of both. */
+  /** One live job per key: a second request joins it, at the earlier time and the higher priority of both. */
   key?: string | undefined;
   /** Higher goes first; 0 unless given. */
   priority?: number | undefined;

@@ -62,7 +62,7 @@ interface Symbol {
 type Context = Record<"callers" | "callees", Symbol[]> & { totals: Record<string, number> };
 
 describe("answers that the worker made", () => {
-  test("fit the schemas that the API tells", async () => {
+  test("fit the schemas of the API", async () => {
     const answers: [TSchema, Answered<unknown>][] = [
       [model.Context, await get("/context/hub")],
       [model.Context, await get("/context/twice")],
@@ -164,7 +164,7 @@ describe("answers that the worker made", () => {
     expect((await get("/graph-data?format=columns&focus=hub&depth=9")).status).toBe(422);
   });
 
-  test("who has the graph of this index gets 304", async () => {
+  test("a client that has the graph of this index gets 304", async () => {
     const { headers } = await get("/graph-data?format=columns");
     const etag = headers.get("etag")!;
     // Weak where the answer came compressed.

@@ -62,14 +62,14 @@ export const knowledgeGraph = defineFeature(
       tools: codeGraphTools(toolSchemas(true), service.toolText),
       jobs: [jobs.definition],
       stop: unsubscribe,
-      // After the jobs that index have been ended by who runs them.
+      // After the job runner has ended the index jobs.
       close: client.close,
     };
   },
   knowledgeGraphEvents,
 );
 
-/** Where the sources and graphs of projects and runs lie. */
+/** Folders of the sources and graphs of projects and runs. */
 function placesIn(folder: DataFolder) {
   return {
     placeOf: (projectId: string): GraphPlace => ({

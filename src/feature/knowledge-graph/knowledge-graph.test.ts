@@ -1,4 +1,4 @@
-/** The code graph over HTTP: index jobs, questions, what a change, a restart and a cancel do. */
+/** The code graph over HTTP: index jobs, questions, the effects of a change, a restart and a cancel. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -74,7 +74,7 @@ describe("an index", () => {
     expect(status.commit).toBe(shop.git("rev-parse", "HEAD").trim());
   });
 
-  test("asked for again finds nothing changed; forced, it parses everything", async () => {
+  test("indexed again finds nothing changed; forced, it parses everything", async () => {
     const first = await post<IndexJob>("/index", {});
     expect([first.status, first.headers.get("location")]).toEqual([202, at(`/index/${first.body.id}`)]);
     await until(project, ({ kind, data }) => kind === "index_complete" && data.job_id === first.body.id);
@@ -205,7 +205,7 @@ describe("questions", () => {
     expect((await get("/communities?cursor=nonsense")).status).toBe(400);
   });
 
-  test("cypher reads with parameters, cuts at its limit, and tells the database's own words on a wrong query", async () => {
+  test("cypher reads with parameters, cuts at its limit, and passes on the database's message on a wrong query", async () => {
     const query = "MATCH (a)-[:CALLS]->(b) WHERE b.name = $name RETURN a.name, b.start_line";
     const { body } = await post("/cypher", { query, params: { name: "withTax" } });
     expect(body).toMatchObject({ columns: ["a.name", "b.start_line"], rows: [["total", 1]], truncated: false });

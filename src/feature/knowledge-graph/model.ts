@@ -1,4 +1,4 @@
-/** What the code knowledge graph of a project looks like from outside. */
+/** The code knowledge graph of a project as the API shows it. */
 import { type Static, type TProperties, Type as t } from "@sinclair/typebox";
 import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
@@ -106,7 +106,7 @@ export const IndexJob = t.Object({
   force: t.Boolean(),
   cause: oneOf("request", "workspace"),
   phases: t.Array(Phase),
-  parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest was known." })),
+  parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest had not changed." })),
   changed: t.Optional(t.Boolean({ description: "False when the index was up to date." })),
   report: orNull(t.Object({ files: t.Integer(), skipped: Skipped, skipped_count: t.Integer(), failed: Failed })),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
@@ -159,7 +159,8 @@ export const GraphColumns = t.Object(
       community: t.Array(t.Integer(), { description: "Place in `communities`; -1 for none." }),
       ...{ line: Integers, degree: Integers },
       hops: t.Array(t.Integer(), {
-        description: "Below 0: so many steps depend on the focus; above 0: it depends on them. All 0 without a focus.",
+        description:
+          "Steps from the focus. Below 0: the symbol depends on the focus; above 0: the focus depends on it. All 0 without a focus.",
       }),
       ...{ x: Integers, y: Integers },
     }),

@@ -283,7 +283,7 @@ function wordsOf<T extends string>(
 
 const JSON_HEADERS = { "Content-Type": "application/json" };
 
-/** The worker's JSON as it is: a test holds it to the schemas. */
+/** The worker's JSON unchanged: a test checks it against the schemas. */
 async function passed(answer: Promise<GraphJson>, headers: Record<string, string> = {}): Promise<Response> {
   return new Response(new Blob((await answer).pieces), { headers: { ...JSON_HEADERS, ...headers } });
 }

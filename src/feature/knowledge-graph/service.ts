@@ -1,4 +1,4 @@
-/** The code graph of projects: which place a question is about, how far its index is, and what agents may ask. */
+/** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
 import { conflict, forbidden, notFound, unavailable } from "../../core/errors.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
@@ -72,7 +72,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
     if (workspace.state === "failed")
       throw conflict("The project could not be cloned. Try that again first.", "workspace_failed");
     if (workspace.state === "none")
-      throw conflict("The project has no sources yet: give it a repository, or let a run begin.", "no_workspace");
+      throw conflict("The project has no sources yet: give it a repository, or start a run in it.", "no_workspace");
   };
   return {
     async status(projectId, caller) {
@@ -109,7 +109,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
         const { items } = (await new Response(new Blob(pieces)).json()) as { items: { symbol: FoundSymbol }[] };
         return items.map(({ symbol }) => ({ ...symbol, project_id }));
       };
-      // A graph that cannot be asked costs its own symbols and not the answer.
+      // A graph that fails leaves out its own symbols and not the whole answer.
       const asked = await Promise.allSettled(deps.indexed().slice(0, SEARCHED_PROJECTS).map(search));
       const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
       const holds = ({ qualified_name, file_path }: FoundSymbol) => {

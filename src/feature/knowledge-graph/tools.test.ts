@@ -86,7 +86,7 @@ describe("graph tools", () => {
     expect(said[4]).toContain("near names: withTax");
   });
 
-  test("a run is answered of its own working copy as it is now; the project's graph stays as it was", async () => {
+  test("a run gets answers about its own working copy as it is now; the project's graph stays as it was", async () => {
     const { service, copy, client, tree } = shopService();
     const ask = (tool: string, args: Record<string, unknown>, fields?: Partial<ExecutionInfo>) =>
       service.toolText(execution({ runId: "run_1", ...fields }), undefined, tool, args);

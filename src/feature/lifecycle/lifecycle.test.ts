@@ -19,7 +19,7 @@ const itemsOf = async <T>(who: Account, path: string) =>
   (await server.request<{ items: T[] }>("GET", `/v1/lifecycle/${path}`, { token: who.token })).body.items;
 
 describe("lifecycle", () => {
-  test("the timeline tells what an agent did for its user, and tells others nothing of it", async () => {
+  test("the timeline shows what an agent did for its user, and shows others none of it", async () => {
     const body = { pipeline_id: "hello", task_description: "by a" };
     const run = await server.request<{ id: string }>("POST", "/v1/runs", { token: a.token, body });
     await server.request("GET", `/v1/events/stream?run_id=${run.body.id}`, { token: a.token });
@@ -49,7 +49,7 @@ describe("lifecycle", () => {
     expect((await server.request("GET", "/v1/lifecycle/timeline?kind=nothing", { token: a.token })).status).toBe(422);
   });
 
-  test("open chats are alive until they are ended, their owner's and the administrator's to see", async () => {
+  test("open chats are alive until they are ended, visible to their owner and administrators", async () => {
     const made = await server.request<{ id: string }>("POST", "/v1/chat/sessions", {
       token: a.token,
       body: { agent_id: "scribe", title: "Chat" },

@@ -1,4 +1,4 @@
-/** What agents did, and what they are at. */
+/** What agents did, and what they are doing. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { SessionKind } from "../../engine/kinds.ts";

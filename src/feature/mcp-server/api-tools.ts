@@ -1,4 +1,4 @@
-/** Tools out of the API's own document: what a tool takes, and the request that its arguments make. */
+/** Tools made from the API's own document: what a tool takes, and the request that its arguments make. */
 import { invalid } from "../../core/errors.ts";
 import type { InnerRequest } from "../../http/inner-call.ts";
 import type { Operation } from "./operations.ts";

@@ -17,7 +17,7 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
-/** Who asks: the caller of this very request, whose rights may be others than when its session was opened. */
+/** The caller of this request; its rights may have changed since its session was opened. */
 export const callerOf = (ctx: Library.ServerContext, opened: Caller): Caller =>
   (ctx.http?.authInfo?.extra?.["caller"] as Caller | undefined) ?? opened;
 

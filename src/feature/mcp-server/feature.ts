@@ -22,7 +22,7 @@ export const mcpServer = defineFeature("mcpServer", ({ base, log, keys, contribu
   return { routes: () => mcpServerRoutes(base, endpoint), stop: endpoint.close };
 });
 
-/** The four questions to a project's code graph, answered in the words that agents read. */
+/** The four questions to a project's code graph, with the answers that agents get. */
 const graphTools = (ask: KnowledgeGraph["toolText"]): OwnTool[] =>
   toolSchemas(true).map(({ name, description, input }) => ({
     ...{ name, description, inputSchema: input },

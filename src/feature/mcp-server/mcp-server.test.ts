@@ -114,7 +114,7 @@ describe.each(REVISIONS)("an MCP client of %s", (revision) => {
     await expect(client.getPrompt({ name: "no-such", arguments: { task: "x" } })).rejects.toThrow();
   });
 
-  test("may with an API key what the key's scopes allow, tool by tool", async () => {
+  test("may do with an API key what the key's scopes allow, tool by tool", async () => {
     const reading = await connect(await keyOf(a, ["read"]), revision);
     expect((await reading.call("list_runs")).isError).toBe(false);
     expect(await reading.call("start_run", { pipeline_id: "hello", task_description: "x" })).toMatchObject({
@@ -180,7 +180,7 @@ describe("a session of an older client", () => {
       })
     ).status;
 
-  test("answers the credential that opened it alone, and ends when it is asked to", async () => {
+  test("answers only the credential that opened it, and ends on request", async () => {
     const session = await open(a.token);
     expect(await ask(a.token, session)).toBe(200);
     expect(await ask(b.token, session)).toBe(404);
@@ -199,7 +199,7 @@ describe("a session of an older client", () => {
     expect([await ask(a.token, first), await ask(b.token, other)]).toEqual([404, 200]);
   });
 
-  test("is not needed: what comes without one is answered by itself", async () => {
+  test("is not needed: a request without one is answered by itself", async () => {
     expect((await server.request("POST", "/mcp", { token: a.token, headers, body: list })).status).toBe(200);
   });
 });
@@ -259,7 +259,7 @@ steps:
     },
   );
 
-  test("is said to the model where nobody can be asked", async () => {
+  test("is reported to the model where nobody can be asked", async () => {
     for (const revision of REVISIONS)
       expect(await (await connect(a.token, revision)).call("start_run", args)).toMatchObject({
         ...{ isError: true, text: expect.stringContaining("/inputs/color") },

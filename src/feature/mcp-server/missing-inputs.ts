@@ -20,7 +20,7 @@ const QUESTION = "inputs";
 
 export type MissingInputs = ReturnType<typeof createMissingInputs>;
 
-/** @param secret the key is derived from it. */
+/** @param secret what the signing key is derived from. */
 export function createMissingInputs(secret: () => Uint8Array) {
   const key = () => new Uint8Array(hkdfSync("sha256", secret(), "", "skep/mcp-request-state", 32));
   return {

@@ -1,6 +1,6 @@
 /**
- * Operations of this API that MCP clients get as tools. What each takes is said by the API's own document; who may do
- * what is checked where it always is.
+ * Operations of this API that MCP clients get as tools. The API's own document says what each takes; rights are
+ * checked by the API itself.
  */
 
 export interface Operation {
@@ -99,7 +99,7 @@ export const OPERATIONS: readonly Operation[] = [
   {
     tool: "execute_task",
     operationId: "executeProjectTask",
-    about: "Starts the run that a task's work goes through.",
+    about: "Starts a run that works on a task.",
     names: TASK,
   },
   { tool: "search_memory", operationId: "getMemorySearch", about: "Searches what agents remember." },

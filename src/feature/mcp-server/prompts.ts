@@ -15,7 +15,7 @@ const PAGE = 200;
 export function createPrompts(library: typeof Library, server: Library.Server, askFor: AskFor): void {
   const refused = (text: string) => new library.ProtocolError(library.INVALID_PARAMS, text);
   const argumentsOf = ({ inputs }: PipelineItem) => [
-    { name: TASK, description: "What the agents shall do.", required: true },
+    { name: TASK, description: "What the agents are to do.", required: true },
     ...Object.entries(inputs)
       .filter(([name]) => name !== TASK)
       .map(([name, input]) => ({

@@ -1,4 +1,4 @@
-/** Outputs of runs and documents, by addresses that nothing but plain words are matched against. */
+/** Outputs of runs and documents, by addresses that match plain words only. */
 import type * as Library from "@modelcontextprotocol/server";
 import type { AskFor } from "./server.ts";
 
@@ -69,7 +69,7 @@ export function createResources(library: typeof Library, server: Library.Server,
       }));
       return { resources, ...(next_cursor === null ? {} : { nextCursor: `documents:${next_cursor}` }) };
     }
-    if (kind !== "runs") throw new library.ProtocolError(library.INVALID_PARAMS, "This is no cursor of this list.");
+    if (kind !== "runs") throw new library.ProtocolError(library.INVALID_PARAMS, "This is not a cursor of this list.");
     const { items, next_cursor } = await page<RunItem>("/v1/runs");
     const resources = items.map(({ id, pipeline_id, status, task_description }) => ({
       ...{ uri: `skep://runs/${id}`, name: `${pipeline_id}: ${task_description.slice(0, 80)}` },

@@ -7,10 +7,10 @@ import type { Endpoint } from "./endpoint.ts";
 import { SESSION_HEADER } from "./sessions.ts";
 
 const description =
-  "Model Context Protocol over streamable HTTP, revisions 2025-11-25 (with and without sessions) and 2026-07-28. What tools do is done with the caller's own rights; an API key's scopes hold for each.";
+  "Model Context Protocol over streamable HTTP, revisions 2025-11-25 (with and without sessions) and 2026-07-28. Tools act with the caller's own rights; an API key's scopes apply to each.";
 const tags = ["mcp"];
 
-/** What is asked during a call comes in that call's own stream, so there is no stream to GET: that is answered 405. */
+/** Questions during a call come in that call's own stream, so there is no stream to GET: it answers 405. */
 export const mcpServerRoutes = (base: Base, { answer }: Pick<Endpoint, "answer">) =>
   new Elysia({ name: "skep/mcp-server" })
     .use(base)

@@ -13,7 +13,7 @@ import type { Missing, MissingInputs } from "./missing-inputs.ts";
 import { createPrompts } from "./prompts.ts";
 import { createResources } from "./resources.ts";
 
-/** A tool of this server that is no operation of the API. */
+/** A tool of this server that is not an operation of the API. */
 export interface OwnTool {
   name: string;
   description: string;
@@ -32,7 +32,7 @@ export interface McpServerDeps {
 export interface ToolAnswer {
   text: string;
   isError: boolean;
-  /** What the answer says is missing of a run's inputs, where a person could be asked. */
+  /** The inputs of a run that are missing, which a person could be asked for. */
   missing?: Missing;
 }
 
@@ -74,10 +74,10 @@ export function createServerOf({ tools, own, call, missingInputs }: McpServerDep
   };
 }
 
-/** Asks the API for who sent this request. */
+/** Calls the API as the caller who sent this request. */
 export type AskFor = (ctx: Library.ServerContext) => ReturnType<typeof createAsk>;
 
-/** Asks the API. Problems are answers, too: a model can mend what it asked. */
+/** Calls the API. Problems are answers, too: a model can correct its call. */
 function createAsk(call: InnerCall, caller: Caller) {
   return (request: () => ReturnType<ApiTool["request"]>, signal?: AbortSignal): Promise<ToolAnswer> =>
     answered(async () => {

@@ -1,7 +1,7 @@
 /**
- * Sessions of clients of the revision 2025-11-25: by them a client can be asked something while its call runs. Each has
+ * Sessions of clients of the revision 2025-11-25: with one, a client can be asked something while its call runs. Each has
  * a server object of its own and belongs to the credential that opened it. They live in memory; a client whose session
- * is gone gets 404 and opens another, as the protocol has it.
+ * is gone gets 404 and opens another, as the protocol says.
  */
 import { randomUUID } from "node:crypto";
 import type * as Library from "@modelcontextprotocol/server";

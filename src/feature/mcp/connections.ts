@@ -1,4 +1,4 @@
-/** All tool servers that run: started and ended as their rows say, and which tools agents are given of them now. */
+/** All tool servers that run: started and ended as their rows say, and the tools that agents have from them now. */
 import type { CallOptions, Connection } from "../../adapter/mcp/client.ts";
 import { messageOf, unavailable } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
@@ -29,7 +29,7 @@ export interface ReadyTool {
 }
 
 export interface Connections {
-  /** Undefined when it is not to run. */
+  /** Undefined when it should not run. */
   stateOf(id: string): ServerState | undefined;
   /** Starts, ends or restarts the server as its row says now; a change of its grants alone disturbs nothing. */
   sync(id: string): void;
@@ -54,7 +54,7 @@ interface Running {
 }
 
 const wanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled === true && row.held === null;
-/** What a server must be started again for. */
+/** The fields whose change needs a restart of the server. */
 const essence = ({ transport, command, args, url, image, network, memory_mb, ...row }: ServerRow) =>
   JSON.stringify([
     ...[transport, command, args, url, image, network, memory_mb, row.elicitation],

@@ -1,4 +1,4 @@
-/** What a tool server says of its tools: checked, bounded, hashed, and named for agents. */
+/** A tool server's descriptions of its tools: checked, bounded, hashed, and named for agents. */
 import { createHash } from "node:crypto";
 import { schemaProblems } from "../../core/json-schema.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -18,8 +18,8 @@ const NAME = /^[^\s\p{C}]{1,128}$/u;
 const DEPTH = 64;
 
 /**
- * A list as a server gave it. One tool that is not as it should be costs none of the others.
- * @param onNameless called with what has no name by which it could be shown.
+ * A list as a server gave it. One invalid tool does not affect the others.
+ * @param onNameless called for a tool without a name to show it by.
  */
 export function readTools(listed: readonly unknown[], onNameless: (why: string) => void): ListedTool[] {
   const found = new Map<string, ListedTool>();
@@ -49,12 +49,12 @@ function readTool(name: string, one: Record<string, unknown>): ListedTool {
 }
 
 function faultOf({ description, inputSchema, outputSchema, annotations }: Record<string, unknown>): string | null {
-  if (description !== undefined && typeof description !== "string") return "Its description is no text.";
+  if (description !== undefined && typeof description !== "string") return "Its description is not text.";
   if (typeof description === "string" && description.length > LIMITS.mcpToolDescriptionCharacters)
     return `Its description has more than ${LIMITS.mcpToolDescriptionCharacters} characters.`;
   if (!isObject(inputSchema) || inputSchema["type"] !== "object")
     return 'Its input is not described by a schema of the type "object".';
-  if (outputSchema !== undefined && !isObject(outputSchema)) return "The schema of its output is no object.";
+  if (outputSchema !== undefined && !isObject(outputSchema)) return "The schema of its output is not an object.";
   if (depthOf([inputSchema, outputSchema, annotations]) > DEPTH)
     return `Its description is nested more than ${DEPTH} levels deep.`;
   if (Buffer.byteLength(JSON.stringify([inputSchema, outputSchema, annotations])) > LIMITS.mcpToolSchemaBytes)
@@ -73,7 +73,7 @@ function depthOf(value: unknown, deep = 0): number {
   return most;
 }
 
-/** SHA-256 of all that a model or an administrator goes by, whatever the order of its members. */
+/** SHA-256 of all that a model or an administrator relies on, whatever the order of its members. */
 export const hashOf = (definition: ToolDefinition): string =>
   createHash("sha256")
     .update(JSON.stringify(sorted(definition)))
@@ -89,7 +89,7 @@ function sorted(value: unknown): unknown {
   );
 }
 
-/** The longest name that every provider of models takes. */
+/** The longest name that every model provider accepts. */
 const NAME_CHARACTERS = 64;
 const SUFFIX_CHARACTERS = 6;
 

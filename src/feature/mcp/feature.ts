@@ -164,7 +164,7 @@ function webTarget({ deps, values, rows }: WebParts, row: ServerRow): Target {
   const { sealer } = deps;
   const kept = row.sealed_tokens === null ? undefined : (JSON.parse(sealer.open(row.sealed_tokens)) as Credentials);
   const keep = (now: Credentials) => {
-    // Another address has put others in their place meanwhile.
+    // Skipped when the address has changed since: the tokens would be for the former one.
     if (rows.find(row.id)?.url === row.url) rows.keepTokens(row.id, sealer.seal(JSON.stringify(now)));
   };
   return {

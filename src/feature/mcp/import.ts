@@ -1,6 +1,6 @@
 /**
- * Files that others write tool servers down in: `mcpServers` of editors and desktop programs, and `server.json` of the
- * MCP registry. Reads; nothing is started, and what is made of it is switched off.
+ * Configuration files that list tool servers: `mcpServers` of editors and desktop programs, and `server.json` of the
+ * MCP registry. Only reads: nothing is started, and the servers are registered switched off.
  */
 import { createHash } from "node:crypto";
 import { invalidField } from "../../core/errors.ts";
@@ -10,7 +10,7 @@ import type { McpCreate } from "./model.ts";
 import { RESERVED_IDS } from "./model.ts";
 
 export interface ReadServer {
-  /** As the file calls it. */
+  /** Its name in the file. */
   name: string;
   server?: McpCreate;
   /** Why it is left out. */
@@ -34,7 +34,7 @@ export function readConfig(config: Json, image: string | undefined): ReadServer[
   const name = textOf(entry["name"]);
   if (name !== undefined && (Array.isArray(entry["packages"]) || Array.isArray(entry["remotes"])))
     return [attempt(name, () => published(name, entry, image))];
-  throw invalidField("/config", "This is no file with `mcpServers`, and no `server.json` of the MCP registry");
+  throw invalidField("/config", "This is neither a file with `mcpServers` nor a `server.json` of the MCP registry");
 }
 
 class LeftOut extends Error {}

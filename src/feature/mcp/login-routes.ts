@@ -1,4 +1,4 @@
-/** Logging in to a tool server: the way to its authorization server, and back. */
+/** Logging in to a tool server: the redirect to its authorization server, and back. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { isProblem } from "../../core/errors.ts";
@@ -22,7 +22,7 @@ const hereOf = (base: string): Here => ({
 interface LoginParts {
   logins: Logins;
   site: Pick<Site, "base">;
-  /** What Skep says of itself to authorization servers. */
+  /** How Skep describes itself to authorization servers. */
   clientMetadata(redirectUri: string): Omit<ClientDocument, "client_id" | "client_uri" | "application_type">;
 }
 
@@ -53,14 +53,14 @@ export function loginRoutes(base: Base, { logins, site, clientMetadata }: LoginP
         access: "admin",
         params: IdPath,
         response: { 204: t.Void() },
-        detail: { tags, summary: "Forget what a tool server's authorization server gave" },
+        detail: { tags, summary: "Forget the tokens of a tool server's authorization server" },
       },
     )
     .get(CLIENT, ({ request }) => clientDocument(site.base(request)), {
       access: "public",
       response: { 200: ClientDocument },
       detail: {
-        ...{ tags, operationId: "getMcpClientDocument", summary: "What Skep is to authorization servers" },
+        ...{ tags, operationId: "getMcpClientDocument", summary: "Skep's metadata for authorization servers" },
         description: "Its address is the client id where the authorization server takes such ids, over https.",
       },
     })

@@ -1,6 +1,6 @@
 /** Logins to tool servers that are under way: each state is random, of one server, used once, and ten minutes old at most. */
 import { randomBytes } from "node:crypto";
-import type { BegunLogin, Credentials, OAuthServer } from "../../adapter/mcp/oauth.ts";
+import type { Credentials, OAuthServer, StartedLogin } from "../../adapter/mcp/oauth.ts";
 import type { Clock } from "../../core/clock.ts";
 import { badRequest, conflict, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -16,8 +16,8 @@ export interface LoginsDeps {
   audit: Audit;
   rows: McpRows;
   connections: Pick<Connections, "restart">;
-  begin(server: OAuthServer, state: string, scope?: string): Promise<BegunLogin>;
-  finish(server: OAuthServer, started: BegunLogin, answer: URLSearchParams): Promise<Credentials>;
+  begin(server: OAuthServer, state: string, scope?: string): Promise<StartedLogin>;
+  finish(server: OAuthServer, started: StartedLogin, answer: URLSearchParams): Promise<Credentials>;
   fetchOf(row: ServerRow): OAuthServer["fetch"];
   /** The client that was registered for it by hand. */
   givenOf(row: ServerRow): OAuthServer["given"];
@@ -40,11 +40,11 @@ export interface Here {
 interface Flow extends Here {
   server: string;
   url: string;
-  started: BegunLogin;
+  started: StartedLogin;
   actor: string;
   until: number;
 }
-/** More at once are not kept; the oldest go. */
+/** At most so many are kept; the oldest are dropped. */
 const FLOWS = 100;
 
 export function createLogins(deps: LoginsDeps): Logins {
@@ -62,7 +62,7 @@ export function createLogins(deps: LoginsDeps): Logins {
   });
   const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>
     sealed_tokens === null ? undefined : (JSON.parse(sealer.open(sealed_tokens)) as Credentials).scope;
-  const unknown = () => badRequest("This login was not started here, or is over. Start it again.", "login_unknown");
+  const unknown = () => badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
   return {
     async begin(id, here, caller) {
       const row = find(id);
@@ -81,7 +81,7 @@ export function createLogins(deps: LoginsDeps): Logins {
       const row = find(flow.server);
       if (row.url !== flow.url) throw unknown();
       const credentials = await deps.finish(serverOf(row, flow), flow.started, answer);
-      // The answer took its time: by now the server may be another, and these tokens are none of its business.
+      // The answer took a while: the server's address may have changed, and these tokens are not for another one.
       if (rows.find(flow.server)?.url !== flow.url) throw unknown();
       rows.keepTokens(flow.server, sealer.seal(JSON.stringify(credentials)));
       audit({ action: "mcp_server.authorized", actor: flow.actor, subject: flow.server, data: {} });

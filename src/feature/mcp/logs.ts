@@ -4,7 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { MaskedStream, Masking } from "../../core/masking.ts";
 import type { LogLine } from "../../http/log-frames.ts";
 
-/** `skep` is what this server itself has to say of it. */
+/** `skep`: remarks of this server itself. */
 export type LogStream = "stdout" | "stderr" | "skep";
 
 export interface McpLogLine extends LogLine {
@@ -16,7 +16,7 @@ export interface McpLogLine extends LogLine {
 export interface McpLogs {
   /** Text as it comes, not cut into lines. */
   write(server: string, stream: LogStream, text: string): void;
-  /** Shows what had no line's end yet: the server has ended. */
+  /** Shows an unfinished last line: the server has ended. */
   flush(server: string): void;
   forget(server: string): void;
   /** The last `tail` lines and, with `follow`, those to come. @param server undefined for all. */
@@ -58,7 +58,7 @@ export function createMcpLogs(clock: Clock, masking: Pick<Masking, "stream">): M
     for (const line of lines) if (line.trim() !== "") add(server, stream, line.replace(/\r$/, ""));
   }
   return {
-    // What is on its own is a whole line; standard error comes in pieces.
+    // Standard error comes in pieces; the other streams come in whole lines.
     write: (server, stream, text) =>
       take(server, stream, stream === "stderr" ? text : `${text}\n`, stream !== "stderr"),
     flush: (server) => take(server, "stderr", "", true),

@@ -39,10 +39,10 @@ const fields = {
   description: Text(4_000),
   transport: Transport,
   command: orNull(t.String({ minLength: 1, maxLength: 4_096 }), {
-    description: "Program of a stdio server, no shell line; null: what the image starts.",
+    description: "Program of a stdio server, not a shell line; null: what the image starts.",
   }),
   args: t.Array(Text(32_000), { maxItems: 200 }),
-  env: Values("All that a stdio server finds in its environment, besides HOME, PATH and LANG."),
+  env: Values("The environment of a stdio server, besides HOME, PATH and LANG."),
   url: orNull(Text(2_000), { description: "Address of an http or sse server." }),
   headers: Values("Sent with each request to an http or sse server."),
   image: orNull(ImageName, {
@@ -81,10 +81,12 @@ export const McpTool = t.Object({
     description: "Of its structured answers, which are checked by it before an agent reads them.",
   }),
   agent_tool: t.String({ description: "What agents call it." }),
-  hash: t.String({ description: "Of what the server says of it now." }),
+  hash: t.String({ description: "Of the server's present description." }),
   state: oneOf("ready", "new", "changed", "unusable", "gone"),
   problem: orNull(t.String(), { description: "Why it is unusable." }),
-  approved: orNull(ToolDefinition, { description: "What was approved, where the server says something else now." }),
+  approved: orNull(ToolDefinition, {
+    description: "What was approved, where the server's description has changed since.",
+  }),
 });
 export type McpTool = Static<typeof McpTool>;
 
@@ -138,7 +140,7 @@ export const Approval = t.Object({
     t.Array(
       t.Object({
         name: t.String({ maxLength: 256 }),
-        hash: t.Optional(t.String({ maxLength: 64, description: "Approve it only if it is still this." })),
+        hash: t.Optional(t.String({ maxLength: 64, description: "Approve it only if it still has this hash." })),
       }),
       { maxItems: LIMITS.mcpToolsPerServer, description: "Left out: every tool that waits." },
     ),

@@ -1,4 +1,4 @@
-/** What a server says of its tools: pinned when first seen, suspended when it changes, until somebody approves. */
+/** A server's descriptions of its tools: pinned when first seen, suspended when it changes, until somebody approves. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,7 +81,7 @@ describe("a server's tools", () => {
     await when((one) => toolOf(one, "say").state === "changed");
   });
 
-  test("are approved by name and hash, and only as they were looked at", async () => {
+  test("are approved by name and hash, and only as they were reviewed", async () => {
     const say = toolOf((await request("GET", "/odd")).body, "say");
     const wrong = await request("POST", "/odd/approve", { tools: [{ name: "say", hash: "0".repeat(64) }] });
     expect(wrong).toMatchObject({ status: 409, body: { code: "tool_changed" } });
@@ -96,7 +96,7 @@ describe("a server's tools", () => {
     expect(toolOf((await request("POST", "/odd/approve", {})).body, "fresh").state).toBe("ready");
   });
 
-  test("that an engine reports are held to the same rule, and asked for again they are the server's own", async () => {
+  test("that an engine reports follow the same rule, and a refresh brings back the server's own", async () => {
     const tools = [{ name: "say", description: "Another word.", input_schema: { type: "object" } }];
     const said = await request("PATCH", "/odd/tools", { tools });
     expect([toolOf(said.body, "say").state, toolOf(said.body, "env").state]).toEqual(["changed", "gone"]);

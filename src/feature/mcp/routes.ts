@@ -1,4 +1,4 @@
-/** /v1/mcp: tool servers. Administrators configure them; an engine may say what it found. */
+/** /v1/mcp: tool servers. Administrators configure them; an engine may report what it found. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
@@ -44,7 +44,7 @@ export function mcpRoutes(base: Base, mcp: Mcp, logs: McpLogs) {
       access: "admin",
       params: IdPath,
       response: { 200: McpServer },
-      detail: { tags, summary: "One tool server, with what it says of its tools" },
+      detail: { tags, summary: "One tool server, with its tools" },
     })
     .put("/v1/mcp/:id", ({ params, body, caller }) => mcp.update(params.id, body, caller), {
       access: "admin",
@@ -54,7 +54,7 @@ export function mcpRoutes(base: Base, mcp: Mcp, logs: McpLogs) {
       detail: {
         tags,
         summary: "Change a tool server",
-        description: "Changes what is sent. Another address drops the headers and tokens that were for the former one.",
+        description: "Changes the fields that are sent. A new address drops the headers and tokens of the former one.",
       },
     })
     .delete(
@@ -112,13 +112,17 @@ function wideRoutes(base: Base, mcp: Mcp, logs: McpLogs) {
         query: t.Object({
           server_id: t.Optional(t.String({ maxLength: 64 })),
           tail: t.Optional(
-            queryInteger({ minimum: 0, maximum: 10_000, description: "Last lines to begin with; 200." }),
+            queryInteger({
+              minimum: 0,
+              maximum: 10_000,
+              description: "How many of the last lines to start with; default 200.",
+            }),
           ),
-          follow: t.Optional(t.Boolean({ description: "Continue as lines come; true." })),
+          follow: t.Optional(t.Boolean({ description: "Follow new lines; default true." })),
         }),
         detail: {
           tags,
-          summary: "What tool servers print, and what is said of them (Server-Sent Events)",
+          summary: "What tool servers print, with remarks of this server (Server-Sent Events)",
           description: "Frames `log` carry `{at, server_id, stream, text}`, one line each; `end` is the last.",
           responses: {
             200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
@@ -138,9 +142,9 @@ function engineRoutes(base: Base, mcp: Mcp) {
       response: { 200: McpServer },
       detail: {
         tags,
-        summary: "Say what a tool server's status is",
+        summary: "Set a tool server's status",
         description:
-          "`running` and `configuring` start it again; `stopped` and `error` keep it off until another is said.",
+          "`running` and `configuring` start it again; `stopped` and `error` keep it off until another status is set.",
       },
     })
     .patch("/v1/mcp/:id/tools", ({ params, body, caller }) => mcp.setTools(params.id, body, caller), {
@@ -148,6 +152,6 @@ function engineRoutes(base: Base, mcp: Mcp) {
       params: IdPath,
       body: ToolsUpdate,
       response: { 200: McpServer },
-      detail: { tags, summary: "Say which tools a server has, or have it asked" },
+      detail: { tags, summary: "Set which tools a server has, or ask the server" },
     });
 }

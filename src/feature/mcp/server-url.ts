@@ -23,7 +23,7 @@ const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "").r
 
 /**
  * Where a request of a tool server's connection may go. Its own origin is the administrator's choice, but for the
- * metadata services of clouds; what the server or its authorization server points to is a stranger's word.
+ * metadata services of clouds; what the server or its authorization server points to is not trusted.
  */
 export function resolverFor(own: string, guard: AddressGuard) {
   const { origin } = new URL(own);

@@ -114,7 +114,7 @@ describe.skipIf(!docker)("tool servers in containers", () => {
       ...{ think__sequentialthinking: true, odd__forge: true, odd__fails: false, odd__say: true, complete: true },
     });
     expect(calls.get("files__read_text_file")?.output).toContain("> from the agent");
-    // Whatever a server says is quoted, line by line, and holds no secret.
+    // A server's text is quoted, line by line, and holds no secret.
     expect(
       calls
         .get("odd__forge")
@@ -146,7 +146,7 @@ describe.skipIf(!docker)("tool servers in containers", () => {
     expect((await agent("researcher")).body.tools).not.toContain("ref__echo");
   }, 300_000);
 
-  test("a malformed tool costs none of the others", async () => {
+  test("a malformed tool does not affect the others", async () => {
     const state = await running("odd");
     for (const tool of ["no_schema", "bad_schema", "bad_pattern", "endless"])
       expect([tool, stateOf(state, tool)]).toEqual([tool, "unusable"]);

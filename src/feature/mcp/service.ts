@@ -1,4 +1,4 @@
-/** The registry of tool servers: what administrators configure, what is known of each, what of its tools is approved. */
+/** The registry of tool servers: what administrators configure, the state of each server, and which tools are approved. */
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
@@ -128,7 +128,7 @@ export function createMcp(deps: McpDeps) {
     };
     const row = merged(empty, input);
     return store.write((tx) => {
-      if (rows.find(id)) throw conflict("A tool server of this id exists. Update it, or delete it first.");
+      if (rows.find(id)) throw conflict("A tool server with this id exists. Update it, or delete it first.");
       if (rows.all().length >= LIMITS.mcpServers)
         throw conflict(`There are ${LIMITS.mcpServers} tool servers already.`);
       rows.insert(row);
@@ -171,7 +171,7 @@ export function createMcp(deps: McpDeps) {
         });
       });
     },
-    /** `running` and `configuring` start it again, `stopped` and `error` hold it until somebody says otherwise. */
+    /** `running` and `configuring` start it again, `stopped` and `error` keep it off until another status is set. */
     setStatus(id: string, { status, error = null }: StatusUpdate, caller: Caller): McpServer {
       return store.write((tx) => {
         const row = find(id);
@@ -187,7 +187,7 @@ export function createMcp(deps: McpDeps) {
         return present(find(id));
       });
     },
-    /** Takes down what an engine found, or asks the server. @throws Problem 503 when it does not run. */
+    /** Records what an engine found, or asks the server. @throws Problem 503 when it does not run. */
     async setTools(id: string, { tools }: ToolsUpdate, caller: Caller): Promise<McpServer> {
       find(id);
       if (tools === undefined) await connections.refresh(id);

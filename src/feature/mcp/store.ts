@@ -1,4 +1,4 @@
-/** Rows of tool servers and of their tools. What a server's first list holds is approved; what is new or other waits. */
+/** Rows of tool servers and of their tools. The tools of a server's first list are approved; new and changed ones wait. */
 import { and, asc, eq, inArray, isNull } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../store/store.ts";
@@ -43,11 +43,11 @@ export function createMcpRows(store: Store, clock: Clock) {
           .run(),
       );
     },
-    /** What it was given by an authorization server, which is no change that people make. */
+    /** Tokens from an authorization server; not a change made by a person. */
     keepTokens: (id: string, sealed_tokens: string | null) =>
       void store.write(() => db.update(mcpServers).set({ sealed_tokens }).where(eq(mcpServers.id, id)).run()),
     remove: (id: string) => void store.write(() => db.delete(mcpServers).where(eq(mcpServers.id, id)).run()),
-    /** Takes down what a server lists. @returns its tools, those that are gone too. */
+    /** Records what a server lists. @returns its tools, those that are gone too. */
     record(id: string, listed: readonly ListedTool[]): ToolRow[] {
       return store.write(() => {
         const server = find(id);
@@ -65,7 +65,7 @@ export function createMcpRows(store: Store, clock: Clock) {
         }
         if (isFirst && listed.length > 0)
           db.update(mcpServers).set({ pinned_at: at }).where(eq(mcpServers.id, id)).run();
-        // What was never approved and is not offered any more is of no interest to anybody.
+        // A tool that was never approved and is no longer offered is forgotten.
         db.delete(mcpTools)
           .where(and(eq(mcpTools.server_id, id), eq(mcpTools.listed, false), isNull(mcpTools.approved_hash)))
           .run();

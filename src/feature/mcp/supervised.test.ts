@@ -1,4 +1,4 @@
-/** A server that shall run: started again when it ends or falls silent, with growing pauses. */
+/** A server that should run: started again when it ends or falls silent, with growing pauses. */
 import { describe, expect, test } from "bun:test";
 import type { Connection } from "../../adapter/mcp/client.ts";
 import { Problem } from "../../core/errors.ts";
@@ -91,7 +91,7 @@ describe("a supervised server", () => {
     await one.supervised.stop();
   });
 
-  test("is connected again when the way to it was cut, not when it says no", async () => {
+  test("is connected again when the connection was cut, not when it refuses", async () => {
     const answers = [new Problem(502, "mcp_call_refused", "no"), new Problem(502, "mcp_call_failed", "cut")];
     const one = rig({
       call: async () => {

@@ -1,5 +1,5 @@
 /**
- * One tool server that shall run: connected, its tools listed, started again with growing pauses when it ends. Its
+ * One tool server that should run: connected, its tools listed, started again with growing pauses when it ends. Its
  * tools are there only while it answers.
  */
 import { setTimeout as sleep } from "node:timers/promises";
@@ -42,9 +42,9 @@ export interface Supervised {
   stop(): Promise<void>;
 }
 
-/** So many calls without an answer one after another, and the server is started again. */
+/** After so many consecutive calls without an answer the server is started again. */
 const SILENT_CALLS = 2;
-/** Codes of calls after which the connection is worth nothing. */
+/** Codes of calls after which the connection is unusable. */
 const LOST = new Set(["mcp_call_failed", "authorization_needed"]);
 /** A server that ran for so long is healthy: the next pause is the first one again. */
 const HEALTHY_MS = 60_000;
@@ -105,7 +105,7 @@ export function supervise(ports: SupervisedPorts): Supervised {
       const next = needsAuthorization ? "" : ` It is started again in ${Math.ceil(pause / 1_000)} s.`;
       ports.log(`Not running: ${why}.${next}`);
       set({ status: "error", error: sentence(why), needsAuthorization, protocol: null });
-      // What nobody has logged in to answers no sooner for being asked again.
+      // A server that needs a login does not recover by trying often.
       await sleep(needsAuthorization ? LIMITS.mcpRestartMs : pause, undefined, { signal: over.signal }).catch(() => {});
       if (over.signal.aborted) return;
       pause = Math.min(pause * 2, LIMITS.mcpRestartMs);
@@ -133,7 +133,7 @@ export function supervise(ports: SupervisedPorts): Supervised {
         if (code === "scope_needed") set({ needsAuthorization: true });
         silent = code === "mcp_timeout" ? silent + 1 : 0;
         if (silent >= SILENT_CALLS) ports.log(`It left ${silent} calls without an answer and is started again.`);
-        // What does not answer is shown to no agent until it does.
+        // A server that does not answer is shown to no agent until it does.
         if (connection === to && (silent >= SILENT_CALLS || LOST.has(code))) void to.close();
         throw error;
       }

@@ -17,7 +17,7 @@ export function mcpTools(
   };
 }
 
-/** Time for what is around the server's own time-out. */
+/** Extra time beyond the server's own time-out. */
 const MARGIN_MS = 2_000;
 /** See the client: a call that reports progress may take so many times as long. */
 const PROGRESS_STRETCH = 30;
@@ -41,7 +41,7 @@ function toolOf(
         text.schemaFaults(execution.id, schema, value),
       );
       if (fault)
-        return { ok: false, output: (await maskLong(masker, `${server.id} broke its own word: ${fault}`)).trim() };
+        return { ok: false, output: (await maskLong(masker, `${server.id} broke its own schema: ${fault}`)).trim() };
       return { ok: result.isError !== true, output: await textOf(server.id, result, masker) };
     },
   };
@@ -63,7 +63,7 @@ async function outputFault(
 }
 
 /**
- * A result as the model reads it: every line quoted, so that nothing in it passes for anything but the server's words.
+ * A result as the model reads it: every line quoted, so that all of it is recognizable as the server's text.
  * Secrets are masked before, while their text is whole.
  */
 export async function textOf(server: string, result: CallResult, masker: Masker): Promise<string> {

@@ -41,7 +41,7 @@ export interface McpValuesDeps {
 
 const REFERENCE = /\$\{secret:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 const isPlain = (value: string): boolean => value.replace(REFERENCE, "") === "" || value.trim() === "";
-/** `Bearer ${secret:NAME}`: words of a scheme are no secret. */
+/** `Bearer ${secret:NAME}`: the words of a scheme are not secret. */
 const isWords = (value: string): boolean => /^[A-Za-z]{1,16}$/.test(value.replace(REFERENCE, "").trim());
 const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
 
@@ -111,14 +111,14 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
 }
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_.-]{0,255}$/;
-/** What decides which program runs, or what is loaded into it, beside the program that was named. */
+/** Variables that change which program runs or what is loaded into it. */
 const REFUSED =
   /^(LD_|DYLD_|GCONV_|SKEP_)|^(PATH|HOME|SHELL|BASH_ENV|ENV|IFS|NODE_OPTIONS|PYTHONPATH|PYTHONSTARTUP|PERL5OPT|RUBYOPT|GIT_SSH_COMMAND)$/i;
 
 /** @throws Problem 422 for a name that no environment holds, or that a tool server may not be given. */
 export function assertEnv(env: Values): void {
   for (const [name, value] of Object.entries(env)) {
-    if (!VARIABLE.test(name)) throw invalidField("/env", `${name.slice(0, 64)} is no name of a variable`);
+    if (!VARIABLE.test(name)) throw invalidField("/env", `${name.slice(0, 64)} is not the name of a variable`);
     if (REFUSED.test(name)) throw invalidField("/env", `${name} cannot be set: it decides what else is run`);
     if (value.includes("\0")) throw invalidField("/env", `${name} holds a NUL character`);
   }
@@ -132,7 +132,7 @@ const OWN_HEADERS =
 /** @throws Problem 422. */
 export function assertHeaders(headers: Values): void {
   for (const [name, value] of Object.entries(headers)) {
-    if (!HEADER.test(name)) throw invalidField("/headers", `${name.slice(0, 64)} is no name of a header`);
+    if (!HEADER.test(name)) throw invalidField("/headers", `${name.slice(0, 64)} is not the name of a header`);
     if (OWN_HEADERS.test(name)) throw invalidField("/headers", `${name} cannot be set: the protocol sets it`);
     if (/[^\t\x20-\x7e\x80-\xff]/.test(value))
       throw invalidField("/headers", `${name} holds characters that no header can`);

@@ -70,7 +70,7 @@ describe("a tool server with an address", () => {
     expect(await said()).toBe("web answers:\n> hi");
   });
 
-  test("that goes away takes its tools along, and brings them back", async () => {
+  test("that goes away takes its tools with it, and brings them back", async () => {
     let isDown = false;
     const web = start({ answer: () => (isDown ? new Response("down", { status: 503 }) : undefined) });
     await using _ = await registered("web", web.url);
@@ -126,7 +126,7 @@ describe("a tool server that wants a login", () => {
     expect((await when("web", ({ needs_authorization }) => needs_authorization)).authorized).toBe(false);
   });
 
-  test("is not believed with a state that is not ours, is used up, or with another issuer", async () => {
+  test("is refused with a state that is not ours or used, or with another issuer", async () => {
     const callback = (query: string) => server.request("GET", `/v1/mcp/oauth/callback?${query}`);
     expect((await callback("code=x&state=")).status).toBe(400);
     expect((await callback(`code=x&state=${"a".repeat(43)}`)).status).toBe(400);
@@ -164,7 +164,7 @@ describe("a tool server that wants a login", () => {
     await logIn("web");
     await when("web", ({ status }) => status === "running");
     expect(await said()).toContain("skep mcp authorize");
-    // It continues with what the token is good for, and says what it lacks.
+    // It continues with what the token allows, and says what it lacks.
     const lacking = await when("web", ({ needs_authorization }) => needs_authorization);
     expect(lacking.status).toBe("running");
     await logIn("web");

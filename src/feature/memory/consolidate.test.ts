@@ -1,4 +1,4 @@
-/** Consolidation over a running server: what is merged and put back, what is listed, and whose it may be. */
+/** Consolidation over a running server: what is merged and put back, what is listed, and for which user. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -115,7 +115,7 @@ describe("what contradicts", () => {
     expect(await contradictions(admin, "architect")).toEqual([]);
   });
 
-  test("in what is one user's alone is shown to that user and to administrators", async () => {
+  test("in one user's own entries is shown to that user and to administrators", async () => {
     await write(a, "engineer", "Salary", "The salary of Kim is 4000 a month.");
     await write(a, "engineer", "Salary", "The salary of Kim is 5000 a month.");
     await write(b, "engineer", "Salary", "The salary of Kim is 6000 a month.");
@@ -127,7 +127,7 @@ describe("what contradicts", () => {
   });
 });
 
-test("a vault that changed is gone through once a day by itself, unless an administrator says otherwise", async () => {
+test("a vault that changed is consolidated once a day by itself, unless an administrator says otherwise", async () => {
   const clock = createHandClock();
   const rig = await rigs.started({ pipelines: {}, clock });
   const { memory, jobs } = rig.services;

@@ -1,6 +1,6 @@
 /**
- * Consolidation: a vault is gone through in the background. What says the same becomes one entry, the other is superseded
- * and stays in its file; what seems to contradict is listed for a person.
+ * Consolidation: a pass over a vault in the background. Of entries that say the same one is kept and the other is
+ * superseded, its file stays; entries that seem to contradict each other are listed for a person.
  */
 import { Type as t } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -21,7 +21,7 @@ export interface ConsolidationDeps {
   jobs: Pick<Jobs, "enqueue">;
   memory: Pick<Memory, "find" | "change" | "assertVault" | "mayChange">;
   contradictions: Pick<Contradictions, "add">;
-  /** Whether vaults are gone through by themselves. */
+  /** Whether vaults are consolidated every day without a request. */
   daily(): boolean;
 }
 
@@ -95,7 +95,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
     });
     if (!a || !b || a.trusted !== b.trusted) return "none";
     if (saysTheSame(a, b)) {
-      // Another's copy stays that other's.
+      // Another user's copy is left alone.
       if (a.owner_id !== b.owner_id || !memory.mayChange(a.owner_id, reader)) return "none";
       merge(a, b, job);
       return "merged";
@@ -157,7 +157,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
       memory.assertVault(vault);
       return enqueue(vault, readerOf(caller), caller.userId);
     },
-    /** Begins with every vault that changed and was not gone through for a day. */
+    /** Starts on every vault that changed and was not consolidated for a day. */
     due(): void {
       if (!deps.daily()) return;
       const before = timestamp(clock.now() - DAY_MS);

@@ -88,7 +88,7 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
     settle(id: string, { keep }: ContradictionVerdict, caller: Caller): { superseded: string | null } {
       const { vault, a, b } = find(id, caller);
       if (keep === null) {
-        // Both are somebody's to judge: who may change neither has no say.
+        // Only a caller who may change both may judge.
         for (const entry of [a, b]) memory.findForChange(vault, entry, readerOf(caller));
         store.write(() => statement("UPDATE memory_contradictions SET settled = 1 WHERE id = ?").run(id));
         return { superseded: null };

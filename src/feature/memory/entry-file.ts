@@ -1,4 +1,4 @@
-/** One entry as a Markdown file: front matter, then the text. A file with faults is an entry that says so. Pure. */
+/** One entry as a Markdown file: front matter, then the text. A file with faults becomes an entry that lists them. Pure. */
 import { createHash } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
 import { ENTRY_TYPES, type EntryType, type Origin } from "./model.ts";
@@ -70,7 +70,7 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
     links: [...new Set([...texts(data["links"]), ...linksIn(content)])].slice(0, MAX_LINKS),
     origin: originOf(data["origin"]),
     owner_id: textOr(data["owner"], null),
-    // What cannot be read is trusted by nobody.
+    // An entry with faults is never trusted.
     trusted: data["trusted"] !== false && faults.length === 0,
     pinned: data["pinned"] === true,
     expires_at: expiryOf(data["expires"]),

@@ -4,7 +4,7 @@ import type { TextFolder } from "../../store/text-folder.ts";
 import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
 import type { MemoryEntry } from "./model.ts";
 
-/** As much of an entry as rows hold. */
+/** The part of an entry that rows hold. */
 export interface EntryRow extends EntryFields {
   vault: string;
   entry: string;

@@ -1,4 +1,4 @@
-/** Memory as executions use it: whether what they write may be trusted, what each was given and wrote, taking it back. */
+/** Memory as executions use it: whether what they write may be trusted, what each recalled and wrote, and undoing it. */
 import { notFound } from "../../core/errors.ts";
 import type { ExecutionInfo, ToolGroup, ToolSource } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -59,7 +59,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
     const row = statement(
       "SELECT s.user_id FROM executions x JOIN sessions s ON s.id = x.session_id WHERE x.id = ?",
     ).get(executionId) as { user_id: string | null } | undefined;
-    // A consolidation is no execution: its writes name its job, and who asked for it.
+    // A consolidation is not an execution: its writes name its job and the user who asked for it.
     const asked = "SELECT 1 FROM memory_versions WHERE execution_id = ? AND user_id = ?";
     if (!row && caller.userId !== undefined && exists(asked, executionId, caller.userId)) return;
     const known = row ?? (caller.admin && exists("SELECT 1 FROM memory_versions WHERE execution_id = ?", executionId));
@@ -117,7 +117,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
         const now = memory.fileDigest(vault, entry);
         if (now === (before === null ? null : digestOf(before))) continue;
         if (now !== version(last).after_digest) {
-          result.left.push({ agent_id: vault, entry, reason: "It was changed since." });
+          result.left.push({ agent_id: vault, entry, reason: "It has changed since." });
           continue;
         }
         memory.save(vault, entry, before, { userId: caller.userId });

@@ -50,7 +50,7 @@ describe("two entries contradict each other", () => {
   });
 });
 
-test("near pairs are found among many, and text that repeats itself costs no more than its share", () => {
+test("near pairs are found among many, and repetitive text costs no more than other text", () => {
   const words = (n: number) => Array.from({ length: 12 }, (_, at) => `w${(n * 31 + at * 7) % 4_001}`).join(" ");
   const entries = Array.from({ length: 3_000 }, (_, n) => ({ key: n, words: stemSetOf(said(words(n), `t${n}`)) }));
   entries.push({ key: 3_000, words: stemSetOf(said(`${words(17)} more`, "t17")) });

@@ -1,4 +1,4 @@
-/** Whether two entries say the same, or opposite things, by their words. Pure, and careful: what is unsure is neither. */
+/** Whether two entries say the same, or opposite things, by their words. Pure, and careful: unsure pairs are neither. */
 
 /** What the comparison reads of an entry. */
 export interface Said {
@@ -10,7 +10,7 @@ const FILLING = new Set(
   `a an and are as at be been being by for from had has have he her his i in into is it its of on or our she so than that the
    their them then there these they this those to was we were which who will with you your`.split(/\s+/),
 );
-/** Words that turn a sentence round, or make it hold only sometimes. */
+/** Words that negate a sentence, or make it true only sometimes. */
 const TURNS = new Set(
   `not never no none neither cannot can't don't doesn't isn't won't without unless except instead only but if until before after
    off disabled forbidden false wrong longer`.split(/\s+/),
@@ -31,7 +31,7 @@ const LEAST_NEAR = 0.5;
 const SWAPPED = 2;
 const DIFFERENCE = 8;
 
-/** An ending that makes no other word of it. */
+/** Strips an ending that does not change the word's meaning. */
 const stem = (word: string): string => {
   if (word.length <= 4 || /\d/.test(word)) return word;
   return word.replace(/(?<=..)ies$/, "y").replace(/(?<=[^s])s$/, "");
@@ -73,14 +73,14 @@ export function saysTheSame(a: Said, b: Said): boolean {
     string[],
   ];
   if (short.length === 0 || short.length < long.length * LEAST_SAME) return false;
-  // A text such as "Yes." lives from its title.
+  // A text such as "Yes." means something only with its title.
   if (likeness(stemSetOf({ ...a, content: "" }), stemSetOf({ ...b, content: "" })) < LEAST_NEAR && short.length < 4)
     return false;
   const more = leftOver(long, short);
   return more?.every((word) => !TURNS.has(word) && !isValue(word)) ?? false;
 }
 
-/** Words that only one of two entries about the same thing says, where they cannot well both be true. */
+/** Words that only one of two entries about the same thing says, where both are unlikely to be true. */
 export function contradiction(a: Said, b: Said): { a: string[]; b: string[] } | undefined {
   const [inA, inB] = [stemSetOf(a), stemSetOf(b)];
   if (likeness(inA, inB) < LEAST_NEAR) return undefined;

@@ -40,7 +40,7 @@ const BATCH = 64;
 const GIVE_WAY_ROWS = 500;
 /** A search does not wait longer for the question's vector. */
 const QUESTION_MS = 2_000;
-/** A failure that took longer is not waited for again for a while. */
+/** After a failure slower than this, searches do not wait for vectors for a while. */
 const SLOW_MS = 500;
 const SILENT_MS = 30_000;
 const KEPT_QUESTIONS = 200;
@@ -114,7 +114,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
 
   return {
     job,
-    /** Begins to make the vectors that are missing, of a new model all of them. */
+    /** Starts making the missing vectors; for a new model, all of them. */
     due(): void {
       const model = deps.model();
       if (model === null || clock.now() < notBefore || missing(model, 1).length === 0) return;

@@ -172,7 +172,7 @@ describe("entries", () => {
     expect(graph.body.links).toContainEqual({ from: old.id, to: fresh.id, kind: "superseded_by", broken: false });
   });
 
-  test("that cannot be are refused at their field, and paths lead nowhere", async () => {
+  test("that are not valid are refused at their field, and no path leads elsewhere", async () => {
     const bad: [object, number][] = [
       [{ title: "", content: "x" }, 422],
       [{ title: "x", content: " " }, 422],
@@ -181,7 +181,7 @@ describe("entries", () => {
     ];
     for (const [body, status] of bad)
       expect([body, (await by(admin, "POST", "/memory/vaults/lead/entries", body)).status]).toEqual([body, status]);
-    // What is not a field of a body counts for nothing.
+    // Unknown fields of a body are ignored.
     expect((await write(a, { title: "x", content: "y", owner_id: b.id, trusted: false })).body).toMatchObject({
       ...{ owner_id: a.id, trusted: true },
     });

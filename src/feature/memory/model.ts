@@ -1,4 +1,4 @@
-/** Entries of agents' memory as they look from outside. */
+/** Entries of agents' memory as the API shows them. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { queryInteger } from "../../http/list.ts";
@@ -147,7 +147,7 @@ export const ScoreUpdate = t.Object(
   {
     useful: t.Optional(t.Boolean({ description: "Counts again as useful or not." })),
     pinned: t.Optional(t.Boolean()),
-    score: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1, description: "Null: worked out again." }))),
+    score: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1, description: "Null: computed again." }))),
   },
   { ...strict, minProperties: 1 },
 );
@@ -162,14 +162,14 @@ export const ScoreSettings = t.Object(
     half_life_days: t.Number({
       minimum: 1,
       maximum: 36_500,
-      description: "After that long an entry is half as recent.",
+      description: "After this time an entry counts as half as recent.",
     }),
     recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Recency never falls below." }),
     frequency_cap: t.Integer({ minimum: 1, maximum: 100_000, description: "Accesses that count as most frequent." }),
     recall_tokens: t.Integer({ minimum: 0, maximum: 20_000, description: "Most that memory may take of a prompt." }),
     consolidate_daily: t.Boolean({
       description:
-        "Every day, vaults that changed are gone through: what says the same is merged, contradictions are listed.",
+        "Every day, vaults that changed are gone through: entries that say the same are merged, contradictions are listed.",
     }),
   },
   { ...strict, title: "MemoryScoreSettings" },

@@ -1,4 +1,4 @@
-/** What goes of memory into a prompt by itself. It is chosen once a session: later turns begin with the same words. */
+/** The memory that is put into a prompt automatically. It is chosen once a session: later turns begin with the same words. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Store } from "../../store/store.ts";
@@ -80,7 +80,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
     return { text: lines.length === 0 ? "" : [INTRODUCTION, ...lines].join("\n\n"), keys };
   }
 
-  /** What an earlier turn of the session began with. Undefined when there is none, or a part of it was taken away since. */
+  /** The memory that an earlier turn of the session began with. Undefined when there is none, or a part of it was removed since. */
   function keptFor({ sessionId, agentId, userId }: Who): { text: string; keys: Key[] } | undefined {
     const kept = statement(
       "SELECT text, entries FROM memory_session_recalls WHERE session_id = ? AND agent_id = ?",
@@ -96,7 +96,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
   }
 
   return {
-    /** Writes down that the execution was shown those entries, and counts it. */
+    /** Records that the execution was shown those entries, and counts it. */
     record(who: Who, keys: readonly Key[]): void {
       store.write(() => {
         record(who, keys);

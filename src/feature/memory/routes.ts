@@ -205,7 +205,7 @@ function scoreRoutes(base: Base, memory: Memory, scores: Scores) {
     .get("/v1/memory-scores/settings", () => scores.settings(), {
       access: "user",
       response: { 200: ScoreSettings },
-      detail: { tags, summary: "How scores are worked out" },
+      detail: { tags, summary: "How scores are computed" },
     })
     .put(
       "/v1/memory-scores/settings",
@@ -220,7 +220,7 @@ function scoreRoutes(base: Base, memory: Memory, scores: Scores) {
         }),
         body: ScoreSettingsUpdate,
         response: { 200: ScoreSettings },
-        detail: { tags, summary: "Change how scores are worked out; weights sum to 1" },
+        detail: { tags, summary: "Change how scores are computed; weights sum to 1" },
       },
     )
     .get(

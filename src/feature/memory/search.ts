@@ -34,7 +34,7 @@ export interface Fit {
 /** Paragraphs looked at for each entry asked for: several of the best may be of one entry. */
 const UNITS_PER_HIT = 5;
 const SNIPPET_CHARACTERS = 1_600;
-/** Of an entry: many are rated for the few that are shown. */
+/** Columns of a hit, read only for the few that are shown. */
 const SHOWN = ["vault", "entry", "title", "type", "trusted", "pinned", "updated_at"] as const;
 
 /** Entries that may be found, as a condition with its parameters. @param now RFC 3339 */
@@ -58,7 +58,7 @@ export function bestOfEach<T extends Pick<Fit, "vault" | "entry">>(found: readon
   return [...best.values()];
 }
 
-/** In a merger of two orders, how little it matters to be first rather than second. */
+/** In merging two orders: the larger, the less it matters to be first rather than second. */
 const RANK_DAMPING = 60;
 
 /** Two orders in one (reciprocal rank fusion); the best possible is 1. */

@@ -94,7 +94,7 @@ export function createMemory(deps: MemoryDeps) {
   function findForChange(vault: string, entry: string, reader: Reader): EntryRow {
     const row = find(vault, entry, reader);
     if (!mayChange(row.owner_id, reader))
-      throw forbidden("This entry is everybody's: only an administrator may change it.");
+      throw forbidden("This entry belongs to everybody: only an administrator may change it.");
     return row;
   }
   const present = (row: EntryRow): MemoryEntry => {
@@ -105,7 +105,7 @@ export function createMemory(deps: MemoryDeps) {
   /** Puts the file in its place, or removes it; what it held is kept as a version. */
   function save(vault: string, entry: string, text: string | null, writer: Writer): void {
     const before = folder.read(pathOf(vault, entry));
-    if (before?.problem !== undefined) throw conflict(`${before.problem} Mend it on the disk.`, "entry_broken");
+    if (before?.problem !== undefined) throw conflict(`${before.problem} Fix it on the disk.`, "entry_broken");
     store.write(() =>
       statement(
         `INSERT INTO memory_versions (vault, entry, before, after_digest, execution_id, user_id, at)
@@ -137,7 +137,7 @@ export function createMemory(deps: MemoryDeps) {
       const all = { ...patch, updated: timestamp(clock.now()) };
       return format.update(text, all, body === undefined ? undefined : `\n${body.trim()}\n`);
     } catch {
-      throw conflict("The front matter of the entry's file is broken. Mend it in the file.", "entry_broken");
+      throw conflict("The front matter of the entry's file is broken. Fix it in the file.", "entry_broken");
     }
   }
   function freeName(vault: string, type: string, title: string): string {
@@ -151,8 +151,7 @@ export function createMemory(deps: MemoryDeps) {
   function add(vault: string, input: NewEntry, writer: Writer): EntryRow {
     const { type = "note", title, content, tags = [], links = [], pinned, expires_at, supersedes } = input;
     const { n } = statement("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault) as { n: number };
-    if (n >= MAX_ENTRIES_PER_VAULT)
-      throw conflict(`The vault holds ${n} entries, the most there may be.`, "vault_full");
+    if (n >= MAX_ENTRIES_PER_VAULT) throw conflict(`The vault holds ${n} entries, which is the limit.`, "vault_full");
     const reader: Reader = { all: false, userId: input.owner ?? undefined };
     const old = supersedes === undefined ? undefined : findForSupersede(vault, supersedes, reader);
     const entry = freeName(vault, type, title);
@@ -167,7 +166,7 @@ export function createMemory(deps: MemoryDeps) {
       trusted: input.trusted,
     };
     save(vault, entry, format.update("", fields, `\n${content.trim()}\n`), writer);
-    // An entry that nobody has confirmed puts nothing aside.
+    // An unconfirmed entry supersedes nothing.
     if (old && (input.trusted || !old.trusted))
       save(vault, old.entry, changeText(old, { superseded_by: entry }), writer);
     return index.find(vault, entry)!;
@@ -222,7 +221,7 @@ export function createMemory(deps: MemoryDeps) {
       const file = folder.read(pathOf(vault, entry));
       return file ? digestOf(file.text) : null;
     },
-    /** What is one user's alone goes with the user, what it once was too. Inside the deleting transaction. */
+    /** Removes a deleted user's own entries with their versions. Inside the deleting transaction. */
     removeOf(userId: string): void {
       const rows = statement("SELECT vault, entry FROM memory_entries WHERE owner_id = ?").all(userId) as {
         vault: string;

@@ -66,7 +66,7 @@ export function tidyingRoutes(
         detail: {
           tags,
           operationId: "consolidateMemory",
-          summary: "Merge what says the same and list contradictions, of all entries that you may change",
+          summary: "Merge entries that say the same and list contradictions, among all that you may change",
         },
       },
     );

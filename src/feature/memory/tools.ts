@@ -72,7 +72,7 @@ async function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: W
     .find((row) => likeness(words, wordsOf(`${row.title} ${row.content}`)) >= SAME);
 }
 
-/** Nothing that came from outside changes what was trusted. */
+/** Text from outside never changes a trusted entry. */
 function assertTouchable(row: EntryRow, outside: boolean): void {
   if (outside && row.trusted)
     throw conflict(`Outside text was read in this work, so it cannot change ${row.entry}. Write a new entry instead.`);

@@ -268,7 +268,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
       ]) !== undefined,
     running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, "running")[0],
     isBusy: (sessionId: string): boolean => liveIn().all({ id: sessionId }).length > 0,
-    /** Rows that another, dead process had in work. */
+    /** Rows that another process, now dead, was working on. */
     abandoned: (owner: string): ExecutionRow[] =>
       db
         .select()
@@ -276,12 +276,9 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .where(and(eq(executions.status, "running"), ne(executions.lease_owner, owner)))
         .all(),
     ownedBy: (owner: string): string[] =>
-      db
-        .select({ id: executions.id })
-        .from(executions)
-        .where(and(eq(executions.status, "running"), eq(executions.lease_owner, owner)))
-        .all()
-        .map(({ id }) => id),
+      statement("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?")
+        .pluck()
+        .all(owner) as string[],
     liveExecutions: (): ExecutionRow[] =>
       db
         .select()

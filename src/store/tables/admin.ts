@@ -3,12 +3,12 @@ import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite
 
 export const notifications = sqliteTable("notifications", {
   id: text().primaryKey(),
-  /** What it is about; one open notification a key. */
+  /** What it is about; one open notification per key. */
   key: text().notNull(),
   level: text().$type<"info" | "warning" | "error">().notNull(),
   title: text().notNull(),
   detail: text(),
-  /** Whom it is for; null means the administrators. */
+  /** User it is for; null means the administrators. */
   user_id: text(),
   /** How often it was raised. */
   times: integer().notNull(),

@@ -44,7 +44,7 @@ export const codehostRules = sqliteTable("codehost_rules", {
   bots: text({ mode: "json" }).$type<string[]>().notNull(),
   pipeline_id: text().notNull(),
   pull_request: integer({ mode: "boolean" }).notNull(),
-  /** For whom its runs are; null is the local administrator. */
+  /** User its runs are for; null is the local administrator. */
   user_id: text(),
   created_at: text().notNull(),
   updated_at: text().notNull(),

@@ -24,7 +24,7 @@ export const documents = sqliteTable("documents", {
   chunks: integer().notNull().default(0),
   tokens: integer().notNull().default(0),
   job_id: text(),
-  /** Of a transcript: the session that works it up. */
+  /** Of a transcript: the session that processes it. */
   session_id: text(),
   created_at: text().notNull(),
 });

@@ -3,7 +3,7 @@ import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const agentMessages = sqliteTable("agent_messages", {
   id: text().primaryKey(),
-  /** For whom both work; null on a server without accounts. It is read in that user's work alone. */
+  /** User both work for; null on a server without accounts. It is read in that user's work alone. */
   user_id: text(),
   to_agent: text().notNull(),
   from_agent: text().notNull(),
@@ -15,6 +15,6 @@ export const agentMessages = sqliteTable("agent_messages", {
   outside: integer({ mode: "boolean" }).notNull(),
   created_at: text().notNull(),
   read_at: text(),
-  /** The execution that was given it. */
+  /** The execution that received it. */
   read_execution_id: text(),
 });

@@ -1,4 +1,4 @@
-/** Background jobs: a row each, from the wish to the end. */
+/** Background jobs: a row each, from request to end. */
 import { integer, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { JOB_STATES } from "../../core/jobs.ts";
 
@@ -23,7 +23,7 @@ export const jobs = sqliteTable("jobs", {
   /** 0–100, or null while it is unknown. */
   percent: real(),
   detail: text(),
-  /** What its kind tells besides. */
+  /** Further facts of its kind. */
   progress: text({ mode: "json" }).$type<Record<string, unknown>>(),
   /** What it works on, e.g. an image name. */
   subject: text(),

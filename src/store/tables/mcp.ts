@@ -19,7 +19,7 @@ export const mcpServers = sqliteTable("mcp_servers", {
   enabled: integer({ mode: "boolean" }).notNull(),
   /** Ids of agents; "*" is every agent. */
   agents: text({ mode: "json" }).$type<string[]>().notNull(),
-  /** What somebody said of its status; null: nobody did. */
+  /** Status that somebody set; null: none. */
   held: text().$type<"stopped" | "error">(),
   held_reason: text(),
   /** When its first list of tools was taken as approved. */

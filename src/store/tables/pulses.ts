@@ -17,7 +17,7 @@ export type TickStatus = "queued" | "running" | "succeeded" | "failed" | "cancel
 export const pulseRoutines = sqliteTable("pulse_routines", {
   id: text().primaryKey(),
   agent_id: text().notNull(),
-  /** For whom it works; null is the local administrator. */
+  /** User it works for; null is the local administrator. */
   user_id: text(),
   project_id: text(),
   name: text().notNull(),

@@ -46,10 +46,10 @@ export const sessions = sqliteTable("sessions", {
   /** Asked for; the one last used is in `model`. */
   wanted_model: text(),
   model: text(),
-  /** Names of tools that it is held to, out of its agent's; null: all of them. */
+  /** Names of the tools it is limited to, out of its agent's; null: all of them. */
   tools: text({ mode: "json" }).$type<string[]>(),
   status: text().$type<SessionStatus>().notNull(),
-  /** It is being ended: no turn and no session below it begins any more. */
+  /** It is being ended: no further turn of it starts, and no session below it. */
   stopping: integer({ mode: "boolean" }).notNull(),
   /** Billionths of a dollar that it may cost with all below it; null: no budget of its own. */
   budget_nano: integer(),
@@ -97,7 +97,7 @@ export const executions = sqliteTable("executions", {
   input: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
   /** What it runs, of a kind that works without a model. */
   command: text({ mode: "json" }).$type<CommandLine | null>(),
-  /** Assembled at the first start and kept, so that a resumed execution continues under the same words. */
+  /** Assembled at the first start and kept, so that a resumed execution continues with the same words. */
   prompt_id: text(),
   contract: text({ mode: "json" }).$type<OutputContract>().notNull(),
   skills: text({ mode: "json" }).$type<string[]>().notNull(),
@@ -111,7 +111,7 @@ export const executions = sqliteTable("executions", {
   not_before: integer().notNull(),
   /** While queued or taken up again: what it waits for besides its turn, for people. */
   waits_for: text(),
-  /** It is to end. */
+  /** It has been asked to end. */
   stop: text().$type<"cancel" | "interrupt">(),
   turns: integer().notNull(),
   cost_nano: integer().notNull(),

@@ -1,4 +1,4 @@
-/** One row a model call, and which budget notices were given. */
+/** One row per model call, and which budget notices were given. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
 export const llmCalls = sqliteTable("llm_calls", {
@@ -19,7 +19,7 @@ export const llmCalls = sqliteTable("llm_calls", {
   cache_read_tokens: integer().notNull(),
   cache_write_tokens: integer().notNull(),
   reasoning_tokens: integer().notNull(),
-  /** Measured by the texts: the provider gave no counts, or impossible ones. */
+  /** Estimated from the texts: the provider gave no counts, or impossible ones. */
   estimated: integer({ mode: "boolean" }).notNull(),
   /** Billionths of a US dollar; null when the price is unknown. Whole numbers, so that sums are exact. */
   cost_nano: integer(),

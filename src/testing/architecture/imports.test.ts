@@ -64,7 +64,7 @@ function allowed(from: string, to: string): boolean {
       // planner, pure functions over rows.
       if (["engine/kinds.ts", "engine/parts.ts", "engine/tool.ts"].includes(to)) return true;
       if (to.startsWith("engine/pipeline/")) return true;
-      // What the graph's words are is said by the graph.
+      // The graph defines its own terms.
       if (from.startsWith("feature/knowledge-graph/") && to === "graph/model.ts") return true;
       // Where a feature is put together, it takes what it hands to its own parts.
       return (

@@ -9,7 +9,7 @@ import { Glob } from "bun";
 
 const SRC = resolve(import.meta.dir, "../..");
 
-/** Rooms that know where working copies lie. */
+/** Rooms that know where working copies are. */
 const KNOWING = /^(adapter\/(git|sandbox)|engine|graph|feature\/(engine|knowledge-graph|projects))(\/|\.ts$)/;
 
 /** What they do with the file system beside: each path is one that only the server can change. */

@@ -61,7 +61,7 @@ async function declaredRoutes(): Promise<Route[]> {
   }
 }
 
-/** An access token of that session, signed by the server's own key, whose time is over. */
+/** An expired access token of that session, signed by the server's own key. */
 function expired(token: string): string {
   const [header, claims] = token.split(".") as [string, string];
   const past = Math.floor(Date.now() / 1_000) - 3_600;

@@ -1,6 +1,6 @@
 /**
  * A4–A6: two users. Every route that the matrix marks `own` is asked by B for an object of A, and answers as for one
- * that there is not; B's streams hold nothing of A's; header, cookie, key and ticket get one and the same decision.
+ * that does not exist; B's streams hold nothing of A's; header, cookie, key and ticket get one and the same decision.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
@@ -119,7 +119,7 @@ async function contradiction(who: Account): Promise<string> {
   }
 }
 
-/** Things that come about by time or chance, as they would be kept. */
+/** Rows that only come about by time or chance, as they would be kept. */
 function keepRows(userId: string): void {
   const db = new Database(join(server.data, "skep.db"));
   const at = new Date().toISOString();
@@ -151,7 +151,7 @@ const BODIES: Record<string, unknown> = {
   "/v1/chat/sessions/{id}/queue/{message_id}": { message: "Taken" },
 };
 
-describe("A4: another user's object is one that there is not", () => {
+describe("A4: another user's object does not exist for oneself", () => {
   test("every route marked own has an object here, which its owner reaches", async () => {
     expect(OWN.filter(({ path }) => addressOf(path, true) === undefined)).toEqual([]);
     for (const { method, path } of OWN)

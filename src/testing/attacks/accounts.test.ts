@@ -281,7 +281,7 @@ describe("A14, A15: guessing", () => {
       await own.remove();
     }
   });
-  test("a forged X-Forwarded-For is nobody's address; a trusted proxy's last hop is", async () => {
+  test("a forged X-Forwarded-For is not taken as the address; a trusted proxy's last hop is", async () => {
     const own = await startServer({ env: { AUTH_ENABLED: "true" } });
     try {
       const statuses = new Set<number>();
@@ -387,7 +387,7 @@ describe("A6, A18: cookies, origins and hosts", () => {
   const change = (headers: Record<string, string>) =>
     server.request("POST", "/v1/events/ticket", { headers: { Cookie: cookie, ...headers } });
 
-  test("a change that rides on the cookie must come from a page of this server", async () => {
+  test("a change authenticated by the cookie must come from a page of this server", async () => {
     expect((await change({ Origin: server.url })).status).toBe(200);
     expect((await change({ "Sec-Fetch-Site": "same-origin" })).status).toBe(200);
     for (const headers of [
@@ -402,7 +402,7 @@ describe("A6, A18: cookies, origins and hosts", () => {
     ] as Record<string, string>[])
       expect([headers, (await change(headers)).status]).toEqual([headers, 403]);
   });
-  test("the cookie is held to the same rights and limits as the token, and reaches no script", async () => {
+  test("the cookie has the same rights and limits as the token, and reaches no script", async () => {
     const user = await makeUser(server, admin, "cookie@example.test");
     const body = { email: user.email, password: PASSWORD, session: "cookie" };
     const made = await server.request("POST", "/v1/auth/login", { body, headers: elsewhere() });

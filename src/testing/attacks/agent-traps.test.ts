@@ -279,7 +279,7 @@ describe("a run of a hostile agent", () => {
     ).toEqual([]);
     expect(results("links", "grep").at(-1)!.output).toBe("No matches.");
     expect(results("links", "find").at(-1)!.output).toBe("Nothing found.");
-    // The pattern itself is in an input; the text of the file must stand nowhere.
+    // The pattern itself is in an input; the text of the file must be nowhere.
     expect(JSON.stringify(events)).not.toContain(NEEDLE);
     expect(readdirSync(outside)).toEqual(["needle.txt"]);
     expect(readFileSync(join(outside, "needle.txt"), "utf8")).toBe(NEEDLE);

@@ -47,7 +47,7 @@ async function furnished(): Promise<string> {
   return copy;
 }
 
-/** What a start says that must not come about. @returns its one line. */
+/** What a start that must fail says. @returns its one line. */
 async function refusal(data: string): Promise<string> {
   const { code, stdout, stderr } = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
   const lines = stderr.split("\n").filter((line) => line.startsWith("skep: "));
@@ -94,7 +94,7 @@ describe("A45: rights", () => {
     }
   });
 
-  test("a folder that was right is not spoken of", async () => {
+  test("a folder that was right is not mentioned", async () => {
     const server = await startServer({ data: await furnished() });
     expect(server.output()).not.toContain("other users");
     await server.remove();
@@ -132,7 +132,7 @@ describe("A45: what is lost or damaged", () => {
 
   test("a file that is not a database, and one whose first page is damaged", async () => {
     const data = await furnished();
-    writeFileSync(join(data, "skep.db"), "no database at all, but long enough to be read as one".repeat(100));
+    writeFileSync(join(data, "skep.db"), "not a database, but long enough to be read as one".repeat(100));
     expect(await refusal(data)).toMatch(/skep\.db is damaged.*restore a copy/);
   });
 

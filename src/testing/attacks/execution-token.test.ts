@@ -100,7 +100,7 @@ describe("A26: the token of a running execution", () => {
     expect(after).toEqual(was);
   });
 
-  test("on the operations that let it in is held to its own agent", async () => {
+  test("on the operations that let it in is limited to its own agent", async () => {
     const other = await server.request("GET", "/v1/skills?agent_id=bob", { token: ann.token });
     expect(other.status).toBe(403);
     expect((await server.request("GET", "/v1/skills/x?agent_id=bob", { token: ann.token })).status).toBe(403);
@@ -116,7 +116,7 @@ describe("A26: the token of a running execution", () => {
     expect(own.status).toBe(200);
   });
 
-  test("works in no other carrier, no part of it and no altered form", async () => {
+  test("works in no other header or cookie, nor in part, nor altered", async () => {
     const { token } = ann;
     const header = (value: string) => ({ headers: { Authorization: value } });
     for (const value of [

@@ -1,4 +1,4 @@
-/** A21: forms. A file goes to the disk as it comes; what is no form, too much, or breaks off leaves nothing behind. */
+/** A21: forms. A file goes to the disk as it comes; what is not a form, too large or cut off leaves nothing behind. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
@@ -69,7 +69,7 @@ describe("a form", () => {
     expect((await send(`{"file":"${"x".repeat(2 * MIB)}"}`, "application/json")).status).toBe(413);
   });
 
-  test("is the same request again with another line between its parts", async () => {
+  test("is the same request again with another boundary between its parts", async () => {
     const key = { "Idempotency-Key": "form-once" };
     const first = await send(file("k.txt", "once") + end, undefined, key);
     const other = (file("k.txt", "once") + end).replaceAll(B, "another-line");

@@ -167,7 +167,7 @@ export function createInputs(dice: Dice, known: Known, resolve: (ref: string) =>
     const members = schema.properties ?? schema.patternProperties ?? schema.additionalProperties;
     return typeof members === "object" ? object(schema) : garbage(dice);
   };
-  /** One place of a valid value spoilt. */
+  /** One place of a valid value made invalid. */
   const spoil = (value: unknown): unknown => {
     if (Array.isArray(value) && value.length > 0 && dice.chance(0.7)) {
       const at = dice.below(value.length);

@@ -26,7 +26,7 @@ setDefaultTimeout(300_000);
 const SEED = 20_260_101;
 const ENGINE = "engine-token-engine-token";
 const HANG_MS = 5_000;
-/** Requests for each operation; who gets further tries more. */
+/** Requests for each operation; credentials that get further try more. */
 const ROUNDS = {
   ...{ none: 2, garbage: 1, user: 3, key: 2, execution: 3, engine: 2, admin: 8 },
   ...{ cookie: 2, adminCookie: 1, readKey: 1, runsKey: 1, writeKey: 1, adminKey: 2 },
@@ -293,7 +293,7 @@ function fault({ operation }: Described, { status, text, type, ms }: Answer): st
   return undefined;
 }
 
-/** Deletions last: what they take away others need. */
+/** Deletions last: others need what they remove. */
 const described = (): Described[] =>
   Object.entries(document.paths)
     .flatMap(([path, item]) =>
@@ -365,7 +365,7 @@ async function credentialsOf(): Promise<Record<Credential, () => Headers>> {
     execution: () => bearer(held.token),
     engine: () => bearer(ENGINE),
     admin: () => bearer(admin.token),
-    // A change that rides on a cookie comes from a page of this server.
+    // A change authenticated by a cookie comes from a page of this server.
     cookie: () => ({ Cookie: cookies.user, Origin: server.url }),
     adminCookie: () => ({ Cookie: cookies.admin, Origin: server.url }),
     readKey: () => bearer(read.key),

@@ -15,7 +15,7 @@ setDefaultTimeout(300_000);
 const folder = mkdtempSync(join(tmpdir(), "skep-held-"));
 let server: TestServer;
 let admin: Account;
-/** A second administrator, of whom each test makes what it likes. */
+/** A second administrator, which each test changes as it likes. */
 let other: Account;
 let made = 0;
 beforeAll(async () => {

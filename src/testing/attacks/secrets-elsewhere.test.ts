@@ -1,6 +1,6 @@
 /**
  * A40: a secret on its side ways out: through an agent that was never granted it, after it was replaced, at the end of
- * what is cut, encoded, in what a tool was asked, in the words of a commit. No piece of it of twelve characters may stand
+ * what is cut, encoded, in what a tool was asked, in the words of a commit. No piece of it of twelve characters may be
  * in any answer, event, log line or byte of the database.
  */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
@@ -253,7 +253,7 @@ describe("secrets that cannot be masked or opened", () => {
     const events = await (await fetch(`${server.url}/v1/events/stream?run_id=${id}&after=0`)).text();
     expect(events).toContain("Works without what cannot be opened: BROKEN, FOREIGN.");
     expect(events).toContain('"kind":"run_complete"');
-    // A new value mends it; the notification goes.
+    // A new value repairs it; the notification goes.
     for (const name of ["BROKEN", "FOREIGN"])
       expect((await server.request("PUT", `/v1/secrets/${name}`, { body: { value } })).status).toBe(200);
     expect((await env()).body).toEqual({ SOUND: value, BROKEN: value, FOREIGN: value });

@@ -1,7 +1,7 @@
 /**
  * A33: canaries in every place for secrets, a whole run of an agent that does its best to give them away, and then every
  * byte that the server answered, logged, streamed, stored or put into a container is searched. A25 beside it: the
- * container of a real run against the list of the engine's design.
+ * container of a real run against the list of what is locked down.
  *
  * Where a canary may be: the container's environment (in `docker inspect` and in /proc of its processes), the two routes that give
  * plaintext to the engine's token, and answers that show a new credential once. Nowhere else.

@@ -157,7 +157,7 @@ describe("the event loop answers others while it works on", () => {
     }
   });
 
-  test("5,000 tasks of a list, each after all that may stand before it", async () => {
+  test("5,000 tasks of a list, each after all that may come before it", async () => {
     const tasks = Array.from({ length: 5_000 }, (_, i) => ({
       ...{ key: `k${i}`, title: `t${i}` },
       depends_on: Array.from({ length: Math.min(i, 8) }, (_, n) => `k${i - n - 1}`),

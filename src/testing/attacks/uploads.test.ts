@@ -1,4 +1,4 @@
-/** A21 as far as bodies go, and A22 for `skep image load`: what is too large, is no archive, or leads out of it. */
+/** A21 as far as bodies go, and A22 for `skep image load`: what is too large, is not an archive, or leads out of it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
@@ -144,7 +144,7 @@ describe.skipIf(!docker)("A22: skep image load", () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining("it is a bomb")]);
   });
 
-  test("refuses what is no archive, a cut one and an empty one, in words", async () => {
+  test("refuses what is not an archive, a cut one and an empty one, in words", async () => {
     const good = await tarOf([{ name: "manifest.json", data: "x".repeat(5_000) }]);
     for (const bytes of [
       Buffer.alloc(0),

@@ -1,4 +1,4 @@
-/** Waiting for what no event tells. */
+/** Waiting for what no event reports. */
 
 /** Asks every 50 ms. @throws Error naming `what` after 240 s. */
 export async function waitFor(ready: () => boolean | Promise<boolean>, what: string): Promise<void> {

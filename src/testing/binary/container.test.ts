@@ -19,7 +19,7 @@ describe.skipIf(!docker || (process.env["CI"] !== "true" && !Bun.which("docker")
   () => {
     const folder = temporaryFolder();
     const data = join(folder.path, "data");
-    /** Never root; who runs the tests, where that is another, so that the folder can be removed. */
+    /** Never root: the user who runs the tests, if not root, so that the folder can be removed. */
     const user = process.getuid?.() || 10_001;
     const name = `skep-scratch-test-${process.pid}`;
     beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * Every command that a page shows in a block, of Skep or a request by curl, is run as it is there, in the page's order, on a machine prepared as the
- * page supposes. What cannot be run here is listed with the test that tries it.
+ * Every command that a page shows in a block, of Skep or a request by curl, is run as it is there, in the page's order,
+ * on a machine prepared as the page supposes. What cannot be run here is listed with the test that tries it.
  */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,7 +17,7 @@ const ROOT = resolve(import.meta.dir, "../../..");
 
 /** Calls that no page's test can make, and where they are tried instead. */
 const ELSEWHERE: readonly [call: RegExp, where: string][] = [
-  [/^serve\b/, "runs on until it is stopped: new-user.test.ts, locate.test.ts"],
+  [/^serve\b/, "runs until it is stopped: new-user.test.ts, locate.test.ts"],
   [/^demo$/, "demo.test.ts"],
   [/^init(?! --provider demo)/, "asks, or needs a provider: init.test.ts"],
   [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],
@@ -172,7 +172,7 @@ async function withProject(server: TestServer): Promise<void> {
   expect((await server.request("POST", "/v1/projects", { body: { name: "web", repository } })).status).toBe(201);
 }
 
-/** What has to be so right before a command: a run that waits for the answer it gives, none at work where one deletes. */
+/** What has to be true right before a command: a run that waits for the answer it gives, none at work where one deletes. */
 async function readied(said: string, server: TestServer): Promise<string> {
   if (/^projects delete/.test(said)) {
     const { items } = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs")).body;

@@ -93,7 +93,7 @@ describe("documentation", () => {
   });
 });
 
-/** One row a kind: when it happens, and the members of its data; `?` marks those that may be absent. */
+/** One row per kind: when it happens, and the members of its data; `?` marks those that may be absent. */
 function eventTable(definitions: readonly EventDefinition[]): string {
   const rows = definitions.map(({ kind, schema, delivery }) => {
     const required = new Set(schema.required ?? []);
@@ -104,7 +104,7 @@ function eventTable(definitions: readonly EventDefinition[]): string {
   return ["| kind | when | `data` |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** Words after `skep` in code, one list a call. */
+/** Words after `skep` in code, one list per call. */
 function callsIn(text: string): string[][] {
   const code = [...text.matchAll(/```\w*\n([\s\S]*?)```|`([^`\n]+)`|^ {4}(.+)$/gm)].map(
     ([, block, span, line]) => block ?? span ?? line!,

@@ -77,7 +77,7 @@ describe("the first minute of a new user", () => {
     },
   );
 
-  test("who only types skep learns what to do, and nothing is started", async () => {
+  test("a person who only types skep learns what to do, and nothing is started", async () => {
     const { code, stdout } = await skep([], { cwd: first, env: { HOME: home } });
     expect(code).toBe(0);
     for (const said of ["skep init", "skep demo", "skep serve", "skep doctor"]) expect(stdout).toContain(said);

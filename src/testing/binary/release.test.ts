@@ -33,7 +33,7 @@ describe("scripts/release", () => {
     expect(readFileSync(key, "utf8")).toBe(before);
   });
 
-  test("a tree with changes, a file that is no key and a target that is not valid are refused by name", () => {
+  test("a tree with changes, a file that is not a key and a target that is not valid are refused by name", () => {
     writeFileSync(join(tree, "left-over.txt"), "");
     const dirty = release("--key", key);
     expect(dirty.code).toBe(1);

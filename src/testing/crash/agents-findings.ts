@@ -1,4 +1,4 @@
-/** What a campaign over agents at work left behind, held against what it asked for. */
+/** What a campaign over agents at work left behind, compared with what it asked for. */
 import type { Database } from "bun:sqlite";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

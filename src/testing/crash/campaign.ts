@@ -32,7 +32,7 @@ export interface CampaignReport {
   runIds: string[];
 }
 
-/** @returns a report a point; the points follow from the seed. */
+/** @returns a report per point; the points follow from the seed. */
 export async function crashCampaign(options: CampaignOptions): Promise<CampaignReport> {
   const { run, points, lanes, seed, env = {}, laterMs = 40, onPoint = () => {} } = options;
   const open = await Promise.all(Array.from({ length: lanes }, () => openLane(run, env)));

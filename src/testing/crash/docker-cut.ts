@@ -1,4 +1,4 @@
-/** A way to the Docker engine that can be cut, as when the engine is stopped, and mended. */
+/** A way to the Docker engine that can be cut, as when the engine is stopped, and restored. */
 import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
 

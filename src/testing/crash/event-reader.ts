@@ -24,7 +24,7 @@ export function readEvents(url: string, after: number, onEvent: (event: SkepEven
       onEvent(event);
     }
   };
-  // However it is cut off, by us or with the process, is an end; an answer that is no stream is a mistake of the test.
+  // However it is cut off, by us or with the process, is an end; an answer that is not a stream is a mistake of the test.
   const ended = follow().catch((error: unknown) => {
     if (String(error).includes("the stream answered")) throw error;
   });

@@ -1,4 +1,4 @@
-/** What of a disturbed run is not as it should be. Words, so that one failure tells all of it. */
+/** What of a disturbed run is not as it should be, in words, so that one failure shows all of it. */
 import type { SkepEvent } from "../../core/events.ts";
 import type { Step } from "../../feature/runs/model.ts";
 import type { Disturbed } from "./lane.ts";

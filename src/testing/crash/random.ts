@@ -1,4 +1,4 @@
-/** Chances that come again: the same seed gives the same numbers. */
+/** Random numbers that can be repeated: the same seed gives the same numbers. */
 export interface Random {
   /** A whole number from 0 to `most`. */
   upTo(most: number): number;
@@ -16,6 +16,6 @@ export function createRandom(seed: number): Random {
   return { upTo: (most) => Math.floor(next() * (most + 1)) };
 }
 
-/** What CRASH_SEED says, else one of the clock. */
+/** CRASH_SEED, else a seed from the clock. */
 export const seedFrom = (text: string | undefined): number =>
   text && /^\d{1,10}$/.test(text) ? Number(text) : Date.now() % 1_000_000_000;

@@ -1,5 +1,5 @@
 /**
- * The states of runs and steps under everything people, agents, clocks and crashes do to them, in any order, held to
+ * The states of runs and steps under everything people, agents, clocks and crashes do to them, in any order, compared with
  * run-model.ts. A failure prints fast-check's seed and path.
  */
 import { expect, test } from "bun:test";
@@ -107,7 +107,7 @@ const commands = fc.commands(
   { maxCommands: 40, size: "max" },
 );
 
-test("whatever people, agents, clocks and crashes do in whatever order, runs and steps stand as the model says", async () => {
+test("whatever people, agents, clocks and crashes do in whatever order, runs and steps are as the model says", async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (list) => {
       const lives = await openLives({ three: PIPELINE });

@@ -1,4 +1,4 @@
-/** What runs of one pipeline should be, in forty lines: the yardstick of run-model.test.ts. */
+/** What runs of one pipeline should be, in forty lines: what run-model.test.ts compares with. */
 export const PIPELINE = `
 id: three
 name: Three

@@ -64,7 +64,7 @@ function layOut(data: string): string {
   return path;
 }
 
-/** @returns a report a point; the points follow from the seed. */
+/** @returns a report per point; the points follow from the seed. */
 export async function swarmCampaign(options: {
   points: number;
   seed: number;

@@ -37,7 +37,7 @@ interface Work {
   strategy: (typeof STRATEGIES)[number];
 }
 
-/** @returns a report a point; the points follow from the seed. */
+/** @returns a report per point; the points follow from the seed. */
 export async function workCampaign(options: { points: number; seed: number }): Promise<WorkPoint[]> {
   const random = createRandom(options.seed);
   const data = mkdtempSync(join(crashRoom(), "skep-crash-"));

@@ -117,12 +117,12 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await page.getByLabel("Format").selectOption("wav");
     await page.getByLabel("Speed").fill("1.25");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("region", { name: "What counts now" }).getByText("1.25").waitFor();
+    await page.getByRole("region", { name: "In effect now" }).getByText("1.25").waitFor();
     const own = await server.request("GET", "/v1/agents/scribe/tts-settings");
     expect(own.body).toMatchObject({ enabled: true, format: "wav", speed: 1.25, provider: null, voice_id: null });
     await page.getByLabel("Speed").fill("");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("region", { name: "What counts now" }).getByText("1.25").waitFor({ state: "detached" });
+    await page.getByRole("region", { name: "In effect now" }).getByText("1.25").waitFor({ state: "detached" });
     await close();
     expect(faults).toEqual([]);
   });

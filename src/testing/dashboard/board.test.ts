@@ -115,7 +115,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     expect(faults).toEqual([]);
   });
 
-  test("the tasks of all projects stand on one board, each moved within its own project's columns", async () => {
+  test("the tasks of all projects are on one board, each moved within its own project's columns", async () => {
     const { server, browser } = dashboard();
     const other = await server.request<{ id: string }>("POST", "/v1/projects", { body: { name: "garden" } });
     const path = `/v1/projects/${other.body.id}`;

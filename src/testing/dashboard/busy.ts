@@ -33,6 +33,7 @@ const SCRIPT = {
     ],
     ...Object.fromEntries(SPEAKERS.slice(1).map((name) => [name, [speech(name), done({}, "Done.")]])),
   },
+  chat: [speech("chat")],
   default: [done({}, "done")],
 };
 

@@ -107,7 +107,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);
   });
 
-  test("on a phone the lines stand below each other and nothing scrolls sideways", async () => {
+  test("on a phone the lines are below each other and nothing scrolls sideways", async () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, overflow } = await visit(browser, server.url, { viewport: PHONE, hasTouch: true });
     await open(`/runs/${ids.rival}?tab=changes`);

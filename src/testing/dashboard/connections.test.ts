@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByRole("alert").first().waitFor();
     await page.getByText("Failed", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Change the connection" }).click();
-    await page.getByText("One is kept. Left empty, it stays.").first().waitFor();
+    await page.getByText("One is stored. Leave empty to keep it.").first().waitFor();
     await page.getByLabel("Access token").fill("pat-token-0451");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByText("Well", { exact: true }).waitFor();
@@ -77,9 +77,9 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
 
     const number = host.newNumber();
     host.issues.set(number, { title: "Too low", body: "", user: "stranger", labels: ["agent"], state: "open" });
-    const choose = async (deed: string) => {
+    const choose = async (action: string) => {
       await page.getByRole("button", { name: "More about Labelled issues" }).click();
-      await page.getByRole("menuitem", { name: deed }).click();
+      await page.getByRole("menuitem", { name: action }).click();
     };
     await choose("Try it");
     const trial = page.getByRole("dialog", { name: "Try Labelled issues" });

@@ -29,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-test("every operation that changes something is called by a page, or stands here with the reason why not", async () => {
+test("every operation that changes something is called by a page, or is listed here with the reason why not", async () => {
   const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
   const files = [...new Glob("**/*.{ts,tsx}").scanSync(WEB)].filter((file) => !/\.(gen|test)\./.test(file));
   const sources = files.map((file) => readFileSync(join(WEB, file), "utf8"));

@@ -1,4 +1,4 @@
-/** The keyboard in the place of a mouse: Tab from stop to stop, each of which must be seen. */
+/** The keyboard instead of a mouse: Tab from stop to stop, each of which must be seen. */
 import type { Page } from "playwright-core";
 
 /** Where the focus is: its name, and what is wrong with it. */

@@ -1,5 +1,5 @@
 /**
- * A person who has never used a terminal, from an empty data folder to a team: one chain in one browser, by what stands
+ * A person who has never used a terminal, from an empty data folder to a team: one chain in one browser, by what is
  * on the pages alone. The parts are looked at more closely where they have tests of their own:
  *
  * set up, provider, its key tested, log-in, what a user does not see   entry.test.ts

@@ -98,7 +98,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect([...first.faults, ...second.faults, ids.failed === ""]).toEqual([false]);
   });
 
-  test("restarted from its key with guidance, it tries again; both attempts stand beside each other", async () => {
+  test("restarted from its key with guidance, it tries again; both attempts are shown beside each other", async () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open(`/runs/${ids.failed}`);

@@ -147,7 +147,7 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     expect(faults.filter((fault) => !/404|422/.test(fault))).toEqual([]);
   });
 
-  test("a transcript is handed in, kept as a document, and worked up by an agent whose log is shown", async () => {
+  test("a transcript is handed in, kept as a document, and processed by an agent whose log is shown", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults, axe } = await visit(browser, server.url);
     await open("/documents");

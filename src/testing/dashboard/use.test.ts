@@ -156,7 +156,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await close();
   });
 
-  test("a pipeline's problems stand at their lines, and nothing broken is saved", async () => {
+  test("a pipeline's problems are shown at their lines, and nothing broken is saved", async () => {
     const { page, close, open } = await visit(browser, server.url);
     await open("/pipelines/checks");
     const editor = page.getByRole("textbox", { name: /^Text of/ });
@@ -186,7 +186,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await context.close();
   });
 
-  test("a server that goes away is said so, and what happened meanwhile is there when it is back", async () => {
+  test("a server that goes away is reported, and what happened meanwhile is there when it is back", async () => {
     const data = mkdtempSync(join(tmpdir(), "skep-away-"));
     const first = await startServer({ env: dashboard().env, data });
     const { page, close, open } = await visit(browser, first.url);

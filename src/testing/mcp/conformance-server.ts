@@ -1,4 +1,4 @@
-/** What the protocol's conformance suite asks of a server: its own tools, resources and prompts, one object a request. */
+/** What the protocol's conformance suite asks of a server: its own tools, resources and prompts, one object per request. */
 import {
   acceptedContent,
   CLIENT_CAPABILITIES_META_KEY,

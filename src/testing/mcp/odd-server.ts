@@ -1,6 +1,6 @@
 /**
  * A tool server that does what it should not, when it is asked to. Written against the wire, without a library, so that
- * nothing keeps it from misbehaving. Arguments change how it starts.
+ * nothing prevents it from misbehaving. Arguments change how it starts.
  */
 const args = new Set(process.argv.slice(2));
 const has = (what: string) => args.has(`--${what}`);

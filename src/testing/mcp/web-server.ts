@@ -9,7 +9,7 @@ export interface WebServer {
   asked: string[];
   /** Scopes that logins asked for. */
   scopes: (string | null)[];
-  /** Access tokens are worth nothing from now on; refresh tokens are. */
+  /** Access tokens are not valid from now on; refresh tokens still are. */
   expire(): void;
   stop(): Promise<void>;
 }

@@ -20,7 +20,7 @@ export async function docxBlocks(bytes: Uint8Array): Promise<{ title: string | u
     });
   } catch (error) {
     if (error instanceof Unreadable) throw error;
-    throw new Unreadable("It is no whole Word file: its archive is broken.");
+    throw new Unreadable("It is not a whole Word file: its archive is broken.");
   }
   const { default: mammoth } = await import("mammoth");
   const { value } = await mammoth
@@ -29,7 +29,7 @@ export async function docxBlocks(bytes: Uint8Array): Promise<{ title: string | u
       { convertImage: mammoth.images.imgElement(async () => ({ src: "" })) },
     )
     .catch(() => {
-      throw new Unreadable("It is no Word file that can be read.");
+      throw new Unreadable("It is not a Word file that can be read.");
     });
   const properties = entries["docProps/core.xml"];
   const [, title] = /<dc:title>([^<]{1,1000})<\/dc:title>/.exec(properties ? strFromU8(properties) : "") ?? [];

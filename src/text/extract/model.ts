@@ -1,4 +1,4 @@
-/** What is read out of a file, and what the reading process writes: one JSON object a line. */
+/** What is read out of a file, and what the reading process writes: one JSON object per line. */
 
 /** A piece of a document in reading order. */
 export interface Block {

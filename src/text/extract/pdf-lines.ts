@@ -55,7 +55,7 @@ function linesOf(items: readonly PdfText[]): Line[] {
   return lines;
 }
 
-/** Lines that stand together: tables where two or more have as many cells, else a paragraph. */
+/** Lines that belong together: tables where two or more have as many cells, else a paragraph. */
 function blocksOf(lines: readonly Line[], page: number): PdfBlock[] {
   const blocks: PdfBlock[] = [];
   const add = (some: readonly Line[], text: string) => {

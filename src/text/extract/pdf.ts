@@ -29,7 +29,7 @@ export async function pdfBlocks(
     stopAtErrors: false,
   }).catch((error: { name?: string }) => {
     throw new Unreadable(
-      error.name === "PasswordException" ? "It is protected by a password." : "It is no PDF that can be read.",
+      error.name === "PasswordException" ? "It is protected by a password." : "It is not a PDF that can be read.",
     );
   });
   if (pdf.numPages > EXTRACT_LIMITS.pages) throw new Unreadable(`It has more than ${EXTRACT_LIMITS.pages} pages.`);

@@ -1,8 +1,10 @@
 /**
  * `skep extract FILE`: reads a stranger's file in a process of its own, which its parent bounds in memory and time.
- * Writes one JSON object a line (model.ts).
+ * Writes one JSON object per line (model.ts).
  */
+
 import { writeSync } from "node:fs";
+import { codeOf } from "../../core/errors.ts";
 import { DOCX, mediaTypeOf } from "../../core/media-type.ts";
 import { docxBlocks } from "./docx.ts";
 import { htmlBlocks } from "./html.ts";
@@ -29,7 +31,7 @@ export async function runExtract(path: string, hint: string): Promise<void> {
   } catch (error) {
     say({ kind: "failed", reason: error instanceof Unreadable ? error.message : "It cannot be read: it is broken." });
   }
-  // What a library left running is of no more use.
+  // What a library left running is not needed any more.
   process.exit(0);
 }
 
@@ -79,14 +81,14 @@ function textOf(bytes: Uint8Array): string {
   }
 }
 
-/** Waits for the parent to read on. */
+/** Waits while the parent does not read. */
 function say(line: ExtractLine): void {
   const bytes = new TextEncoder().encode(`${JSON.stringify(line)}\n`);
   for (let at = 0; at < bytes.byteLength; )
     try {
       at += writeSync(1, bytes, at);
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "EAGAIN") process.exit(1);
+      if (codeOf(error) !== "EAGAIN") process.exit(1);
       Bun.sleepSync(5);
     }
 }

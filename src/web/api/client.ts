@@ -1,4 +1,4 @@
-/** The API as this page calls it: same origin, by the session's cookie, typed from the server's own description. */
+/** The API client of the pages: same origin, session cookie, types from the server's OpenAPI document. */
 import createClient from "openapi-fetch";
 import createHooks from "openapi-react-query";
 import type { components, paths } from "./schema.gen.ts";
@@ -6,7 +6,7 @@ import type { components, paths } from "./schema.gen.ts";
 export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];
 
-/** Where this site begins: "/" or "/skep/". */
+/** Base path of this site: "/" or "/skep/". */
 export const BASE = document.documentElement.dataset["base"] ?? "/";
 
 /** An address of this site from a path: `/v1/runs` below the site's own prefix. */
@@ -43,7 +43,10 @@ export const client = createClient<paths>({
 /** Hooks over the client: `api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } })`. */
 export const api = createHooks(client);
 
-/** Answers what a call of `client` gave. @throws its Problem. */
+/** A form with files as a request: the description types its body as an object. */
+export const multipart = (form: FormData) => ({ body: form as never, bodySerializer: () => form });
+
+/** The data of a call of `client`. @throws its Problem. */
 export async function must<T>(call: Promise<{ data?: T; error?: unknown }>): Promise<T> {
   const { data, error } = await call;
   if (error) throw error;
@@ -57,11 +60,11 @@ export function problemOf(error: unknown): Problem {
     ...unreachable(),
     code: "unexpected",
     title: "Unexpected",
-    detail: String((error as Error)?.message ?? error),
+    detail: error instanceof Error ? error.message : String(error),
   };
 }
 
-/** What a problem says of a field of the body, by its name. */
+/** A problem's message about a field of the body, by the field's name. */
 export function fieldError(error: unknown, name: string): string | undefined {
   if (!error) return undefined;
   return problemOf(error).errors?.find(({ pointer }) => pointer.replace(/^\//, "") === name)?.message;

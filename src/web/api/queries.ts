@@ -1,4 +1,4 @@
-/** The cache of what was asked: how long it counts, what is tried again, and how lists grow page by page. */
+/** The query cache: how long answers stay fresh, what is retried, and how lists load page by page. */
 import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
 import { client, must, problemOf } from "./client.ts";
 import type { paths } from "./schema.gen.ts";
@@ -13,7 +13,7 @@ export const queries = new QueryClient({
   },
 });
 
-/** Asks again for everything shown whose path begins so: `refresh("/v1/runs")`. */
+/** Fetches everything shown again whose path begins with this: `refresh("/v1/runs")`. */
 export function refresh(...paths: string[]): Promise<void> {
   return queries.invalidateQueries({
     predicate: ({ queryKey: [, path] }) => typeof path === "string" && paths.some((one) => path.startsWith(one)),
@@ -49,7 +49,7 @@ interface PagesOptions {
 export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: PagesOptions = {}) {
   const { further, ...asked } = options;
   const query = useInfiniteQuery({
-    // Kept apart from a single answer of the same question, which has another shape.
+    // A key of its own: the single answer of the same path has another shape.
     queryKey: ["get", path, { params, pages: true }],
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,

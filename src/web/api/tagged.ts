@@ -1,4 +1,4 @@
-/** Objects that people edit, with the tag by which a later change of somebody else shows. */
+/** Objects that people edit, with the ETag that reveals a change by somebody else. */
 import { useQuery } from "@tanstack/react-query";
 
 interface Answer<T> {
@@ -12,11 +12,11 @@ export interface Tagged<T> {
   etag: string;
 }
 
-/** @param path as in the API, with what else the answer depends on: what events and `refresh` know it by. */
+/** @param path as in the API, with its parameters: the key that events and `refresh` use. */
 export function useTagged<T>(path: string, params: unknown, call: () => Promise<Answer<T>>) {
   return useQuery({
     queryKey: ["get", path, { params, tagged: true }],
-    // What a person is editing is not replaced under their hands.
+    // What a person is editing is not replaced by a refetch.
     refetchOnWindowFocus: false,
     async queryFn(): Promise<Tagged<T>> {
       const { data, error, response } = await call();
@@ -26,5 +26,5 @@ export function useTagged<T>(path: string, params: unknown, call: () => Promise<
   });
 }
 
-/** Headers of a change that holds only while nothing else changed. */
+/** Headers of a change that fails if somebody else changed the object. */
 export const ifMatch = (etag: string | undefined) => ({ headers: etag ? { "If-Match": etag } : {} });

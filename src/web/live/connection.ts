@@ -25,7 +25,7 @@ export interface ConnectionDeps {
 }
 
 const WAIT_MS = [500, 1_000, 2_000, 5_000, 10_000];
-/** The server sends a comment every ten seconds: three missed are an end. */
+/** The server sends a comment every ten seconds; after three missed ones the connection is lost. */
 const SILENCE_MS = 35_000;
 
 /** @returns a function that ends it. */

@@ -1,6 +1,6 @@
 /**
- * What an event changes of what is shown. A feature adds its kinds here: the paths whose answers they make old. Those that
- * are on the page are asked again, many events in one go.
+ * Which shown answers an event makes stale. A feature adds its kinds here, with the paths. Those that are on the page are
+ * fetched again, once for many events.
  */
 import { queries, refresh } from "../api/queries.ts";
 import type { LiveEvent } from "./connection.ts";
@@ -33,7 +33,7 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^budget_/, () => ["/v1/usage", "/v1/admin/notifications"]],
 ];
 
-/** Collected for so long before the server is asked, ms: fifty events a second are one question. */
+/** Events are collected this long before the server is asked, ms: fifty events a second make one request. */
 const COLLECT_MS = 700;
 
 export function startEffects(): () => void {

@@ -1,6 +1,6 @@
 /**
- * The browser's share in the event stream. Of all open pages one holds the connection and passes its events on to the
- * others; when it is closed or has been hidden for a minute, another takes over where it had got to. A browser gives a
+ * The browser's event stream. One of all open pages holds the connection and passes its events on to the others; when it
+ * is closed or has been hidden for a minute, another takes over from its last event. A browser gives a
  * page few connections to a server, and each page needs one for its questions.
  *
  * Pages elect by a lock where the browser has locks (on https and on this machine); elsewhere each visible page has a
@@ -58,7 +58,7 @@ async function lead(end: Promise<void>): Promise<void> {
   leave();
 }
 
-/** Begins to listen, once logged in. @returns a function that stops it. */
+/** Starts listening, once logged in. @returns a function that stops it. */
 export function startLive(): () => void {
   if (started) return started;
   channel = new BroadcastChannel("skep-events");

@@ -28,7 +28,7 @@ export function App() {
 
 const ME = "/v1/auth/me";
 
-/** The pages for those who may see them, the log-in for all others. The address stays, so a log-in leads back. */
+/** The pages for those who may see them, the log-in for everybody else. The address stays, so a log-in leads back. */
 function Gate() {
   const me = api.useQuery("get", ME, undefined, { staleTime: 60_000 });
   const [ended, setEnded] = useState(false);
@@ -73,7 +73,7 @@ function Gate() {
         <LogInAgain
           onDone={async () => {
             const now = await must(client.GET(ME));
-            // What is shown and cached belongs to the one who was here before.
+            // What is shown and cached belongs to the previous user.
             if (now.id !== user.id) return location.reload();
             setEnded(false);
             await queries.invalidateQueries();

@@ -2,7 +2,7 @@ import { Component, type ReactNode } from "react";
 import { Button } from "../ui/button.tsx";
 import { ProblemNote } from "../ui/note.tsx";
 
-/** Catches what a page throws while it is drawn, so that the navigation stays. A file of an older version is one cause. */
+/** Catches what a page throws while it is drawn, so that the navigation stays. One cause is a script of an older version. */
 export class Broken extends Component<{ children: ReactNode }, { error: unknown }> {
   override state = { error: undefined as unknown };
 

@@ -209,7 +209,7 @@ function Account({ onHelp }: { onHelp(): void }) {
   );
 }
 
-/** Says that what is shown may be old. */
+/** Warns that what is shown may be out of date. */
 function Offline() {
   const state = useSyncExternalStore(liveState.subscribe, liveState.get);
   const [online, setOnline] = useState(navigator.onLine);

@@ -1,4 +1,4 @@
-/** Single keys outside of fields. They can be switched off on the account page, for those who speak to their machine. */
+/** Single keys outside of fields. They can be switched off on the account page, for people who use speech input. */
 import { useEffect, useRef } from "react";
 import { PAGES } from "../routes.ts";
 import { pageKey } from "./page-keys.ts";

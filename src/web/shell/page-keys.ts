@@ -1,4 +1,4 @@
-/** Single keys that mean something on the page that is shown; they go before those of everywhere. */
+/** Single keys of the page that is shown; they take precedence over the global ones. */
 import { useEffect } from "react";
 
 type Keys = Record<string, () => void>;
@@ -12,5 +12,5 @@ export function usePageKeys(keys: Keys): void {
   }, [keys]);
 }
 
-/** What the key does on this page, if anything. */
+/** The key's action on this page, if any. */
 export const pageKey = (key: string): (() => void) | undefined => [...shown].findLast((keys) => keys[key])?.[key];

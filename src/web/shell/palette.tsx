@@ -8,7 +8,7 @@ import { useAdmin } from "./session.tsx";
 import { setTheme } from "./theme.tsx";
 
 interface Entry {
-  /** Within its group; a label tells apart where there is none. */
+  /** Unique within its group; without one the label is. */
   id?: string;
   group: string;
   label: string;
@@ -44,7 +44,7 @@ const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> 
   },
 };
 
-/** Asked for apart: a code graph that is not open yet takes a moment, which the others need not wait for. */
+/** Searched separately: a code graph that is not open yet takes a moment, and the other results need not wait for it. */
 const QUICK = Object.keys(WHERE).filter((kind) => kind !== "symbol");
 
 function useSearch(text: string, kinds: string, limit: number): Found[] {
@@ -57,7 +57,7 @@ function useSearch(text: string, kinds: string, limit: number): Found[] {
   return text === "" ? [] : (data?.items ?? []);
 }
 
-/** Pages and deeds by what was typed, things by the server's search. */
+/** Pages and actions that match what was typed; other things come from the server's search. */
 function useEntries(go: (path: string) => void, typed: string): Entry[] {
   const admin = useAdmin();
   const text = typed.trim();
@@ -98,7 +98,7 @@ function useEntries(go: (path: string) => void, typed: string): Entry[] {
   ];
 }
 
-/** By which the list knows the entry. */
+/** Identifies the entry in the list. */
 const valueOfEntry = ({ group, id, label }: Entry): string => `${group}/${id ?? label}`;
 
 const GROUPS = [

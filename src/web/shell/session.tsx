@@ -1,4 +1,4 @@
-/** Who is at the browser. */
+/** The user who is logged in. */
 import { createContext, useContext } from "react";
 import type { Schemas } from "../api/client.ts";
 
@@ -12,5 +12,5 @@ export function useMe(): Me {
   return me;
 }
 
-/** Rights shown are rights held; the API checks them again. */
+/** For showing what the user may do; the API checks it again. */
 export const useAdmin = (): boolean => useMe().role === "admin";

@@ -1,4 +1,4 @@
-/** Whether single keys do something, kept on this machine: off for those who speak to it. */
+/** Whether single-key shortcuts are on, stored in this browser. */
 const NAME = "skep-keys";
 
 export const keysOn = (): boolean => localStorage.getItem(NAME) !== "off";

@@ -1,11 +1,11 @@
-/** Something a person sets off: whether it is under way, and what went wrong. */
+/** Something a person starts: whether it is under way, and what went wrong. */
 import { useState } from "react";
 
 export interface Action {
   busy: boolean;
   error: unknown;
   /** Carries it out. @returns whether it was done. */
-  run(deed: () => Promise<unknown>): Promise<boolean>;
+  run(work: () => Promise<unknown>): Promise<boolean>;
   clear(): void;
 }
 
@@ -16,11 +16,11 @@ export function useAction(): Action {
     busy,
     error,
     clear: () => setError(undefined),
-    async run(deed) {
+    async run(work) {
       setBusy(true);
       setError(undefined);
       try {
-        await deed();
+        await work();
         return true;
       } catch (thrown) {
         setError(thrown);

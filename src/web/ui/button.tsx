@@ -15,7 +15,7 @@ const SHAPE =
 interface Props extends ButtonHTMLAttributes<HTMLButtonElement> {
   kind?: Kind;
   icon?: ReactNode;
-  /** Work is under way: it cannot be pressed again. */
+  /** Whether its work is under way: it cannot be pressed again. */
   busy?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** Somebody else changed it meanwhile: both versions, and which is to hold. */
+/** Somebody else changed it meanwhile: shows both versions and asks which to keep. */
 import { problemOf } from "../api/client.ts";
 import { Button } from "./button.tsx";
 
@@ -7,7 +7,7 @@ export const isConflict = (error: unknown): boolean => Boolean(error) && problem
 interface ConflictProps {
   mine: string;
   theirs: string | undefined;
-  /** Puts mine in the place of theirs. */
+  /** Replaces theirs with mine. */
   overwrite(): void;
   /** Drops mine. */
   take(): void;

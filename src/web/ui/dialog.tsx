@@ -16,7 +16,7 @@ export function Dialog({ title, onClose, children, wide = false }: DialogProps) 
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     dialog.current?.showModal();
-    // The first field rather than the button that closes.
+    // Focus the first field rather than the close button.
     dialog.current?.querySelector<HTMLElement>("input:not([type=hidden]), textarea, select")?.focus();
   }, []);
   return (
@@ -52,7 +52,7 @@ interface ConfirmProps {
   onClose(): void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks before something that cannot be undone. */
 export function Confirm({ title, children, word, danger = true, act, onClose }: ConfirmProps) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);

@@ -1,12 +1,15 @@
 /** Names and values, in a row or below each other. */
 import { Fragment, type ReactNode } from "react";
 
-type Facts = [name: string, value: ReactNode][];
+/** Rows; null is left out. */
+type Facts = ([name: string, value: ReactNode] | null)[];
+
+const shown = (facts: Facts) => facts.filter((fact) => fact !== null);
 
 export function FactRow({ facts }: { facts: Facts }) {
   return (
     <dl className="mb-4 flex flex-wrap gap-x-8 gap-y-2">
-      {facts.map(([name, value]) => (
+      {shown(facts).map(([name, value]) => (
         <div key={name}>
           <dt className="text-xs text-faint">{name}</dt>
           <dd className="tabular-nums">{value}</dd>
@@ -19,7 +22,7 @@ export function FactRow({ facts }: { facts: Facts }) {
 export function FactList({ facts }: { facts: Facts }) {
   return (
     <dl className="grid grid-cols-[max-content_minmax(0,1fr)] gap-x-6 gap-y-1.5">
-      {facts.map(([name, value]) => (
+      {shown(facts).map(([name, value]) => (
         <Fragment key={name}>
           <dt className="text-dim">{name}</dt>
           <dd>{value}</dd>
@@ -37,7 +40,7 @@ const TONE = {
   run: "bg-run-soft text-run",
 };
 
-/** A word that marks a thing. */
+/** A short label on a thing. */
 export const Badge = ({ tone = "plain", children }: { tone?: keyof typeof TONE; children: ReactNode }) => (
   <span className={`inline-flex items-center rounded px-1.5 py-px text-xs font-medium whitespace-nowrap ${TONE[tone]}`}>
     {children}

@@ -1,4 +1,4 @@
-/** Fields of forms: a label, a hint, an error at its place. */
+/** Fields of forms: a label, a hint, an error below it. */
 import {
   createContext,
   type InputHTMLAttributes,

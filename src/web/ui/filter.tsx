@@ -1,4 +1,4 @@
-/** Filters above a list. What they hold is in the address. */
+/** Filters above a list. Their values are in the address. */
 import { Search } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
 
@@ -12,7 +12,7 @@ export function FilterBar({ children }: { children: ReactNode }) {
 
 const TYPING_MS = 250;
 
-/** Text that is searched for shortly after the last key. The key `/` leads here. */
+/** A search field; it searches shortly after the last key. The key `/` focuses it. */
 export function SearchInput({
   value,
   onChange,

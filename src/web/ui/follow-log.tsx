@@ -15,7 +15,7 @@ interface Line {
   line?: string;
 }
 
-/** Writes what is given to it below what is in `box`, once a frame; stays at the end where the reader is there. */
+/** Appends text to `box`, once a frame; stays at the end while the reader is there. */
 function createWriter(box: () => HTMLElement | null) {
   let frame = 0;
   let pending = "";
@@ -40,7 +40,7 @@ function createWriter(box: () => HTMLElement | null) {
 }
 
 interface Props {
-  /** Of the API: a stream of `log` frames, the last of which is `end`. */
+  /** Path of the API: a stream of `log` frames, the last of which is `end`. */
   path: string;
   label: string;
   className?: string;

@@ -4,11 +4,11 @@ import type { Action } from "./action.ts";
 import { Button } from "./button.tsx";
 import { ProblemNote } from "./note.tsx";
 
-/** Fields of a form that is sent. */
+/** The values of a submitted form. */
 export interface Fields {
-  /** Without blanks around it. */
+  /** Trimmed. */
   text(name: string): string;
-  /** As it was typed. */
+  /** As typed. */
   raw(name: string): string;
   /** Undefined when it is left empty. */
   number(name: string): number | undefined;

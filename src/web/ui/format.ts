@@ -28,7 +28,7 @@ export function ago(at: string | number, now = Date.now()): string {
 export const dateTime = (at: string): string =>
   new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** USD with as many places as say something: `$0`, `$0.0042`, `$1.27`, `$1,204`. */
+/** USD with a useful number of decimals: `$0`, `$0.0042`, `$1.27`, `$1,204`. */
 export function usd(amount: number): string {
   if (amount === 0) return "$0";
   if (amount < 0.01) return `$${amount.toPrecision(2)}`;

@@ -1,4 +1,4 @@
-/** How far a piece of background work is, with a way to stop it. */
+/** Progress of a background job, with a button that stops it. */
 import { type ReactNode, useEffect, useRef } from "react";
 import { api, client, must, type Schemas } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
@@ -15,7 +15,7 @@ interface Props {
   about: string;
   /** It has ended, well or not. Called once. */
   onEnd?(): unknown;
-  /** What is shown then; nothing unless given. */
+  /** Shown after it has ended; nothing unless given. */
   ended?(job: Job): ReactNode;
 }
 

@@ -1,4 +1,4 @@
-/** Two texts line by line: what went, what came, with a few lines around it. */
+/** Two texts line by line: removed and added lines, with a few lines around them. */
 
 type Line = { kind: "same" | "gone" | "new"; text: string };
 
@@ -6,7 +6,7 @@ const CONTEXT = 3;
 /** Above this many lines the middle is compared as a block: the table of the algorithm grows with the square. */
 const LINES_MAX = 2_000;
 
-/** Longest common subsequence over lines, after what both begin and end with is set aside. */
+/** Longest common subsequence over lines, without their common beginning and end. */
 function diffLines(before: string, after: string): Line[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
   let start = 0;

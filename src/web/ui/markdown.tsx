@@ -1,6 +1,6 @@
 /**
- * Markdown of agents and people as safe elements: no markup of their own, pictures as links, headings as strong lines
- * so that a text cannot disturb the page's outline. A text that grows is drawn again only in its last block.
+ * Markdown of agents and people as safe elements: no raw HTML, pictures as links, headings as strong lines so that a text
+ * cannot disturb the page's outline. Of a growing text only the last block is drawn again.
  */
 import { memo } from "react";
 import ReactMarkdown, { type Components } from "react-markdown";
@@ -20,7 +20,7 @@ const COMPONENTS: Components = {
       {children}
     </a>
   ),
-  // A picture from elsewhere would tell its server who reads, and the page's policy refuses it.
+  // Loading a picture would tell its server who reads, and the page's policy refuses it.
   img: ({ src, alt }) => (
     <a href={typeof src === "string" ? src : undefined} target="_blank" rel="noopener noreferrer nofollow">
       {alt || "picture"}

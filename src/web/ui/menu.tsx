@@ -60,7 +60,7 @@ export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; 
       >
         {(shown ? items : []).map((item, at) =>
           item === null ? (
-            // biome-ignore lint/a11y/useSemanticElements: within a menu only a separator may stand.
+            // biome-ignore lint/a11y/useSemanticElements: within a menu only a separator is allowed.
             <div key={`line-${at.toString()}`} role="separator" className="my-1 h-px bg-line" />
           ) : (
             <button

@@ -1,4 +1,4 @@
-/** What stands where content would be: nothing yet, loading, an error. */
+/** What is shown in place of content: nothing yet, loading, an error. */
 import { CircleAlert, RotateCw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { problemOf } from "../api/client.ts";
@@ -57,7 +57,7 @@ export function Warning({ children }: { children: ReactNode }) {
   );
 }
 
-/** Grey lines in the shape of what comes. */
+/** Grey lines in the shape of the content to come. */
 export function Loading({ rows = 3 }: { rows?: number }) {
   return (
     <div role="status" className="flex flex-col gap-2">
@@ -76,7 +76,7 @@ interface Asked {
   refetch(): unknown;
 }
 
-/** Shows a query's state until there is data; errors beside old data do not take it away. */
+/** Shows a query's state until there is data; an error does not hide data that is already there. */
 export function Await<Q extends Asked>({
   query,
   rows,

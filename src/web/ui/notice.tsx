@@ -1,4 +1,4 @@
-/** Short news at the edge of the page: done, undone, went wrong. Read out by screen readers. */
+/** Short messages at the edge of the page: done, undone, failed. Read out by screen readers. */
 import { X } from "lucide-react";
 import { useSyncExternalStore } from "react";
 import { IconButton } from "./button.tsx";
@@ -18,7 +18,7 @@ const change = (list: Notice[]) => {
 };
 const drop = (id: number) => change(notices.filter((one) => one.id !== id));
 
-/** Says it for six seconds. `undo` offers to take it back. */
+/** Shows it for six seconds. `undo` offers to undo it. */
 export function notify(text: string, undo?: () => void): void {
   const id = next++;
   change([...notices.slice(-2), { id, text, ...(undo ? { undo } : {}) }]);

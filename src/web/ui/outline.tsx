@@ -1,4 +1,4 @@
-/** A graph's twin as a list: what was done, by whom and how long, one of which is looked at. */
+/** The items of a graph as a list, with agent, duration and state; one of them is selected. */
 import type { ComponentProps } from "react";
 import { Status } from "./status.tsx";
 import { Took } from "./time.tsx";

@@ -32,7 +32,7 @@ function useHeading(title: string) {
 
 interface HeaderProps {
   title: string;
-  /** In front of the title: where this belongs. */
+  /** Before the title: links to where this belongs. */
   above?: ReactNode;
   /** Beside the title: a state. */
   beside?: ReactNode;

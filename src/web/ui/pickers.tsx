@@ -6,18 +6,18 @@ import { Field, Select } from "./field.tsx";
 const many = { params: { query: { limit: 200 } } };
 
 interface Picker {
-  /** Of the form that it stands in, for what it says of this field. */
+  /** The form's error, which may name this field. */
   error?: unknown;
-  /** Of the field; as the API calls it. */
+  /** Name of the field, as in the API. */
   name?: string;
   label?: string;
   hint?: ReactNode;
   defaultValue?: string | null | undefined;
-  /** The word for choosing nothing; where there is none, something is always chosen. */
+  /** The label for choosing nothing; without it something is always chosen. */
   none?: string;
   required?: boolean;
   disabled?: boolean;
-  /** What is chosen, each time that it changes. */
+  /** Called with the choice whenever it changes. */
   onPick?(value: string): void;
 }
 

@@ -9,7 +9,7 @@ export interface Column<T> {
   quiet?: boolean;
   cell(row: T): ReactNode;
   align?: "right";
-  /** Left out where there is little room. */
+  /** Hidden on narrow screens. */
   wide?: boolean;
   className?: string;
 }
@@ -25,13 +25,13 @@ interface TableProps<T> {
   rows: T[];
   columns: Column<T>[];
   keyOf(row: T): string;
-  /** Where a row leads; its first column is the link. */
+  /** Address of a row; its first column is the link. */
   hrefOf?: ((row: T) => string) | undefined;
   selection?: Selection | undefined;
   more?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown } | undefined;
 }
 
-const cellClass = (column: Column<never> | Column<unknown>) =>
+const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">) =>
   `px-3 py-2 ${column.align === "right" ? "text-right whitespace-nowrap tabular-nums" : ""} ${column.wide ? "max-md:hidden" : ""} ${column.className ?? ""}`;
 
 export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
@@ -47,11 +47,7 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
                 </th>
               )}
               {columns.map((column) => (
-                <th
-                  key={column.title}
-                  scope="col"
-                  className={`${cellClass(column as Column<unknown>)} font-medium whitespace-nowrap`}
-                >
+                <th key={column.title} scope="col" className={`${cellClass(column)} font-medium whitespace-nowrap`}>
                   <span className={column.quiet ? "sr-only" : ""}>{column.title}</span>
                 </th>
               ))}
@@ -109,7 +105,7 @@ function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
         </td>
       )}
       {columns.map((column, at) => (
-        <td key={column.title} className={cellClass(column as Column<unknown>)}>
+        <td key={column.title} className={cellClass(column)}>
           {at === 0 && href ? (
             <Link
               href={href}

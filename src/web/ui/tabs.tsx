@@ -1,7 +1,7 @@
 /** Views of one thing as links: each has an address. */
 import { Link, useSearchParams } from "wouter";
 
-/** A query parameter of the address, as state. An empty value takes it away. */
+/** A query parameter of the address, as state. An empty value removes it. */
 export function useParam(name: string, fallback = ""): [string, (value: string) => void] {
   const [params, setParams] = useSearchParams();
   const set = (value: string) =>

@@ -1,4 +1,4 @@
-/** Any JSON value for people: named parts as a list, texts with their lines, the rest as JSON. */
+/** Any JSON value for people: objects as lists of names and values, texts with their lines, the rest as JSON. */
 import { plural } from "./format.ts";
 
 const LONG = 1_200;

@@ -1,5 +1,5 @@
 /**
- * The image a sandbox starts from: what the engine has, else what can be had. An image of our own name is made on this
+ * The image a sandbox starts from: what the engine has, else what can be made or pulled. An image of our own name is made on this
  * machine and never asked of a registry, where somebody else could own the name; any other is pulled when that is allowed.
  */
 
@@ -95,7 +95,7 @@ async function makeOwn(deps: AgentImageDeps, own: string): Promise<void> {
   const { docker, pull, busyboxPaths, basis = BASIS_IMAGE, onNotice } = deps;
   try {
     await createImages({ docker }).build({ name: own, ...(busyboxPaths ? { busyboxPaths } : {}) });
-    return onNotice?.(`The agents' image ${own} was missing and is made now, of this machine's busybox.`);
+    return onNotice?.(`The agents' image ${own} was missing and is made now, from this machine's busybox.`);
   } catch (error) {
     if (isUnreachable(error)) throw error;
     const why = `The agents' image ${own} is not on this machine and could not be made: ${messageOf(error)}`;
@@ -103,7 +103,7 @@ async function makeOwn(deps: AgentImageDeps, own: string): Promise<void> {
   }
   await pullImage(deps, basis);
   await docker.images.tag(basis, own);
-  onNotice?.(`The agents' image ${own} was missing and is made now, of ${basis}.`);
+  onNotice?.(`The agents' image ${own} was missing and is made now, from ${basis}.`);
 }
 
 const isUnreachable = (error: unknown): boolean => isProblem(error) && error.code === "docker_unavailable";

@@ -47,8 +47,8 @@ export async function busyboxRootfs(paths: readonly string[] = BUSYBOX_PATHS): P
     ["bin/busybox", 0o755, binary],
     ["etc/passwd", 0o644, Buffer.from(PASSWD)],
     ["etc/group", 0o644, Buffer.from(GROUP)],
-    ...(certificates ? [["etc/ssl/certs/ca-certificates.crt", 0o644, certificates] as [string, number, Buffer]] : []),
   ];
+  if (certificates) files.push(["etc/ssl/certs/ca-certificates.crt", 0o644, certificates]);
   const tar = pack();
   const hash = createHash("sha256").update(JSON.stringify([FOLDERS, applets]));
   const mtime = new Date(0);

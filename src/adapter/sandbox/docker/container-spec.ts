@@ -1,4 +1,4 @@
-/** The container an execution gets: everything that is locked down, in one place. Compare engine design, "Sandboxes". */
+/** The container an execution gets: everything that is locked down, in one place. */
 import type Docker from "dockerode";
 import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { EngineInfo } from "../../docker.ts";

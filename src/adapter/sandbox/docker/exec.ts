@@ -1,6 +1,6 @@
 /**
  * A command in a sandbox's container. Two things the engine does not give: it cannot kill what it started by exec, and
- * it books exit code 0 for a command whose container ended. So a line of `sh` around the command tells its process id
+ * it records exit code 0 for a command whose container ended. So a line of `sh` around the command tells its process id
  * before and its exit code after it (which also tells its end when something it left in the background keeps the
  * streams open). Killing is another exec of `sh` that ends the whole session and everything that carries the call's
  * mark in its environment (daemons that left the session). Nothing but `sh` is asked of the image. When that cannot be
@@ -54,7 +54,7 @@ const KILL_PATIENCE_MS = 1_500;
 const KILL_AGAIN_MS = 50;
 /** Once the exit code is known, the rest of the output is waited for this long. */
 const DRAIN_MS = 100;
-/** A container that ended is not booked as such at once. */
+/** A container that ended is not recorded as such at once. */
 const STATE_ATTEMPTS = 6;
 const STATE_WAIT_MS = 50;
 

@@ -39,7 +39,7 @@ function entryFault(kind: ArchiveKind, header: Header, seen: Set<string>): strin
     case "contiguous-file":
       return kind === "saved" ? duplicate(name, seen) : undefined;
     case "symlink":
-      // In a root file system links are the system's own business: they are resolved in its chroot.
+      // In a root file system links are not checked: they are resolved in its chroot.
       return kind === "rootfs" ? undefined : (linkFault(posix.dirname(name), linkname) ?? duplicate(name, seen));
     case "link":
       return linkFault(".", linkname) ?? (kind === "saved" ? duplicate(name, seen) : undefined);
@@ -86,13 +86,13 @@ export function guardArchive(kind: ArchiveKind, limits: ArchiveLimits = ARCHIVE_
     entries += 1;
     const wrong = entries > limits.maxEntries ? "is one too many" : entryFault(kind, header, seen);
     if (wrong) fault ??= refused(`The archive's entry ${JSON.stringify(header.name)} ${wrong}.`);
-    // An archive that is cut off inside an entry is said by the reader.
+    // An archive that is cut off inside an entry is reported by the reader.
     stream.on("error", () => {});
     const counted = kind === "saved" && !fault ? holds : () => false;
     countUnpacked(stream as AsyncIterable<Uint8Array>, counted).then(() => next(), next);
   });
   reader.on("error", (error) => {
-    fault ??= refused(`This is no tar archive: ${error.message}.`);
+    fault ??= refused(`This is not a tar archive: ${error.message}.`);
   });
   const pass = (chunk: Uint8Array, callback: TransformCallback) => {
     bytes += chunk.length;

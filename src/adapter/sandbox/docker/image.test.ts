@@ -181,7 +181,7 @@ describe.skipIf(!docker)("images without a registry", () => {
     expect(await engine.images.inspect(name)).toBeDefined();
   });
 
-  test("what is no saved image is the caller's mistake, reported in the engine's words", async () => {
+  test("what is not a saved image is the caller's mistake, reported in the engine's words", async () => {
     const data = await tarOf([{ name: "readme", data: "hello" }]);
     await expect(createImages({ docker: engine }).load(Readable.from([data]))).rejects.toMatchObject({
       status: 422,

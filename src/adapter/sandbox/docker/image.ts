@@ -35,7 +35,7 @@ export function createImages(deps: { docker: DockerClient; limits?: ArchiveLimit
       } catch (error) {
         if (!isProblem(error) || error.code !== "docker_error") throw error;
         const hint = "If it is a root file system, use `skep image build --rootfs FILE`.";
-        throw new Problem(422, "image_refused", `This is no saved image: ${error.detail}. ${hint}`);
+        throw new Problem(422, "image_refused", `This is not a saved image: ${error.detail}. ${hint}`);
       }
     },
     build: async ({ name = DEFAULT_AGENT_IMAGE, rootfs, busyboxPaths } = {}) => {
@@ -77,7 +77,7 @@ async function sendGuarded<T>(
   }
 }
 
-/** What zlib says of a damaged file is the giver's mistake, not ours. */
+/** What zlib says of a damaged file is the sender's mistake, not ours. */
 function readable(error: NodeJS.ErrnoException): Error {
   const damaged = /^Z_/.test(error.code ?? "");
   return damaged ? new Problem(422, "archive_refused", `The gzip file is damaged: ${error.message}.`) : error;

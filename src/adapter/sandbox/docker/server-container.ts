@@ -37,7 +37,7 @@ export interface ServerContainerDeps {
 
 /** Label that names the tool server of a container. */
 const SERVER_LABEL = "skep.mcp_server";
-/** Where a server keeps what shall outlive it; also its home. */
+/** Where a server keeps what should outlive it; also its home. */
 const DATA_FOLDER = "/data";
 
 /** Starts it and attaches. @throws Problem: no engine, no image, a command that does not exist. */

@@ -16,7 +16,7 @@ const FIRST = 3;
 const FOLDER = process.platform === "linux" ? "/proc/self/fd/" : "/dev/fd/";
 const AT_LINE_START = new RegExp(`^${FOLDER}(\\d+)(?=[:-])`, "gm");
 
-/** What is no regular file inside the workspace (any more) is left out. */
+/** What is not, or no longer, a regular file inside the workspace is left out. */
 export function openFiles(root: string, paths: readonly string[]): HandedFiles {
   const opened = paths.flatMap((path) => {
     const file = open(root, path);

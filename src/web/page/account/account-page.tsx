@@ -46,8 +46,8 @@ function SingleKeys() {
   const [on, setOn] = useState(keysOn);
   return (
     <Check
-      label="Single keys do something"
-      hint="Off for those who speak to their machine. Ctrl K works in any case."
+      label="Single-key shortcuts"
+      hint="Switch them off if you use speech input. Ctrl K works in any case."
       checked={on}
       onChange={(event) => {
         setKeysOn(event.target.checked);
@@ -100,7 +100,7 @@ function Password() {
             setRound(round + 1);
           }}
         >
-          <Field label="Present password" error={fieldError(action.error, "current_password")}>
+          <Field label="Current password" error={fieldError(action.error, "current_password")}>
             <Input name="current_password" type="password" autoComplete="current-password" required />
           </Field>
           <Field label="New password" hint="At least ten characters." error={fieldError(action.error, "password")}>

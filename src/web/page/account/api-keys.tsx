@@ -14,11 +14,11 @@ import { CopyButton, Panel, Section } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const SCOPES = [
-  ["", "Everything that I may"],
+  ["", "Everything that I may do"],
   ["read", "Read"],
   ["runs", "Read, start and steer work"],
   ["write", "And change what needs no administrator"],
-  ["admin", "And what administrators may, but for accounts"],
+  ["admin", "And what administrators may do, except with accounts"],
 ] as const;
 
 export function ApiKeys() {
@@ -115,7 +115,7 @@ function AddKey({ onClose }: { onClose(): void }) {
         <Field label="What it is for" error={fieldError(action.error, "name")}>
           <Input name="name" required autoFocus />
         </Field>
-        <Field label="What it may" error={fieldError(action.error, "scopes")}>
+        <Field label="What it may do" error={fieldError(action.error, "scopes")}>
           <Select name="scope" defaultValue="runs">
             {SCOPES.map(([value, about]) => (
               <option key={value} value={value}>

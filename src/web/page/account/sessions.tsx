@@ -8,7 +8,7 @@ import { Await, ProblemNote } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 
-/** `Firefox on Linux` out of a user agent, or its beginning. */
+/** `Firefox on Linux` from a user agent, or its beginning. */
 function deviceOf(agent: string | null): string {
   if (!agent) return "An unnamed program";
   const browser = /(Edg|OPR|Firefox|Chrome|Safari)\//.exec(agent)?.[1];

@@ -30,7 +30,7 @@ export default function ActivityPage() {
       <PageHeader
         title="Activity"
         cli="skep executions"
-        about="What agents did and are doing, in runs, chats and by themselves."
+        about="What agents did and are doing, in runs, chats and routines."
         actions={
           <Button kind="primary" onClick={() => setAdding(true)}>
             Hand out a piece of work

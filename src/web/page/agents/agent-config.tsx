@@ -17,7 +17,7 @@ type Agent = Schemas["Agent"];
 type Body = Schemas["UpdateAgentConfigBody"];
 
 const NUMBERS = [
-  ["temperature", "Temperature", "0 keeps to the likely, 1 is freer. Empty: the model's own.", "0.1"],
+  ["temperature", "Temperature", "0 is predictable, 1 more varied. Empty: the model's own.", "0.1"],
   ["max_turns", "Turns at most", "Model calls of one session.", "1"],
   ["timeout_seconds", "Time limit, seconds", "Of one session.", "1"],
   ["max_attempts", "Attempts", "Of steps that are tried again.", "1"],
@@ -54,7 +54,7 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
     try {
       await put(body, tag);
       setRejected(undefined);
-      notify("Saved. It counts from the agent's next session.");
+      notify("Saved. It takes effect with the agent's next session.");
       await refresh("/v1/agents");
     } catch (thrown) {
       if (isConflict(thrown)) setRejected({ body, theirs: await presentAgent(agent.id) });

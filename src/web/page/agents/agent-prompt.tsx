@@ -34,10 +34,10 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
       ),
     );
     if (done) {
-      notify("Saved. It counts from the agent's next session.");
+      notify("Saved. It takes effect with the agent's next session.");
       return refresh("/v1/agents");
     }
-    // Shown beside a conflict. Where it cannot be had either, the error of the change says enough.
+    // Shown beside a conflict. If it cannot be read either, the error of the change is enough.
     const now = await presentAgent(agent.id).catch(() => undefined);
     setTheirs(now?.prompt);
   };

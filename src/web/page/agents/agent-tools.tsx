@@ -1,4 +1,4 @@
-/** Which tools an agent has: from its file, switched on or off here. A switch counts from its next turn. */
+/** Which tools an agent has: from its file, switched on or off here. A switch takes effect with its next turn. */
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";

@@ -36,7 +36,7 @@ export function AgentVoice({ agent }: { agent: Schemas["Agent"] }) {
 function Effective({ own: { effective } }: { own: Own }) {
   const provider = PROVIDERS.find(([id]) => id === effective.provider)?.[1] ?? "none is chosen";
   return (
-    <Section title="What counts now">
+    <Section title="In effect now">
       <Panel className="p-4">
         <FactList
           facts={[
@@ -106,7 +106,7 @@ function VoiceForm({ own }: { own: Own }) {
                 ))}
               </Select>
             </Field>
-            <Field label="Speed" hint="0.25 to 4; 1 is as it is spoken." error={about("speed")}>
+            <Field label="Speed" hint="0.25 to 4; 1 is the normal speed." error={about("speed")}>
               <Input name="speed" type="number" step="0.05" min="0.25" max="4" defaultValue={own.speed ?? ""} />
             </Field>
           </div>

@@ -1,4 +1,4 @@
-/** Asking an agent for something: in a chat, or as a piece of work of its own. Who, where, with which model, and the words. */
+/** The form that starts a chat or a piece of work: agent, project, model, and the message. */
 import type { ReactNode } from "react";
 import { fieldError } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
@@ -18,12 +18,12 @@ interface Props {
   title: string;
   /** The word on the button. */
   word: string;
-  /** The one that is chosen already. */
+  /** The agent that is preselected. */
   agent?: string;
   words: { name: string; label: string; placeholder?: string; required?: boolean };
   withBudget?: boolean;
   about?: ReactNode;
-  /** @param words as they were typed; perhaps empty. */
+  /** @param words as typed; may be empty. */
   submit(asked: Asked, words: string): Promise<unknown>;
   onClose(): void;
 }

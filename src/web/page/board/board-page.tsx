@@ -20,7 +20,7 @@ import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
 
 const LAST = "skep-board-project";
-/** In the place of a project's id: every project's tasks. */
+/** In place of a project's id: the tasks of every project. */
 const ALL = "all";
 
 export default function BoardPage() {
@@ -78,7 +78,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
   const statusesOf = (task: Task) => projectOf(task)?.columns.flatMap(({ statuses }) => statuses) ?? [];
   const tasks = useMemo(() => new Map(rows.map((task) => [task.id, task])), [rows]);
   const columnOf = (status: string) => board.columns.find(({ statuses }) => statuses.includes(status));
-  /** Moves it; into work only after asking whether agents are to begin. */
+  /** Moves it; into progress only after asking whether agents should start on it. */
   const move = (wish: Move) => {
     const task = tasks.get(wish.id);
     if (!task || (task.status === wish.status && !wish.before && !wish.after)) return;
@@ -108,7 +108,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
     if (status === undefined) return notify(`${projectOf(task)?.name} has no column ${column.name}.`);
     const order = column.tasks.map(({ id }) => id);
     const [from, to] = [order.indexOf(moved), order.indexOf(onto)];
-    // A task has a place among those of its own project.
+    // A task is ordered among those of its own project.
     if (to < 0 || tasks.get(onto)?.project_id !== task.project_id) return move({ id: moved, status });
     move({ id: moved, status, ...(from >= 0 && from < to ? { after: onto } : { before: onto }) });
   };
@@ -232,7 +232,7 @@ interface ColumnProps {
   column: Column & { tasks: Task[] };
   all: ReadonlyMap<string, Task>;
   actions: CardActions;
-  /** Adds a task; absent where no project is meant. */
+  /** Adds a task; absent where no project is chosen. */
   add?: () => void;
 }
 

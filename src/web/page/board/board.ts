@@ -23,7 +23,7 @@ const PAGE = 200;
 export interface Move {
   id: string;
   status: string;
-  /** Neighbour that it is put before or after; without one it goes where the server puts it. */
+  /** Neighbour that it is put before or after; without one the server chooses its place. */
   before?: string;
   after?: string;
 }
@@ -33,7 +33,7 @@ export const OVERRULED = new Set(["wip_limit", "dependencies_unmet", "stage_requ
 
 const PATH = "/v1/projects/{id}/tasks";
 
-/** The board's share of one project's tasks, page after page. */
+/** The tasks of one project that the board loads, page after page. */
 function tasksQuery(project: string, q: string) {
   const params = { path: { id: project }, query: { limit: PAGE, ...(q ? { q } : {}) } };
   return {
@@ -52,7 +52,7 @@ function tasksQuery(project: string, q: string) {
   };
 }
 
-/** Columns of several boards as one: those of the same id together, in the order in which they first come. */
+/** Columns of several boards merged by id, in the order in which they first occur. */
 function joinedColumns(projects: readonly Project[]): Column[] {
   const [first] = projects;
   if (first && projects.length === 1) return first.columns;
@@ -61,7 +61,7 @@ function joinedColumns(projects: readonly Project[]): Column[] {
     for (const { id, name, statuses } of columns) {
       const known = joined.get(id);
       const all = [...new Set([...(known?.statuses ?? []), ...statuses])];
-      // Limits are each project's own.
+      // Limits apply to one project, not to the merged column.
       joined.set(id, { id, name: known?.name ?? name, statuses: all, wip_limit: null });
     }
   return [...joined.values()];
@@ -115,7 +115,7 @@ export function useBoard(projects: readonly Project[], q: string) {
   };
 }
 
-/** The column's tasks in the board's order, with a move that is under way as if it were done. */
+/** The column's tasks in the board's order, with a pending move applied. */
 function tasksIn({ statuses }: Column, rows: Task[], ahead: Move | null): Task[] {
   const own = rows.filter(({ id, status }) => statuses.includes(status) && id !== ahead?.id);
   const moved = ahead && statuses.includes(ahead.status) && rows.find(({ id }) => id === ahead.id);

@@ -10,7 +10,7 @@ import { PRIORITY, type Task, wordOf } from "./board.ts";
 export interface CardActions {
   /** Statuses the task can be moved to, in its board's order. */
   statusesOf(task: Task): string[];
-  /** Name of its project, where the tasks of several stand together. */
+  /** Name of its project, on a board of several projects. */
   projectOf?: (task: Task) => string | undefined;
   moveTo(task: Task, status: string): void;
   shift(task: Task, by: -1 | 1): void;

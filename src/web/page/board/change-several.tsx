@@ -1,4 +1,4 @@
-/** One change to several tasks; each says how it went. */
+/** One change to several tasks, with a result for each. */
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -17,7 +17,7 @@ const words = (text: string): string[] => text.split(/[\s,]+/).filter(Boolean);
 
 interface Props {
   project: string;
-  /** Those on the board, as they are searched. */
+  /** The tasks on the board, as filtered. */
   tasks: Task[];
   statuses: string[];
   onClose(): void;

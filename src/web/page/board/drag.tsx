@@ -1,4 +1,4 @@
-/** Dragging, the one file that knows the library. What can be dragged can also be moved by the card's menu. */
+/** Dragging; the only file that uses the library. What can be dragged can also be moved by the card's menu. */
 import {
   closestCorners,
   DndContext,

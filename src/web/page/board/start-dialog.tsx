@@ -1,4 +1,4 @@
-/** Asks before agents begin on a task, with what they would do. */
+/** Asks before agents start on a task, and shows what they would do. */
 import { useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";

@@ -19,7 +19,7 @@ import { SendBack } from "./send-back.tsx";
 type Run = Schemas["Run"];
 type Diff = Schemas["RunDiff"];
 
-/** Files asked for at once. */
+/** Files per request. */
 const FILES = 50;
 
 export default function Changes({ run }: { run: Run }) {

@@ -1,4 +1,4 @@
-/** Comments on a run's changes: one as it is, one being written, and those that stand at no line that is shown. */
+/** Comments on a run's changes: one shown, one being written, and those on no line that is shown. */
 import { useState } from "react";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";

@@ -75,7 +75,7 @@ export function FileSection({ file, split, review }: Props) {
   );
 }
 
-/** Arrows go from line to line of the file, from outside of fields. */
+/** Arrow keys move from line to line of the file, outside of fields. */
 function walkLines(event: KeyboardEvent<HTMLElement>): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!by || event.target instanceof HTMLTextAreaElement) return;
@@ -90,7 +90,7 @@ function Hunks({ file, split, review }: Props) {
   const [at, setAt] = useState<{ line: string; before?: Comment } | null>(null);
   const box = useRef<HTMLDivElement>(null);
   const close = () => {
-    // Back to the line, where the keyboard was.
+    // Focus returns to the line.
     box.current?.querySelector<HTMLElement>(`[data-comment="${at?.line}"]`)?.focus();
     setAt(null);
   };
@@ -204,7 +204,7 @@ const Counted = ({ of }: { of: number | null }) => (
   <span className="pr-2 text-right text-faint tabular-nums select-none">{of}</span>
 );
 
-/** The number; with a pointer or the keyboard on it, a comment. */
+/** A line's number, which is a comment button under the pointer or focus. */
 function LineNumber({ of, line, comment }: { of: number | null; line: Line; comment(line: Line): void }) {
   if (line.kind === "note") return <span />;
   return (

@@ -6,7 +6,7 @@ export type FileChange = Schemas["RunDiffItem"];
 export interface Line {
   kind: "same" | "gone" | "new" | "note";
   text: string;
-  /** Line numbers before and after, from 1; null where the line is not. */
+  /** Line numbers before and after, from 1; null on the side where the line does not exist. */
   before: number | null;
   after: number | null;
 }
@@ -31,7 +31,7 @@ export function numbered({ header, lines }: FileChange["hunks"][number]): HunkLi
   };
 }
 
-/** Pairs for two columns: lines that went beside those that came in their place. */
+/** Pairs for two columns: removed lines beside the lines that replaced them. */
 export function sideBySide(lines: Line[]): [Line | null, Line | null][] {
   const pairs: [Line | null, Line | null][] = [];
   let gone: Line[] = [];

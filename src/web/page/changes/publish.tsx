@@ -23,7 +23,7 @@ export function Publish({ run }: { run: Run }) {
     { enabled: run.project_id !== null },
   );
   const host = api.useQuery("get", "/v1/codehost/app/status");
-  // A run without one answers 404, which is no error here.
+  // A run without one answers 404, which is not an error here.
   const asked = { retry: false, enabled: host.data?.connected === true };
   const pull = api.useQuery("get", "/v1/runs/{id}/pull-request", { params }, asked);
   if (!run.branch || !project.data?.repository) return null;

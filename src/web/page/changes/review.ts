@@ -13,10 +13,10 @@ interface Kept {
 }
 
 export interface Review {
-  /** Those that the run was not sent back with. */
+  /** Comments that the run was not yet sent back with. */
   comments: Comment[];
   viewed: ReadonlySet<string>;
-  /** Writes a comment at a line, or another text of `before`. @throws Problem. */
+  /** Writes a comment at a line, or changes the text of `before`. @throws Problem. */
   save(path: string, line: Line, body: string, before?: Comment): Promise<void>;
   /** @throws Problem. */
   remove(comment: Comment): Promise<void>;
@@ -30,7 +30,7 @@ const keyOf = (run: string) => `skep-review-${run}`;
 function read(run: string, head: string): Kept {
   try {
     const kept = JSON.parse(localStorage.getItem(keyOf(run)) ?? "null") as Kept | null;
-    // Another commit is another change: what was read is to be read again.
+    // A new commit is a new change: files have to be read again.
     if (kept?.head === head) return kept;
   } catch {}
   return { viewed: [], head };

@@ -41,7 +41,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
             </p>
             <Field
               label="From"
-              hint="The results of this step and of those after it are made again."
+              hint="This step and those after it run again."
               error={fieldError(action.error, "from_step")}
             >
               <Select name="from_step" defaultValue={likelyStep(steps)}>

@@ -1,4 +1,4 @@
-/** A chat as it is shown: its messages page by page, and the words of the reply that is being given. */
+/** A chat as it is shown: its messages page by page, and the text of the running reply. */
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -34,12 +34,12 @@ export interface Reply {
 }
 
 const ASK_AGAIN_MS = 120;
-/** Words are drawn at most so often, ms. */
+/** Least time between two draws of the reply, ms. */
 const PAINT_MS = 60;
 
 /**
- * The words of the running reply: those that the server gave with the chat, and those of the events after them. What
- * ends a stretch of words (a tool call, the end) asks for the chat again, in which they then are a message.
+ * The text of the running reply: what the server gave with the chat, and the events after it. What ends a piece of text
+ * (a tool call, the end) fetches the chat again, in which the text is then a message.
  * @param id of the session.
  */
 export function useReply(id: string, given: Chat["reply"] | undefined, askAgain: () => unknown): Reply {

@@ -115,7 +115,7 @@ function NewChat({ agent, onClose }: { agent: string; onClose(): void }) {
       title="New chat"
       word="Start"
       agent={agent === "1" ? "" : agent}
-      words={{ name: "message", label: "First message", placeholder: "It can also be said later." }}
+      words={{ name: "message", label: "First message", placeholder: "Optional: you can also write it later." }}
       onClose={onClose}
       submit={async (body, message) => {
         const chat = await must(client.POST("/v1/chat/sessions", { body }));

@@ -10,7 +10,7 @@ type Mode = "queue" | "steer" | "interrupt";
 const MODES: [Mode, string, string][] = [
   ["queue", "After this reply", "It waits for its turn."],
   ["steer", "Into this reply", "The agent reads it before its next step; a running tool is not disturbed."],
-  ["interrupt", "Instead of it", "The reply ends, what was said of it is kept."],
+  ["interrupt", "Instead of it", "The reply ends; what it said so far is kept."],
 ];
 
 export interface Outgoing {
@@ -20,7 +20,7 @@ export interface Outgoing {
 }
 
 interface Props {
-  /** A reply is being given. */
+  /** Whether a reply is running. */
   busy: boolean;
   draft: string;
   setDraft(text: string): void;
@@ -29,7 +29,7 @@ interface Props {
   onSent(): void;
 }
 
-export function Composer({ busy, draft, setDraft, onSent, ...deeds }: Props) {
+export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
   const [mode, setMode] = useState<Mode>("queue");
   const [over, setOver] = useState(false);
   const action = useAction();
@@ -61,14 +61,14 @@ export function Composer({ busy, draft, setDraft, onSent, ...deeds }: Props) {
     setMode("queue");
     // One after another, in the order they were written.
     sent.current = sent.current.then(async () => {
-      const done = await action.run(() => deeds.send(outgoing));
+      const done = await action.run(() => actions.send(outgoing));
       // What was refused can be changed and sent again, unless something else is being written already.
       if (!done && now.current === "") setDraft(draft);
       if (done) onSent();
     });
     box.current?.focus();
   };
-  const stop = () => action.run(deeds.stop);
+  const stop = () => action.run(actions.stop);
   const drop = (event: DragEvent) => {
     event.preventDefault();
     setOver(false);

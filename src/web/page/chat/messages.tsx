@@ -1,4 +1,4 @@
-/** What was said: people on a tinted ground, the agent's words as Markdown, its tools as cards, what was taken back folded. */
+/** The messages: people's on a tinted background, the agent's as Markdown, its tools as cards, withdrawn ones folded. */
 import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "lucide-react";
 import { lazy, memo, type ReactNode, Suspense } from "react";
 import { siteUrl } from "../../api/client.ts";
@@ -29,7 +29,7 @@ interface ListProps {
   actions: MessageActions | null;
 }
 
-/** Messages in order; a row of withdrawn ones is one fold. */
+/** Messages in order; consecutive withdrawn ones are one fold. */
 export function Messages({ messages, agent, busy, actions }: ListProps) {
   const groups: Message[][] = [];
   for (const message of messages) {
@@ -168,7 +168,7 @@ function Attachment({ file }: { file: Message["attachments"][number] }) {
   );
 }
 
-/** The reply that is being given. Read out when it is whole, not word by word. */
+/** The running reply. Screen readers read it when it is complete, not word by word. */
 export function RunningReply({ agent, reply }: { agent: string; reply: Reply }) {
   return (
     <article aria-label={`${agent}, answering`} aria-busy>

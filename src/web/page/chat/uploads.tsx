@@ -1,7 +1,7 @@
 /** Files that go with the next message: chosen, pasted or dropped, sent to the server at once. */
 import { CircleAlert, FileText, LoaderCircle, X } from "lucide-react";
 import { useState } from "react";
-import { client, must, problemOf } from "../../api/client.ts";
+import { client, multipart, must, problemOf } from "../../api/client.ts";
 import { bytes } from "../../ui/format.ts";
 
 export interface Upload {
@@ -30,7 +30,7 @@ export function useUploads(): Uploads {
     const form = new FormData();
     form.set("file", file, file.name || "pasted.png");
     try {
-      const call = client.POST("/v1/attachments/upload", { body: form as never, bodySerializer: () => form });
+      const call = client.POST("/v1/attachments/upload", multipart(form));
       change(key, { id: (await must(call)).id });
     } catch (error) {
       change(key, { error: problemOf(error).detail });

@@ -123,7 +123,7 @@ function Connected({
               </span>,
             ],
             ["Acts as", login === null ? "nobody yet" : name && name !== login ? `${name} (${login})` : login],
-            ...(allowed.length > 0 ? [["May", allowed.join(", ")] as [string, string]] : []),
+            allowed.length > 0 ? ["May", allowed.join(", ")] : null,
             [
               "Webhook",
               webhook.configured ? (
@@ -132,7 +132,7 @@ function Connected({
                   <CopyButton text={address} label="Copy the webhook's address" />
                 </span>
               ) : (
-                "no secret is set, so every delivery is refused"
+                "no secret is set, so all deliveries are refused"
               ),
             ],
             ["Last delivery", webhook.last_delivery_at ? <Ago key="last" at={webhook.last_delivery_at} /> : "none yet"],

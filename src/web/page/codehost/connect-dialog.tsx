@@ -14,7 +14,7 @@ type Connection = Schemas["CodeHostConnection"];
 type Kind = Connection["kind"];
 
 const WEBHOOKS = "/v1/codehost/webhooks";
-const kept = (there: boolean): string => (there ? "One is kept. Left empty, it stays." : "");
+const kept = (there: boolean): string => (there ? "One is stored. Leave empty to keep it." : "");
 
 export function ConnectDialog({ onClose }: { onClose(): void }) {
   const query = api.useQuery("get", "/v1/codehost/connection", undefined, { staleTime: 0 });
@@ -105,7 +105,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
   );
 }
 
-/** What to make on the host first. */
+/** What to create on the host first. */
 function Guide({ github }: { github: boolean }) {
   const address = new URL(siteUrl(WEBHOOKS), location.origin).href;
   return (

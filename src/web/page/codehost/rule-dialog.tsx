@@ -1,4 +1,4 @@
-/** A rule, made or changed. */
+/** The form that creates or changes a rule. */
 import { useState } from "react";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -24,7 +24,7 @@ const BY: Record<Rule["permission"], string> = {
   admin: "its administrators",
 };
 
-/** @param rule the one that is changed; none to make one. */
+/** @param rule the rule to change; a new one without it. */
 export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(): void }) {
   const action = useAction();
   const [event, setEvent] = useState<Event>(rule?.event ?? "issue_labeled");
@@ -87,7 +87,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
             <Input name="command" required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
           </Field>
         )}
-        <Field label="By" hint="As the host says at that moment." error={about("permission")}>
+        <Field label="By" hint="The host is asked for the actor's rights at that moment." error={about("permission")}>
           <Select name="permission" defaultValue={rule?.permission ?? "write"}>
             {Object.entries(BY).map(([id, word]) => (
               <option key={id} value={id}>

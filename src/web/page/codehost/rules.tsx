@@ -1,4 +1,4 @@
-/** Rules: what on the code host starts a run, by whose hand, and a trial of each. */
+/** Rules: what on the code host starts a run, who may start it, and a trial of each. */
 import { FlaskConical, MoreHorizontal, Plus, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -22,7 +22,7 @@ const when = ({ event, label, command }: Rule): string =>
 export function RulesView() {
   const query = usePages("/v1/codehost/rules", { query: { limit: 50 } });
   const [shown, show] = useParam("rule");
-  const [deed, setDeed] = useState<{ is: "try" | "delete"; rule: Rule }>();
+  const [dialog, setDialog] = useState<{ is: "try" | "delete"; rule: Rule }>();
   const action = useAction();
   const toggle = ({ id, enabled }: Rule) =>
     action.run(async () => {
@@ -62,7 +62,7 @@ export function RulesView() {
               {
                 label: "Try it",
                 icon: <FlaskConical aria-hidden size={14} />,
-                act: () => setDeed({ is: "try", rule }),
+                act: () => setDialog({ is: "try", rule }),
               },
               {
                 label: rule.enabled ? "Switch off" : "Switch on",
@@ -74,7 +74,7 @@ export function RulesView() {
                 label: "Delete",
                 icon: <Trash2 aria-hidden size={14} />,
                 danger: true,
-                act: () => setDeed({ is: "delete", rule }),
+                act: () => setDialog({ is: "delete", rule }),
               },
             ]}
           />
@@ -116,18 +116,18 @@ export function RulesView() {
         }
       </Await>
       {(shown === "new" || edited) && <RuleDialog key={shown} rule={edited} onClose={() => show("")} />}
-      {deed?.is === "try" && <TryDialog rule={deed.rule} onClose={() => setDeed(undefined)} />}
-      {deed?.is === "delete" && (
+      {dialog?.is === "try" && <TryDialog rule={dialog.rule} onClose={() => setDialog(undefined)} />}
+      {dialog?.is === "delete" && (
         <Confirm
-          title={`Delete the rule ${deed.rule.name}?`}
+          title={`Delete the rule ${dialog.rule.name}?`}
           word="Delete the rule"
-          onClose={() => setDeed(undefined)}
+          onClose={() => setDialog(undefined)}
           act={async () => {
-            await must(client.DELETE("/v1/codehost/rules/{id}", { params: { path: { id: deed.rule.id } } }));
+            await must(client.DELETE("/v1/codehost/rules/{id}", { params: { path: { id: dialog.rule.id } } }));
             await refresh("/v1/codehost/rules");
           }}
         >
-          It starts nothing more. Runs that it started continue.
+          It starts no more runs. Those that it started continue.
         </Confirm>
       )}
     </>

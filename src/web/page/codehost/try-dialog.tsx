@@ -36,7 +36,7 @@ export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; on
         </Field>
         <Field
           label="Who does it"
-          hint="A login on the host. Left empty: who opened it."
+          hint="A login on the host. Left empty: the person who opened it."
           error={fieldError(action.error, "actor")}
         >
           <Input name="actor" spellCheck={false} />

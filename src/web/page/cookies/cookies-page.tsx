@@ -1,7 +1,7 @@
 /** Cookie files of websites, and which agents may use them for you. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, fieldError, multipart, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -88,7 +88,7 @@ function AddSet({ onClose }: { onClose(): void }) {
           event.preventDefault();
           const form = new FormData(event.currentTarget);
           void action.run(async () => {
-            const call = client.POST("/v1/browser/cookies", { body: form as never, bodySerializer: () => form });
+            const call = client.POST("/v1/browser/cookies", multipart(form));
             await must(call);
             await refreshCookies();
             onClose();

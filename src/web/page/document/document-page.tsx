@@ -62,7 +62,7 @@ function DocumentView({ document }: { document: Doc }) {
         facts={[
           ["File", document.source],
           ["Size", bytes(document.size_bytes)],
-          ...(document.pages === null ? [] : [["Pages", document.pages] as [string, number]]),
+          document.pages === null ? null : ["Pages", document.pages],
           ["Sections", document.sections],
           ["Tokens, about", count(document.tokens)],
           ["Read by", document.project_id ? "all of its project" : "you alone"],

@@ -1,7 +1,7 @@
-/** What is handed in: a file that is read, or what was said in a meeting, which an agent works up. */
+/** The forms for a file, which is read, and for a meeting's transcript, which an agent processes. */
 import { type DragEvent, useState } from "react";
 import { useLocation } from "wouter";
-import { client, fieldError, must } from "../../api/client.ts";
+import { client, fieldError, multipart, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -25,7 +25,7 @@ export function AddDocument({ onClose }: { onClose(): void }) {
           const form = new FormData();
           if (file) form.set("file", file, file.name);
           for (const name of ["title", "project_id"]) if (text(name)) form.set(name, text(name));
-          await must(client.POST("/v1/ingest/document", { body: form as never, bodySerializer: () => form }));
+          await must(client.POST("/v1/ingest/document", multipart(form)));
           await refresh("/v1/documents");
           notify("It is being read.");
           onClose();

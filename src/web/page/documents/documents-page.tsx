@@ -1,4 +1,4 @@
-/** Documents: handed in, read in the background, searched. */
+/** Documents: uploaded, read in the background, searched. */
 import { Captions, FileUp } from "lucide-react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
@@ -87,7 +87,7 @@ export default function DocumentsPage() {
   );
 }
 
-/** The best paragraphs, one a section. */
+/** The best paragraphs, one per section. */
 export function Hits({ q, document }: { q: string; document?: string }) {
   const query = api.useQuery("get", "/v1/documents/search", {
     params: { query: { query: q, limit: 30, ...(document ? { document_id: document } : {}) } },

@@ -23,7 +23,7 @@ export interface Neighbour {
   line: number;
   /** Steps from the focus: below 0 what depends on it, above what it depends on. */
   hop: number;
-  /** Opened: what is behind it is shown. */
+  /** Whether its own neighbours are shown. */
   open: boolean;
 }
 
@@ -37,12 +37,12 @@ export interface Line {
 export interface Neighbourhood {
   columns: Neighbour[][];
   lines: Line[];
-  /** More there than are shown. */
+  /** There are more than are shown. */
   truncated: boolean;
 }
 
 /**
- * What is shown once each of these symbols was opened, the first being the focus. Behind a symbol of the left side stands
+ * What is shown once each of these symbols was opened, the first being the focus. Behind a symbol of the left side is
  * what depends on it, behind one of the right what it depends on.
  */
 export function grown(opened: readonly string[], answers: readonly (Columns | undefined)[]): Neighbourhood {

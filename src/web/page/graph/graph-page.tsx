@@ -1,4 +1,4 @@
-/** The code graph of a project. One begins with a search, never with the whole graph. */
+/** The code graph of a project. It starts with a search, never with the whole graph. */
 import { lazy, Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";

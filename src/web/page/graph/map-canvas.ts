@@ -7,10 +7,10 @@ export interface MapView {
   /** Shows one cluster. */
   show(cluster: number): void;
   zoom(factor: number): void;
-  /** Symbols to bring out; an empty set: none. */
+  /** Symbols to highlight; an empty set: none. */
   mark(nodes: ReadonlySet<number>): void;
   draw(): void;
-  /** What is at a place of the canvas. */
+  /** What is at a position of the canvas. */
   at(x: number, y: number): { node?: number; cluster?: number };
   pan(x: number, y: number): void;
 }
@@ -92,7 +92,7 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
     context.lineWidth = 1;
   }
 
-  /** Those within one cluster; between clusters the links stand for them. */
+  /** Edges within one cluster; those between clusters are drawn as links of the clusters. */
   function paintEdges(colour: string): void {
     context.strokeStyle = colour;
     context.globalAlpha = 0.5;

@@ -1,4 +1,4 @@
-/** The whole project at a glance: clusters that unfold into their most connected symbols. Its twin is a list. */
+/** The whole project at a glance: clusters that unfold into their most connected symbols. The list beside it shows the same. */
 import { useQuery } from "@tanstack/react-query";
 import { Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";

@@ -1,6 +1,6 @@
 /**
  * A symbol drawn between what depends on it, at the left, and what it depends on, at the right. Each symbol can be opened
- * for one step more. The lists below say the same in words.
+ * for one step more. The lists below show the same as text.
  */
 import { useQueries } from "@tanstack/react-query";
 import { Minus, Plus } from "lucide-react";
@@ -45,7 +45,7 @@ const TONE: Record<string, string> = {
 function Path({ line, places, near }: { line: Line; places: ReadonlyMap<string, Place>; near: boolean }) {
   const [from, to] = [places.get(line.from), places.get(line.to)];
   if (!from || !to) return null;
-  // From the side that looks at the other, also where a call goes back.
+  // From the side that faces the other box, also where a call goes back.
   const ahead = from.x < to.x;
   const [x1, x2] = [from.x + (ahead ? BOX.width : 0), to.x + (ahead ? 0 : BOX.width)];
   const [y1, y2] = [from.y + BOX.height / 2, to.y + BOX.height / 2];
@@ -73,7 +73,7 @@ export function Neighbourhood({ project, focus }: { project: string; focus: stri
   );
   const { places, width, height } = placesOf(columns);
   const middle = places.get(opened.at(-1) ?? focus)?.x;
-  // What was opened last is in the middle of what can be seen, also when a step to the left moves everything.
+  // Scrolls to what was opened last, also when a step to the left moves everything.
   useLayoutEffect(() => {
     const view = box.current;
     if (view && middle !== undefined) view.scrollLeft = middle + BOX.width / 2 - view.clientWidth / 2;

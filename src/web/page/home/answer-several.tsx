@@ -1,4 +1,4 @@
-/** Several questions answered alike. What each answer does is beside it: nothing is approved unread. */
+/** Several questions answered at once. What each answer does is shown beside it: nothing is approved unread. */
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";

@@ -1,4 +1,4 @@
-/** Shown until there is a project: what to do, in order, with what is done already ticked. */
+/** Shown until there is a project: what to do, in order, with finished steps ticked. */
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -46,7 +46,7 @@ export function FirstSteps({ seen }: { seen: boolean }) {
           <Step
             done={real}
             title="Give the agents a model"
-            about="A key of a provider, or Ollama on this machine. Until then a scripted model plays along, for nothing."
+            about="A key of a provider, or Ollama on this machine. Until then a scripted model stands in and costs nothing."
           >
             <ButtonLink href="/providers" kind={real ? "quiet" : "primary"}>
               Model providers

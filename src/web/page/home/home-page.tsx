@@ -1,4 +1,4 @@
-/** The inbox: what waits for me, what runs, what broke, what it cost today. */
+/** The inbox: what waits for you, what runs, what failed, what it cost today. */
 import { Play } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
@@ -15,7 +15,7 @@ import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 
 const DAY_MS = 86_400_000;
 
-/** Midnight here, and the same time a day before now, both rounded so that the questions stay the same for a while. */
+/** Local midnight, and a day ago, both rounded so that the queries stay the same for a while. */
 const today = () => new Date(new Date().setHours(0, 0, 0, 0)).toISOString();
 const yesterday = () => new Date(Math.floor((Date.now() - DAY_MS) / 600_000) * 600_000).toISOString();
 

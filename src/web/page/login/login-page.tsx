@@ -7,7 +7,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { Loading, ProblemNote, Warning } from "../../ui/note.tsx";
 
 interface Props {
-  /** The session ended while a page was open, which is still there below this. */
+  /** Set when the session ended while a page was open, which is still there below this. */
   again?: boolean;
   onDone(): Promise<void>;
 }
@@ -26,7 +26,7 @@ export function LoginPage({ again = false, onDone }: Props) {
         }}
       />
     );
-  // Which form it is must be known before anybody types into it.
+  // The form must be known before anybody types into it.
   if (status.isPending && !again)
     return (
       <Card title="Skep">
@@ -133,7 +133,7 @@ function SignOn() {
   );
 }
 
-/** The very first start where others can get in: the person who has the token from the server's log makes the account. */
+/** The first start of a server that others can reach: the setup token from its log lets one person make the account. */
 function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -199,7 +199,7 @@ function PlainHttp() {
   return <Warning>This page came over plain http: others in the network can read what you type.</Warning>;
 }
 
-/** @param within it is in a dialog over a page, which has the landmark. */
+/** @param within whether it is in a dialog over a page, which already has the landmark. */
 function Card({ title, within = false, children }: { title: string; within?: boolean; children: ReactNode }) {
   const Landmark = within ? "div" : "main";
   return (

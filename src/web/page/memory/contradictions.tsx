@@ -1,4 +1,4 @@
-/** Entries that seem to say opposite things: which one holds, or that both are true. And going through a vault now. */
+/** Entries that seem to contradict each other: which one is right, or that both are. And consolidating a vault now. */
 import { Sparkles } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -111,7 +111,7 @@ function SideView({ agent, side: { entry, title, type, content, trusted, says, u
   );
 }
 
-/** What says the same is merged, what contradicts is listed; each change can be undone. */
+/** Merges entries that say the same and lists contradictions; each change can be undone. */
 function Consolidation({ agent }: { agent: string }) {
   const action = useAction();
   const [job, setJob] = useState<string>();

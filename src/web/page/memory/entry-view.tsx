@@ -1,4 +1,4 @@
-/** One entry: what it says, where it is from, how it is scored; edited, confirmed, pinned, superseded, taken back. */
+/** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
 import { Check as CheckIcon, Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { lazy, Suspense, useState } from "react";
 import { Link, useLocation } from "wouter";
@@ -144,11 +144,9 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
           ["For", entry.owner_id ? "its owner alone" : "everybody"],
           ["Added", <Ago key="added" at={entry.created_at} />],
           ["Changed", <Ago key="changed" at={entry.updated_at} />],
-          ...(entry.expires_at
-            ? ([["Expires", <Ago key="ends" at={entry.expires_at} />]] as [string, React.ReactNode][])
-            : []),
+          entry.expires_at ? ["Expires", <Ago key="ends" at={entry.expires_at} />] : null,
           ["File", <code key="file">{`vaults/${entry.agent_id}/${entry.id}.md`}</code>],
-          ...(entry.tags.length > 0 ? ([["Tags", entry.tags.join(", ")]] as [string, React.ReactNode][]) : []),
+          entry.tags.length > 0 ? ["Tags", entry.tags.join(", ")] : null,
         ]}
       />
       <ScoreOf entry={entry} rate={rate} busy={action.busy} />
@@ -198,16 +196,12 @@ function ScoreOf({ entry, rate, busy }: { entry: Entry; rate(useful: boolean): u
       <FactRow
         facts={[
           ["Score", entry.score.toFixed(2)],
-          ...(score
-            ? ([
-                ["Recalled", plural(score.accesses, "time")],
-                ["Rated useful", score.useful],
-                ["Not useful", score.not_useful],
-                ["Usefulness", score.usefulness.toFixed(2)],
-                ["Recency", score.recency.toFixed(2)],
-                ["Frequency", score.frequency.toFixed(2)],
-              ] as [string, React.ReactNode][])
-            : []),
+          score ? ["Recalled", plural(score.accesses, "time")] : null,
+          score ? ["Rated useful", score.useful] : null,
+          score ? ["Not useful", score.not_useful] : null,
+          score ? ["Usefulness", score.usefulness.toFixed(2)] : null,
+          score ? ["Recency", score.recency.toFixed(2)] : null,
+          score ? ["Frequency", score.frequency.toFixed(2)] : null,
         ]}
       />
     </Section>

@@ -53,7 +53,7 @@ export default function MemoryPage() {
       <PageHeader
         title="Memory"
         cli="skep memory"
-        about="What agents have noted to do better next time. They are files of yours, to read and correct."
+        about="What agents have noted to do better next time. The entries are files that you can read and correct."
         actions={
           admin && (
             <Button icon={<Settings2 aria-hidden size={14} />} onClick={() => setSettings(true)}>
@@ -153,7 +153,7 @@ const NUMBERS = [
   ["usefulness_weight", "Weight of usefulness", "0.05", "The three weights sum to 1."],
   ["recency_weight", "Weight of recency", "0.05", ""],
   ["frequency_weight", "Weight of frequency", "0.05", ""],
-  ["half_life_days", "Half-life, days", "1", "After that long an entry counts half as recent."],
+  ["half_life_days", "Half-life, days", "1", "After this long an entry counts half as recent."],
   ["recency_floor", "Least recency", "0.05", ""],
   ["frequency_cap", "Most accesses that count", "1", ""],
   ["recall_tokens", "Tokens of memory in a prompt", "1", ""],

@@ -1,4 +1,4 @@
-/** A channel, made or changed. Its address, token and key are typed in and never shown again. */
+/** The form that creates or changes a channel. Its address, token and key are never shown again. */
 import { useState } from "react";
 import { client, fieldError, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -19,10 +19,10 @@ const WHEN: [Channel["on"][number], string][] = [
   ["failed", "A run failed"],
   ["ended", "A run ended: succeeded, failed or was cancelled"],
 ];
-const kept = "One is kept. Left empty, it stays.";
+const kept = "One is stored. Leave empty to keep it.";
 
 interface Props {
-  /** The one that is changed; none to make one. */
+  /** The channel to change; a new one without it. */
   channel: Channel | undefined;
   onClose(): void;
   /** With the id of the new one. */

@@ -41,7 +41,7 @@ const COLUMNS: Column<Delivery>[] = [
 ];
 
 export function ChannelView({ channel, onClose }: { channel: Channel; onClose(): void }) {
-  const [deed, setDeed] = useState<"edit" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
   const [tested, setTested] = useState<Delivery>();
   const action = useAction();
   const params = { path: { id: channel.id } };
@@ -57,9 +57,9 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
       setTested(await must(client.POST("/v1/notification-channels/{id}/test", { params })));
       await refresh("/v1/notification-channels");
     });
-  const back = () => setDeed(null);
-  if (deed === "edit") return <ChannelForm channel={channel} onClose={back} />;
-  if (deed === "delete")
+  const back = () => setDialog(null);
+  if (dialog === "edit") return <ChannelForm channel={channel} onClose={back} />;
+  if (dialog === "delete")
     return (
       <Confirm
         title={`Delete ${channel.name}?`}
@@ -89,8 +89,8 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
         <Button kind="primary" busy={action.busy} onClick={test}>
           {action.busy ? "Sending…" : "Send a test"}
         </Button>
-        <Button onClick={() => setDeed("edit")}>Edit</Button>
-        <Button kind="danger" onClick={() => setDeed("delete")}>
+        <Button onClick={() => setDialog("edit")}>Edit</Button>
+        <Button kind="danger" onClick={() => setDialog("delete")}>
           Delete
         </Button>
       </div>

@@ -1,4 +1,4 @@
-/** What the server has to say: a budget that is nearly used, a clone that fails, an update. */
+/** Notices of the server: a budget that is nearly used, a clone that fails, an update. */
 import { client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";

@@ -1,4 +1,4 @@
-/** Where you are notified of runs, and what the server has to say to you. */
+/** Where you are notified of runs, and the server's notices. */
 import { BellPlus } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -44,7 +44,7 @@ export default function NotificationsPage() {
     <>
       <PageHeader
         title="Notifications"
-        about="Skep can tell you that a run waits for you, failed or ended, where you look anyway."
+        about="Skep can tell you that a run waits for you, failed or ended, where you will see it."
         cli="skep notifications"
       />
       <Tabs

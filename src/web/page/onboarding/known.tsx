@@ -1,4 +1,4 @@
-/** What the interviewers know so far, part by part, filled in while one talks. */
+/** What the interviewers know so far, part by part, filled in as the chat goes on. */
 import { CircleCheck, CircleDashed, LoaderCircle } from "lucide-react";
 import { Panel } from "../../ui/page.tsx";
 import { Value } from "../../ui/value.tsx";

@@ -62,12 +62,12 @@ function View({ id }: { id: string }) {
 }
 
 function Header({ onboarding }: { onboarding: Onboarding }) {
-  const [deed, setDeed] = useState<"abandon" | "purge" | null>(null);
+  const [dialog, setDialog] = useState<"abandon" | "purge" | null>(null);
   const [, navigate] = useLocation();
   const { id, status, title, context, project_id } = onboarding;
   const active = status === "active";
   const remove = async () => {
-    const purge = deed === "purge";
+    const purge = dialog === "purge";
     const params = { path: { id }, query: purge ? { purge: true } : {} };
     await must(client.DELETE("/v1/onboarding/sessions/{id}", { params }));
     if (purge) navigate("/onboarding");
@@ -92,25 +92,25 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
               </ButtonLink>
             )}
             {active ? (
-              <Button kind="danger" onClick={() => setDeed("abandon")}>
+              <Button kind="danger" onClick={() => setDialog("abandon")}>
                 Give up
               </Button>
             ) : (
-              <Button kind="danger" onClick={() => setDeed("purge")}>
+              <Button kind="danger" onClick={() => setDialog("purge")}>
                 Delete
               </Button>
             )}
           </>
         }
       />
-      {deed && (
+      {dialog && (
         <Confirm
-          title={deed === "purge" ? "Delete the onboarding?" : "Give up the onboarding?"}
-          word={deed === "purge" ? "Delete it" : "Give it up"}
-          onClose={() => setDeed(null)}
+          title={dialog === "purge" ? "Delete the onboarding?" : "Give up the onboarding?"}
+          word={dialog === "purge" ? "Delete it" : "Give it up"}
+          onClose={() => setDialog(null)}
           act={remove}
         >
-          {deed === "purge"
+          {dialog === "purge"
             ? "What was said is removed. A project made from it stays."
             : "No project is made. What was said stays readable."}
         </Confirm>

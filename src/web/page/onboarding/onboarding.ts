@@ -10,7 +10,7 @@ export type Phase = (typeof PHASES)[number];
 
 export const refreshOnboarding = () => refresh("/v1/onboarding", "/v1/projects");
 
-/** The word by which its state is looked up. */
+/** Its state as a key of the status table. */
 export function statusOf({ status, busy }: Pick<Onboarding, "status" | "busy">): string {
   if (status === "completed") return "done";
   if (status === "abandoned") return "cancelled";

@@ -1,7 +1,7 @@
 /** Suggests keys and values in a pipeline's text, from the JSON Schema that the server checks it by. */
 import type { CompletionContext, CompletionResult } from "@codemirror/autocomplete";
 
-/** Of JSON Schema what the server's document uses. */
+/** The part of JSON Schema that the server's document uses. */
 export interface Schema {
   description?: string;
   type?: string;
@@ -19,12 +19,12 @@ export interface Suggestion {
 
 interface Line {
   indent: number;
-  /** Undefined for an item of a list that is no mapping. */
+  /** Undefined for a list item that is not a mapping. */
   key: string | undefined;
   item: boolean;
 }
 
-/** A line's place: `- id: do` is an item whose keys stand two columns to the right of its dash. */
+/** A line's place: `- id: do` is an item whose keys are two columns to the right of its dash. */
 function lineOf(text: string): Line | undefined {
   const match = /^(\s*)((?:-\s+)*)(?:([\w-]+):)?/.exec(text);
   if (!match || text.trim() === "" || text.trim().startsWith("#")) return undefined;
@@ -60,7 +60,7 @@ export function pathAt(lines: readonly string[], at: number, indent: number, ite
 
 const variants = (schema: Schema): Schema[] => (schema.anyOf ? schema.anyOf.flatMap(variants) : [schema]);
 
-/** What may stand at a path. */
+/** What is allowed at a path. */
 export function schemasAt(root: Schema, path: readonly string[]): Schema[] {
   return path.reduce<Schema[]>(
     (now, name) =>

@@ -1,4 +1,4 @@
-/** The steps of a pipeline's text as the graph draws them. The text may be anything. */
+/** The steps of a pipeline's text as the graph draws them. The text may be invalid. */
 import type { Schemas } from "../../api/client.ts";
 
 type StepPlan = Schemas["StepPlan"];
@@ -19,7 +19,7 @@ function leadsBack(step: Loose): StepPlan["leads_back"] {
   return back ? [...routed, { to: back, why: "failed" }] : routed;
 }
 
-/** @returns the steps that can be made out. */
+/** @returns the steps that can be recognised. */
 export function plansOf(definition: unknown): StepPlan[] {
   const steps = isObject(definition) && Array.isArray(definition["steps"]) ? definition["steps"] : [];
   const named = steps.filter((step): step is Loose => isObject(step) && typeof step["id"] === "string");

@@ -77,7 +77,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
         if (isConflict(thrown)) setTheirs((await must(client.GET("/v1/pipelines/{id}", { params }))).source);
         throw thrown;
       });
-      notify("Saved. Runs that began keep the text they began with.");
+      notify("Saved. Runs that have started keep their own copy.");
       await refresh("/v1/pipelines");
     });
   const title = stored ? stored.name || stored.id : "New pipeline";
@@ -188,7 +188,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   );
 }
 
-/** Suggestions from the server's schema, its agents and models. The same function for as long as the page is open. */
+/** Suggestions from the server's schema, its agents and models. The same function while the page is open. */
 function useCompletion() {
   const many = { params: { query: { limit: 200 } } };
   const schema = api.useQuery("get", "/v1/pipelines/schema.json", undefined, { staleTime: Number.POSITIVE_INFINITY });
@@ -221,7 +221,7 @@ function Problems({ problems }: { problems: Schemas["ValidatePipelineAnswer"]["p
   );
 }
 
-/** The steps as they would run; while the text cannot be read, as they last could. */
+/** The steps as they would run; while the text cannot be parsed, those of the last text that could. */
 function Picture({ source }: { source: string }) {
   const [last, setLast] = useState<ReturnType<typeof plansOf>>([]);
   const plans = useMemo(() => {

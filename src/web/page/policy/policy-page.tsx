@@ -86,7 +86,7 @@ function Vision({ project }: { project: Project }) {
 
 function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; tagged: Tagged<Policy> }) {
   const [kind, setKind] = useParam("work", "feature");
-  const work = (WORK_TYPES as readonly string[]).includes(kind) ? (kind as WorkType) : "feature";
+  const work = WORK_TYPES.find((one) => one === kind) ?? "feature";
   const [rules, setRules] = useState<Policy["rules"]>(value.rules);
   const [theirs, setTheirs] = useState<Policy>();
   const [waits, setWaits] = useState(value.wait_for_merge);

@@ -21,7 +21,7 @@ const bodyOf = ({ text }: Fields) => ({
 });
 
 interface AddProps {
-  /** What the form is filled with. */
+  /** Initial values of the form. */
   name?: string | undefined;
   repository?: string;
   onClose(): void;

@@ -98,7 +98,7 @@ function ProjectView({ project }: { project: Project }) {
           in the lists. This cannot be undone.
           <label className="mt-3 flex items-center gap-2">
             <input type="checkbox" checked={force} onChange={(event) => setForce(event.target.checked)} />
-            Also when the work of runs was merged nowhere
+            Also when runs have work that was not merged
           </label>
         </Confirm>
       )}

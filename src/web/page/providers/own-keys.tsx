@@ -1,4 +1,4 @@
-/** A user's own provider keys: used first for what that user starts, and paid by them. */
+/** A user's own provider keys: used first for what that user starts, and billed to them. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, fieldError, must } from "../../api/client.ts";

@@ -76,14 +76,14 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
         >
           <Field
             label="API key"
-            hint={masked_key ? `Kept: ${masked_key}. Left empty, it stays.` : "Sealed here and never shown again."}
+            hint={masked_key ? `Kept: ${masked_key}. Leave empty to keep it.` : "Sealed here and never shown again."}
             error={fieldError(action.error, "api_key")}
           >
             <Input name="api_key" type="password" autoComplete="off" spellCheck={false} autoFocus />
           </Field>
           <Field
             label="Address"
-            hint="Another address drops the key that is kept."
+            hint="Changing the address drops the stored key."
             error={fieldError(action.error, "base_url")}
           >
             <Input name="base_url" defaultValue={base_url ?? ""} spellCheck={false} />

@@ -44,9 +44,7 @@ function RoutineView({ routine }: { routine: Routine }) {
         facts={[
           ["When", scheduleText(routine.schedule)],
           ["Time zone", routine.timezone],
-          ...(routine.blackouts.length > 0
-            ? [["Not", routine.blackouts.map(blackoutText).join("; ")] as [string, string]]
-            : []),
+          routine.blackouts.length > 0 ? ["Not", routine.blackouts.map(blackoutText).join("; ")] : null,
           ["Next", routine.next_run_at ? dateTime(routine.next_run_at) : "never"],
           ["Worked", plural(routine.runs, "time")],
           ["Model", routine.model ?? "the agent's"],
@@ -61,7 +59,7 @@ function RoutineView({ routine }: { routine: Routine }) {
   );
 }
 
-/** Why it does not run by itself, with what helps. */
+/** Why it does not run by itself, and what to do about it. */
 function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routine["blocked"]>) {
   const admin = useAdmin();
   const action = useAction();

@@ -1,4 +1,4 @@
-/** A week of routines: the result of the times behind, and what is planned. */
+/** A week of routines: results of past times, and what is planned. */
 import { useQueries } from "@tanstack/react-query";
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { Link } from "wouter";
@@ -14,10 +14,10 @@ import { useNow } from "../../ui/time.tsx";
 type Tick = RowOf<"/v1/pulse-routines/{agent_id}/timeline"> & { agent_id: string };
 
 const DAYS = 7;
-/** Ticks that one agent's week shows, and how many are asked for at once. */
+/** Most ticks shown of one agent's week, and ticks per request. */
 const MOST = 1_000;
 const AT_ONCE = 200;
-/** From so many ticks of a routine in a day on, they are one line. */
+/** A routine with this many ticks in a day, or more, is one line. */
 const FOLDED = 4;
 
 const startOfWeek = (at: Date): Date => {
@@ -119,7 +119,7 @@ function Day({ day, today, ticks }: { day: Date; today: boolean; ticks: Tick[] }
   );
 }
 
-/** One time, or a routine's many of that day. */
+/** One tick, or all of a routine's ticks of that day. */
 function Line({ ticks }: { ticks: Tick[] }) {
   const [first] = ticks;
   if (!first) return null;

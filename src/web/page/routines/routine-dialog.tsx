@@ -1,4 +1,4 @@
-/** A routine, made or changed. */
+/** The form that creates or changes a routine. */
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
@@ -27,9 +27,9 @@ const bodyOf = ({ text, raw, number, checked }: Fields, when: When) => ({
 });
 
 interface Props {
-  /** Changed; made where it is absent. */
+  /** The routine to change; a new one without it. */
   routine?: Routine;
-  /** Of a new one, to begin with. */
+  /** Initial values of a new one. */
   agent?: string;
   onClose(): void;
 }
@@ -81,7 +81,7 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
   );
 }
 
-/** What most routines leave as it is. */
+/** Options that most routines leave at their defaults. */
 function More({ routine, error }: { routine: Routine | undefined; error: unknown }) {
   return (
     <details className="mb-3">
@@ -91,7 +91,7 @@ function More({ routine, error }: { routine: Routine | undefined; error: unknown
         <ModelField error={error} defaultValue={routine?.model} />
         <Field
           label="Tools"
-          hint="Holds it to some of the agent's tools; left empty: all of them."
+          hint="Limits it to some of the agent's tools; left empty: all of them."
           error={fieldError(error, "tools")}
         >
           <Input name="tools" defaultValue={routine?.tools?.join(", ")} placeholder="read, grep" spellCheck={false} />

@@ -121,7 +121,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
       </datalist>
       <Field
         label="Not at these times"
-        hint="One a line: 22:00-06:00, or 00:00-00:00 sat,sun for whole days."
+        hint="One per line: 22:00-06:00, or 00:00-00:00 sat,sun for whole days."
         error={fieldError(error, "blackouts")}
       >
         <TextArea

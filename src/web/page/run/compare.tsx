@@ -1,4 +1,4 @@
-/** Two attempts of one step beside each other: what each took, what went wrong, and where they gave something else. */
+/** Two attempts of one step side by side: duration, cost, errors, and where their outputs differ. */
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
 import { count, duration, usd } from "../../ui/format.ts";

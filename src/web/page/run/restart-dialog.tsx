@@ -44,7 +44,7 @@ export function RestartDialog({ run, from = "", onClose }: Props) {
       <form onSubmit={submit}>
         <Field
           label="From"
-          hint="What this step and those after it gave is dropped; what came before is kept."
+          hint="Results of this step and those after it are dropped; earlier ones are kept."
           error={fieldError(error, "from_step")}
         >
           <Select name="from_step" key={plan.data ? "known" : "asked"} defaultValue={from}>
@@ -60,13 +60,13 @@ export function RestartDialog({ run, from = "", onClose }: Props) {
           <TextArea
             name="human_context"
             rows={3}
-            placeholder="What they should know or do otherwise this time."
+            placeholder="What they should know or do differently this time."
             autoFocus
           />
         </Field>
         <Field
           label="Budget, USD"
-          hint="Leave it empty to keep the present one."
+          hint="Leave it empty to keep the current one."
           error={fieldError(error, "budget_usd")}
         >
           <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />

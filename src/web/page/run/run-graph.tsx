@@ -17,7 +17,7 @@ function layout(steps: StepPlan[]): Map<string, { x: number; y: number }> {
   for (const { id } of steps) graph.setNode(id, { width: WIDTH, height: HEIGHT });
   for (const { id, needs } of steps) for (const need of needs) graph.setEdge(need, id);
   dagre.layout(graph);
-  return new Map(steps.map(({ id }) => [id, graph.node(id) as { x: number; y: number }]));
+  return new Map(steps.map(({ id }) => [id, graph.node(id)]));
 }
 
 function edgesOf(steps: StepPlan[]): Edge[] {

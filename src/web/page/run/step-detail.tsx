@@ -73,7 +73,7 @@ function NotYet({ plan }: { plan: StepPlan }) {
   );
 }
 
-/** A shorter wait is not worth a word. */
+/** Shorter waits are not mentioned. */
 const QUEUED_SHOWN_MS = 1_000;
 
 function Figures({ step }: { step: Step }) {

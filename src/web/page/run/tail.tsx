@@ -16,7 +16,7 @@ export function Tail({ session }: { session: string }) {
     let pending = "";
     let whole: string | undefined;
     let frame = 0;
-    // A page that was just opened follows; who scrolls up stays there.
+    // A page that was just opened follows the end; a reader who scrolls up stays where they are.
     let opened = scrollY === 0;
     const paint = () => {
       frame = 0;

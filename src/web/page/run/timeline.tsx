@@ -15,7 +15,7 @@ const TONE: Record<string, string> = {
   waiting: "bg-wait",
 };
 
-/** A shorter wait is drawn and not written. */
+/** Shorter waits are drawn without a label. */
 const QUEUED_SHOWN_MS = 1_000;
 
 export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {

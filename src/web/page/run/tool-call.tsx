@@ -6,7 +6,7 @@ import { CopyButton } from "../../ui/page.tsx";
 
 type Call = Schemas["TranscriptCall"];
 
-/** What stands for the whole input on one line. */
+/** The input summarised on one line. */
 function gist(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input ?? "");
   const record = input as Record<string, unknown>;

@@ -1,4 +1,4 @@
-/** What a session says and does, newest at the end. While it works, what it says now is written on as it arrives. */
+/** What a session says and does, newest at the end. While it works, its text is appended as it arrives. */
 import { Search } from "lucide-react";
 import { useDeferredValue, useState } from "react";
 import type { Schemas } from "../../api/client.ts";

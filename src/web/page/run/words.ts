@@ -1,7 +1,7 @@
 /**
  * The words of a session that are in no message yet: those said before the page was opened, from the log of events, and
- * those that arrive. When a tool call begins or ends, what was said before it is in the transcript, which is asked again;
- * only then its words go, so that none is lost and none is shown twice.
+ * those that arrive. When a tool call begins or ends, what was said before it is in the transcript, which is fetched again;
+ * only then its words are removed, so that none is lost and none is shown twice.
  */
 import { client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -16,7 +16,7 @@ interface Piece {
 export interface WordsPort {
   /** More words at the end. */
   append(text: string): void;
-  /** All the words, in place of what is there. */
+  /** All the words, replacing what is shown. */
   replace(text: string): void;
 }
 
@@ -24,7 +24,7 @@ const WORDS = "agent_output";
 /** Events at which what was said before is in the transcript, or no longer counts. */
 const BOUNDS = ["tool_call_start", "tool_call_end", "output_withdrawn", "session_ended"];
 const AFTER_CALL_MS = 250;
-/** Pages of the log that are read for a speech that began long ago: some minutes of it. */
+/** Pages of the log that are read for a long reply: some minutes of it. */
 const PAGES = 20;
 
 /** Words since the last bound, oldest first, and the bound's id where there is one. */

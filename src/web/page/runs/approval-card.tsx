@@ -1,4 +1,4 @@
-/** A question to a person, with all one needs to answer it: what came before, what it cost, what either answer does. */
+/** A question to a person, with everything needed to answer it: what came before, what it cost, what either answer does. */
 import { ChevronRight } from "lucide-react";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";

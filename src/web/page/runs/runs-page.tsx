@@ -1,4 +1,4 @@
-/** All runs: filters live in the address, state is a filter, several are steered together. */
+/** All runs: filters are in the address; several runs can be cancelled or restarted together. */
 import { Play, RotateCw, Square } from "lucide-react";
 import { useCallback, useState } from "react";
 import { api, client, must } from "../../api/client.ts";

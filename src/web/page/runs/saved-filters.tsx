@@ -20,7 +20,7 @@ interface Saved {
 const NAME = "runs.filters";
 const PATH = "/v1/preferences";
 
-/** What was kept, also by another version: what is none is left out. */
+/** The stored filters, perhaps of another version: invalid ones are left out. */
 function savedOf(value: unknown): Saved[] {
   const list = Array.isArray(value) ? (value as Partial<Saved>[]) : [];
   return list.flatMap((one) =>
@@ -28,7 +28,7 @@ function savedOf(value: unknown): Saved[] {
   );
 }
 
-/** @param active whether there is a filter that could be kept. */
+/** @param active whether there is a filter to save. */
 export function SavedFilters({ active }: { active: boolean }) {
   const preferences = api.useQuery("get", PATH);
   const saved = savedOf(preferences.data?.[NAME]);

@@ -171,7 +171,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
           await refresh("/v1/secrets");
         }}
       >
-        The value and its grants are gone for good. Agents that are at work keep what they got until they end.
+        The value and its grants are removed for good. Agents that are working keep the value until they end.
       </Confirm>
     );
   return (
@@ -199,7 +199,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
         <Field label="Kind">
           <KindSelect value={secret.secret_type} />
         </Field>
-        <Field label="New value" hint="Left empty, the present one stays." error={fieldError(action.error, "value")}>
+        <Field label="New value" hint="Leave empty to keep the current one." error={fieldError(action.error, "value")}>
           <TextArea name="value" rows={2} spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
         </Field>
         <Button kind="danger" className="mb-2" onClick={() => setDeleting(true)}>

@@ -53,7 +53,7 @@ export function ChooseModel() {
   );
 }
 
-/** Folded away once there is one. */
+/** Folded once there is a model. */
 function Provided({ ready, children }: { ready: boolean; children: ReactNode }) {
   if (!ready) return children;
   return (
@@ -114,7 +114,7 @@ function ProviderKey({ providers }: { providers: Provider[] }) {
   );
 }
 
-/** Tests what is typed; what works is kept, with the model that is chosen then. */
+/** Tests what is typed; what works is stored with the model chosen next. */
 function KeyForm({ provider }: { provider: Provider }) {
   const { id, base_url, docs_url, name } = provider;
   const form = useRef<HTMLFormElement>(null);
@@ -211,7 +211,7 @@ function KeepModel({ provider, name, models, action, onKeep }: KeepProps) {
             <Select
               value={model}
               onChange={(event) => {
-                // The form forgets its test when a field of it changes; this one is no part of what was tested.
+                // The form drops its test result when a field changes; this field is not part of the test.
                 event.stopPropagation();
                 setModel(event.target.value);
               }}

@@ -4,7 +4,7 @@ import { useAdmin } from "../../shell/session.tsx";
 
 type Provider = Schemas["Provider"];
 
-/** The provider of the model that the server uses where nothing else is said; the scripted one does not count. */
+/** The provider of the server's default model; the scripted one does not count. */
 export const inUse = ({ configured, enabled, kind, default: model }: Provider): boolean =>
   configured && enabled && kind !== "scripted" && model !== null;
 

@@ -1,4 +1,4 @@
-/** Set up in three steps: who looks after the server, which model works, a first run. The later ones can be left out. */
+/** Set-up in three steps: an administrator, a model, a first run. The last two can be left out. */
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** One skill: its instructions and by what they are found. */
+/** One skill: its instructions, description and tags. */
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
@@ -95,9 +95,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
           ["Tags", skill.tags.join(", ") || "–"],
           ["File", <code key="file">{skill.source_file}</code>],
           ["Changed", <Ago key="changed" at={skill.updated_at} />],
-          ...(skill.overrides_global
-            ? ([["Overrides", "the skill of this name for everybody"]] as [string, string][])
-            : []),
+          skill.overrides_global ? ["Overrides", "the skill of this name for everybody"] : null,
         ]}
       />
       {isConflict(action.error) && rejected ? (

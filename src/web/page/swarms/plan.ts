@@ -1,4 +1,4 @@
-/** A swarm's plan as text: what is sent, what is shown, what a past swarm was. */
+/** A swarm's plan as text: to send, to draw, and made from a past swarm. */
 import { parse, stringify } from "yaml";
 import type { Schemas } from "../../api/client.ts";
 import type { RowOf } from "../../api/queries.ts";
@@ -35,7 +35,7 @@ export function planText(swarm: Swarm, tasks: readonly SwarmTask[]): string {
   });
 }
 
-/** What a text says, as the API takes it. @throws Error that says where the text cannot be read. */
+/** A text as the API's body. @throws Error that says where the text cannot be parsed. */
 export function planOf(text: string): unknown {
   try {
     return parse(text);

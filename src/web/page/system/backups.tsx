@@ -1,4 +1,4 @@
-/** Backups made by the server: one made by a button, those that are there to download or delete. */
+/** Backups made by the server: making one, and those to download or delete. */
 import { Archive, Download, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
@@ -20,12 +20,12 @@ const COLUMNS: Column<Backup>[] = [
   { title: "Backup", className: "w-1/2 min-w-40", cell: ({ id }) => <code className="text-sm">{id}</code> },
   { title: "Size", align: "right", cell: (one) => bytes(one.bytes) },
   { title: "Made", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
-  { title: "Deeds", quiet: true, align: "right", cell: (one) => <Deeds backup={one} /> },
+  { title: "Actions", quiet: true, align: "right", cell: (one) => <Actions backup={one} /> },
 ];
 
 export function Backups() {
   const query = usePages("/v1/admin/backups", { query: { limit: 50 } });
-  // One that somebody began before is shown as well.
+  // A backup that is already being made is shown as well.
   const running = api.useQuery("get", "/v1/jobs", { params: { query: { limit: 50 } } });
   const [started, setStarted] = useState("");
   const action = useAction();
@@ -83,7 +83,7 @@ export function Backups() {
   );
 }
 
-function Deeds({ backup: { id } }: { backup: Backup }) {
+function Actions({ backup: { id } }: { backup: Backup }) {
   const [deleting, setDeleting] = useState(false);
   const params = { path: { id } };
   return (

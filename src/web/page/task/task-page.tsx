@@ -76,10 +76,8 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
           ["Agent", <Claim key="agent" task={task} />],
           ["Estimate", task.estimate_hours === null ? "–" : `${task.estimate_hours} h`],
           ["Added", <Ago key="added" at={task.created_at} />],
-          ...(task.branch
-            ? ([["Branch", <code key="branch">{task.branch}</code>]] as [string, React.ReactNode][])
-            : []),
-          ...(task.tags.length > 0 ? ([["Tags", task.tags.join(", ")]] as [string, React.ReactNode][]) : []),
+          task.branch ? ["Branch", <code key="branch">{task.branch}</code>] : null,
+          task.tags.length > 0 ? ["Tags", task.tags.join(", ")] : null,
         ]}
       />
       <MoveTo task={task} />
@@ -117,7 +115,7 @@ const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
   ...{ done: "ok", failed: "bad", blocked: "wait", review: "wait", in_progress: "run" },
 };
 
-/** Buttons to the statuses it may have next; a rule that refuses says why and can be overruled. */
+/** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */
 function MoveTo({ task }: { task: Task }) {
   const action = useAction();
   const [wish, setWish] = useState("");

@@ -1,4 +1,4 @@
-/** Logging in to a tool server that wants it: on the page of its authorization server, which comes back to this server. */
+/** Logging in to a tool server that requires it, on the page of its authorization server, which redirects back. */
 import { ExternalLink, LogOut } from "lucide-react";
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";

@@ -1,4 +1,4 @@
-/** Tool servers out of a file that editors and desktop programs keep: pasted, dropped or chosen. Nothing is started. */
+/** Imports tool servers from a file of an editor or desktop program: pasted, dropped or chosen. Nothing is started. */
 import { useState } from "react";
 import { Link } from "wouter";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
@@ -14,7 +14,7 @@ type Imported = Schemas["ImportMcpAnswer"];
 
 const EXAMPLE = `{"mcpServers": {"tickets": {"url": "https://tickets.example.org/mcp"}}}`;
 
-/** @throws Error that says where the text stops being JSON. */
+/** @throws Error that says where the text is not JSON. */
 function parsed(text: string): Record<string, unknown> {
   let value: unknown;
   try {

@@ -1,4 +1,4 @@
-/** A tool server, added or changed. Values are shown masked; one that is left as it is stays as it is. */
+/** The form that adds or changes a tool server. Values are shown masked; unchanged ones are kept. */
 import { useState } from "react";
 import { client, fieldError, must } from "../../api/client.ts";
 import { type RowOf, refresh } from "../../api/queries.ts";
@@ -33,19 +33,20 @@ const clientOf = (text: Fields["text"]): Server["oauth"] =>
       }
     : null;
 
-/** What a program or a service is reached by. */
+/** How a program or a service is reached. */
 function reachOf(local: boolean, { text, raw, number }: Fields) {
   const values = valuesOf(raw("values"));
+  const memoryMb = number("memory_mb");
   if (!local) return { url: text("url"), headers: values, oauth: clientOf(text) };
   return {
     ...{ command: text("command") || null, args: raw("args").split("\n").filter(Boolean), env: values },
     ...{ image: text("image") || null, network: text("network") as Server["network"] },
-    ...(number("memory_mb") === undefined ? {} : { memory_mb: number("memory_mb") as number }),
+    ...(memoryMb === undefined ? {} : { memory_mb: memoryMb }),
   };
 }
 
 interface Props {
-  /** The one that is changed; none to add one. */
+  /** The server to change; a new one without it. */
   server: Server | undefined;
   onClose(): void;
   onSaved(server: Server): void;
@@ -58,9 +59,10 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
   const about = (name: string) => fieldError(action.error, name);
   const submit = async (fields: Fields) => {
     const { text, number } = fields;
+    const seconds = number("timeout_s");
     const common = {
       ...{ name: text("name") || text("id") || server?.id || "", description: text("description"), transport },
-      ...(number("timeout_s") === undefined ? {} : { timeout_ms: Math.round((number("timeout_s") as number) * 1_000) }),
+      ...(seconds === undefined ? {} : { timeout_ms: Math.round(seconds * 1_000) }),
       ...reachOf(local, fields),
       elicitation: text("elicitation") as Server["elicitation"],
     };
@@ -97,7 +99,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
         ) : (
           <Field
             label="Address"
-            hint={server ? "Another address drops the headers and the log-in that were for this one." : undefined}
+            hint={server ? "Changing the address drops the headers and the log-in of this one." : undefined}
             error={about("url")}
           >
             <Input
@@ -111,7 +113,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
         )}
         <Field
           label={local ? "Environment" : "Headers"}
-          hint={`NAME=value, one a line. \${secret:NAME} stands for a stored secret.${server ? " Masked values that you leave stay." : ""}`}
+          hint={`NAME=value, one per line. \${secret:NAME} stands for a stored secret.${server ? " Masked values that you leave stay." : ""}`}
           error={about(local ? "env" : "headers")}
         >
           <TextArea
@@ -206,7 +208,7 @@ function ProgramFields({ server, about }: ProgramProps) {
       <Field label="Program" error={about("command")}>
         <Input name="command" spellCheck={false} defaultValue={server?.command ?? ""} />
       </Field>
-      <Field label="Arguments" hint="One a line." error={about("args")}>
+      <Field label="Arguments" hint="One per line." error={about("args")}>
         <TextArea
           name="args"
           rows={2}

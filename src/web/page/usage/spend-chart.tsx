@@ -100,7 +100,7 @@ export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onP
   );
 }
 
-/** Where a bar stands, in percent of the drawing. Only near enough to show which bar has the focus. */
+/** Position of a bar, in percent of the drawing. Only accurate enough to show which bar has the focus. */
 function barAt(at: number, count: number, height: number): { left: string; width: string; height: string } {
   const width = 100 / Math.max(1, count);
   return { left: `${at * width}%`, width: `${width}%`, height: `${Math.max(8, height * 70)}%` };

@@ -29,7 +29,7 @@ const PERIODS = [
   { value: "365", label: "Last year" },
 ];
 
-/** Rounded to the hour, so that the question stays the same for a while. */
+/** Rounded to the hour, so that the query stays the same for a while. */
 const since = (days: number) => new Date(Math.floor(Date.now() / 3_600_000) * 3_600_000 - days * DAY_MS).toISOString();
 
 export default function UsagePage() {
@@ -155,7 +155,7 @@ export default function UsagePage() {
 
 interface Share {
   name: string;
-  /** Where it is not its name. */
+  /** The key, where it is not the name. */
   label?: string;
   cost_usd: number;
   calls: number;
@@ -227,7 +227,7 @@ interface CallFilters {
   from: string;
 }
 
-/** What the API is asked for. */
+/** Parameters of the request. */
 function queryOf({ model, agent, user, day, from }: CallFilters) {
   return {
     since: day || from,
@@ -255,7 +255,7 @@ function Calls({ filters, clear }: { filters: CallFilters; clear: Record<Chosen,
               type="button"
               onClick={clear[name]}
               className="rounded-full bg-accent-soft px-2.5 py-1 text-xs text-accent"
-              title="Take this filter away"
+              title="Remove this filter"
             >
               {value} ✕
             </button>

@@ -101,7 +101,7 @@ interface PartProps {
   error: unknown;
 }
 
-/** Where people are sent, and as whom Skep asks. */
+/** Where people are sent, and the client that Skep uses. */
 function ClientFields({ provider, error }: PartProps) {
   const [slug, setSlug] = useState(provider?.slug ?? "");
   const back =
@@ -149,7 +149,7 @@ function ClientFields({ provider, error }: PartProps) {
         label="Client secret"
         hint={
           provider?.client_secret_set
-            ? "Left empty, it stays; another issuer drops it."
+            ? "Leave empty to keep it; changing the issuer drops it."
             : "Sealed here. Left empty for a public client."
         }
         error={fieldError(error, "client_secret")}
@@ -163,12 +163,12 @@ function ClientFields({ provider, error }: PartProps) {
   );
 }
 
-/** Who gets in, and as what. */
+/** Who may sign on, and with which role. */
 function RightsFields({ provider, error }: PartProps) {
   return (
     <>
       <Field
-        label="Domains that may"
+        label="Domains that may sign on"
         hint="Of e-mail addresses; * is any. Empty: known addresses of any domain."
         error={fieldError(error, "allowed_domains")}
       >

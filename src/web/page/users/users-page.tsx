@@ -1,4 +1,4 @@
-/** Users: who they are, what they may, and who waits to become one. */
+/** Users: their accounts and roles, and the waitlist. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
@@ -106,7 +106,7 @@ function AddUser({ onClose }: { onClose(): void }) {
         submit={async ({ text, raw }) => {
           const body: Schemas["CreateUserBody"] = {
             email: text("email"),
-            role: text("role") as "admin" | "user",
+            role: roleOf(text("role")),
             ...(text("display_name") ? { display_name: text("display_name") } : {}),
             ...(raw("password") ? { password: raw("password") } : {}),
           };
@@ -142,7 +142,7 @@ interface Invited {
   password: boolean;
 }
 
-/** What the new user needs to know. The password is not repeated: who gave it has it. */
+/** What the new user needs to know. The password is not repeated: the administrator who set it knows it. */
 function Invitation({ email, password, onClose }: Invited & { onClose(): void }) {
   const text = [
     `Skep: ${new URL(siteUrl("/"), location.href).href}`,
@@ -168,6 +168,8 @@ function Invitation({ email, password, onClose }: Invited & { onClose(): void })
     </Dialog>
   );
 }
+
+const roleOf = (text: string) => (text === "admin" ? "admin" : "user");
 
 const RoleSelect = ({ value = "user" }: { value?: "admin" | "user" }) => (
   <Select name="role" defaultValue={value}>
@@ -205,7 +207,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           const body: Schemas["UpdateUserBody"] = {
             email: text("email"),
             display_name: text("display_name"),
-            role: text("role") as "admin" | "user",
+            role: roleOf(text("role")),
             active: checked("active"),
             ...(raw("password") ? { password: raw("password") } : {}),
             ...(user.two_factor_enabled && !checked("two_factor") ? { two_factor_enabled: false as const } : {}),
@@ -226,7 +228,7 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           <RoleSelect value={user.role} />
         </Field>
         {user.id !== me.id && (
-          <Field label="New password" hint="Left empty, it stays." error={fieldError(action.error, "password")}>
+          <Field label="New password" hint="Leave empty to keep it." error={fieldError(action.error, "password")}>
             <Input name="password" type="password" autoComplete="new-password" minLength={10} />
           </Field>
         )}

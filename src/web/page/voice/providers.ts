@@ -1,4 +1,4 @@
-/** Speech services by the names that people know. */
+/** Speech services by their usual names. */
 import type { Schemas } from "../../api/client.ts";
 
 export const PROVIDERS: [NonNullable<Schemas["TtsSettings"]["provider"]>, string][] = [

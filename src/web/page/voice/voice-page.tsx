@@ -1,4 +1,4 @@
-/** Speech of agents: the service that makes it, a text to try it on, and what was spoken. */
+/** Speech of agents: its service, a text to try it, and what was spoken. */
 import { Play } from "lucide-react";
 import { type FormEvent, useEffect, useState } from "react";
 import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
@@ -116,7 +116,7 @@ interface VoicesProps {
   error: string | undefined;
 }
 
-/** Voices that the service names; one can be written as well, since not every service lists its own. */
+/** Voices that the service lists; another can be typed, since not every service lists all. */
 function Voices({ provider, value, error }: VoicesProps) {
   const local = LOCAL.has(provider ?? "");
   const page = { params: { query: { limit: 200 } } };

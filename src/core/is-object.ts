@@ -1,0 +1,3 @@
+/** Whether it is a JSON object: neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
