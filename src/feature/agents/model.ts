@@ -63,10 +63,7 @@ export type AgentCreate = AgentChange & { id: string; prompt: string };
  */
 export function agentBodies(fields: TObject) {
   const clearing = Object.fromEntries(
-    Object.entries(fields.properties as Record<string, TSchema>).map(([name, schema]) => [
-      name,
-      t.Optional(orNull(schema)),
-    ]),
+    Object.entries(fields.properties).map(([name, schema]) => [name, t.Optional(orNull(schema))]),
   );
   const change = { ...identity, ...clearing, prompt: t.Optional(Prompt) };
   return {
