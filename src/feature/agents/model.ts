@@ -1,5 +1,5 @@
 /** Agents as the API shows them. */
-import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";

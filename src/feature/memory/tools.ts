@@ -1,5 +1,5 @@
 /** Tools by which agents remember. What they write in somebody's work is that user's, and recalled for that user alone. */
-import { type TSchema, Type as t } from "@sinclair/typebox";
+import { Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
 import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
