@@ -1,4 +1,4 @@
-/** How the runs of tasks stand, from their rows. */
+/** States of the runs of tasks, from their rows. */
 import { and, eq, or } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { codehostRuns } from "../../store/tables/codehost.ts";
