@@ -41,7 +41,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
     return {
       project_id: projectId,
       exists: row !== undefined,
-      rules: (row?.rules ?? {}) as Rules,
+      rules: row?.rules ?? {},
       wait_for_merge: row?.wait_for_merge ?? false,
     };
   };
@@ -92,7 +92,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
         const old = get(projectId);
         const row = {
           project_id: projectId,
-          rules: (rules ?? old.rules) as Record<string, Stage[]>,
+          rules: rules ?? old.rules,
           wait_for_merge: wait_for_merge ?? old.wait_for_merge,
           updated_at: timestamp(clock.now()),
         };

@@ -19,7 +19,7 @@ export function runStates({ db }: Store): (runId: string) => RunState | undefine
       .where(and(eq(steps.run_id, runId), eq(steps.status, "succeeded"), eq(steps.superseded, false)))
       .all();
     return {
-      ...{ id: runId, status: run.status as RunState["status"], createdBy: run.createdBy },
+      ...{ id: runId, status: run.status, createdBy: run.createdBy },
       ...{ done: done.map(({ id }) => id), error: run.error?.message ?? null },
     };
   };
