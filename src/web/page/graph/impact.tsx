@@ -1,4 +1,5 @@
 /** What a change of a symbol reaches, by depth. */
+import { ChevronRight } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
@@ -62,10 +63,17 @@ export function Impact({ project, target }: { project: string; target: string })
               <div className="grid gap-3 md:grid-cols-2 xl:grid-cols-4">
                 {reached.depths.map(({ depth, label, total, symbols }) => (
                   <Panel key={depth} className="p-1">
-                    <details open={depth > 1}>
-                      <summary className="px-2 pt-1">
+                    <details open={depth > 1} className="group">
+                      <summary className="block px-2 pt-1">
                         <h3 className="flex items-baseline justify-between text-sm font-medium">
-                          {label}
+                          <span className="inline-flex items-center gap-1">
+                            <ChevronRight
+                              aria-hidden
+                              size={14}
+                              className="text-faint transition-transform group-open:rotate-90"
+                            />
+                            {label}
+                          </span>
                           <span className="text-xs text-faint">
                             depth {depth}, {total}
                           </span>
