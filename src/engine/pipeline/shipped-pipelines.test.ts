@@ -185,7 +185,7 @@ describe("a project's check", () => {
     const run = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "repair", "check")).toEqual(["repair skipped", "check succeeded"]);
-    expect(inputs("review")[0]).toContain("run by nobody's word: succeeded");
+    expect(inputs("review")[0]).toContain("by its exit code: succeeded");
   });
 });
 

@@ -1,5 +1,5 @@
 /** Agents as the API shows them. */
-import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
@@ -63,10 +63,7 @@ export type AgentCreate = AgentChange & { id: string; prompt: string };
  */
 export function agentBodies(fields: TObject) {
   const clearing = Object.fromEntries(
-    Object.entries(fields.properties as Record<string, TSchema>).map(([name, schema]) => [
-      name,
-      t.Optional(orNull(schema)),
-    ]),
+    Object.entries(fields.properties).map(([name, schema]) => [name, t.Optional(orNull(schema))]),
   );
   const change = { ...identity, ...clearing, prompt: t.Optional(Prompt) };
   return {

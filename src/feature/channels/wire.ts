@@ -73,7 +73,7 @@ function webhookRequest({ url = "", secret = "" }: Target, delivery: Delivery, n
   const seconds = String(Math.floor(now / 1_000));
   const signature = createHmac("sha256", keyOf(secret)).update(`${id}.${seconds}.${body}`).digest("base64");
   const headers = { "webhook-id": id, "webhook-timestamp": seconds, "webhook-signature": `v1,${signature}` };
-  return { url, headers: headers as Record<string, string>, body };
+  return { url, headers, body };
 }
 
 /** `whsec_` comes before base64; anything else is the key as it is. */

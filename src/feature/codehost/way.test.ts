@@ -218,7 +218,7 @@ describe("what starts nothing", () => {
       () => [newIssue("x", { labels: ["bots"] }), "bots", "Renovate[bot]"],
       "is not a bot",
     ],
-    ["ourselves", () => [newIssue("x", { labels: ["agent"] }), "agent", APP_LOGIN], "did it ourselves"],
+    ["ourselves", () => [newIssue("x", { labels: ["agent"] }), "agent", APP_LOGIN], "own account did it"],
     [
       "an issue that is closed by now",
       () => [newIssue("x", { labels: ["agent"], state: "closed" }), "agent", "alice"],

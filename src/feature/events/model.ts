@@ -40,4 +40,4 @@ export const StreamQuery = t.Object({
 export type StreamQuery = Static<typeof StreamQuery>;
 
 /** The owner stays inside: who may read an event sees it, others do not. */
-export const presentEvent = ({ user_id: _, ...event }: SkepEvent): LoggedEvent => event as LoggedEvent;
+export const presentEvent = ({ user_id: _, ...event }: SkepEvent): LoggedEvent => event;

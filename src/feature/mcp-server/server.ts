@@ -57,7 +57,7 @@ export function createServerOf({ tools, own, call, missingInputs }: McpServerDep
     }));
     server.setRequestHandler("tools/call", async ({ params }, ctx) => {
       const { name } = params;
-      const args = (params.arguments ?? {}) as Record<string, unknown>;
+      const args = params.arguments ?? {};
       const { signal } = ctx.mcpReq;
       const mine = own().find((tool) => tool.name === name);
       if (mine) return contentOf(await answered(() => mine.run(args, callerOf(ctx, caller), signal)));

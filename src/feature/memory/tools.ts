@@ -1,5 +1,5 @@
 /** Tools by which agents remember. What they write in somebody's work is that user's, and recalled for that user alone. */
-import { type TSchema, Type as t } from "@sinclair/typebox";
+import { Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
 import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
@@ -29,7 +29,7 @@ const Entry = t.String({ minLength: 1, maxLength: 200, description: "Path of an 
 const written = {
   title: t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
   content: t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S", description: "Markdown; [[entry]] links." }),
-  type: t.Optional(EntryType as TSchema),
+  type: t.Optional(EntryType),
   tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" }), { maxItems: 20 })),
 };
 interface Written {

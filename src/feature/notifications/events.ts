@@ -4,7 +4,7 @@ import { Notification } from "./model.ts";
 
 export const notification = defineEvent(
   "notification",
-  t.Object(Notification.properties, { description: "Something that a person should know and do something about." }),
+  t.Object(Notification.properties, { description: "Something that needs a person's attention." }),
 );
 
 export const notificationEvents = [notification] as const;

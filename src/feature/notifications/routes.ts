@@ -1,4 +1,4 @@
-/** /v1/admin/notifications: what the system found worth telling. */
+/** /v1/admin/notifications: what the system wants people to know. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
@@ -18,7 +18,7 @@ export function notificationRoutes(base: Base, notifications: Notifications) {
         access: "user",
         query: t.Object({
           ...PageQuery,
-          dismissed: t.Optional(t.Boolean({ description: "The dismissed ones instead." })),
+          dismissed: t.Optional(t.Boolean({ description: "Dismissed ones instead of open ones." })),
         }),
         response: { 200: listOf(Notification) },
         detail: {

@@ -1,6 +1,6 @@
 /**
- * Notifications that the system makes when something matters. One open notification a key: raising it again counts up.
- * What was dismissed stays quiet for a day; when its cause is gone it closes by itself.
+ * Notifications that the system makes when something matters. One open notification per key: raising it again counts
+ * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
 import { and, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -17,13 +17,13 @@ import type { Notification } from "./model.ts";
 
 export interface Notice {
   level: Notification["level"];
-  /** A few words: what is the matter. */
+  /** A few words: what is wrong. */
   title: string;
   /** What to do about it. */
   detail?: string | undefined;
   /** What it is about, e.g. `disk-low`: raised twice, it is one notification. */
   key: string;
-  /** Whom it is for; absent means the administrators. */
+  /** The user it is for; absent means the administrators. */
   userId?: string | undefined;
 }
 
@@ -32,13 +32,13 @@ export interface Notifications {
   notify(notice: Notice): void;
   /** The cause is gone: removes what is open under that key. */
   resolve(key: string, userId?: string): void;
-  /** Whether the system's notification under that key stands, not dismissed. */
+  /** Whether the system's notification under that key is open and not dismissed. */
   isOpen(key: string): boolean;
   /** Open ones unless `dismissed`; administrators see the system's and their own, others their own. */
   list(page: Page, caller: Caller, options?: { dismissed?: boolean | undefined }): ListAnswer<Notification>;
   /** Idempotent. @throws Problem 404, also for another user's. */
   dismiss(id: string, caller: Caller): Notification;
-  /** A deleted user's notifications go with the user. */
+  /** Removes a deleted user's notifications. */
   handOver(from: string): void;
   /** Removes those dismissed before that time. */
   prune(before: number): void;
@@ -111,7 +111,7 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
     resolve(about, userId) {
       const which = and(eq(table.key, keyOf(about, userId)), isNull(table.dismissed_at));
       if (db.select({ id: table.id }).from(table).where(which).get() === undefined) return;
-      // Removed rather than dismissed: should it come back, it is news again.
+      // Removed rather than dismissed, so that it notifies again if it comes back.
       store.write(() => db.delete(table).where(which).run());
     },
     isOpen: (about) => open(keyOf(about, undefined)) !== undefined,

@@ -19,16 +19,16 @@ const fields = {
   }),
   client_id: Name,
   client_secret: t.Union([t.String({ minLength: 1, maxLength: 4_096 }), t.Null()], {
-    description: "Never answered. A change of the issuer drops it unless it is sent along.",
+    description: "Never in an answer. A change of the issuer drops it unless it is sent along.",
   }),
   scopes: Words(20),
   auto_create: t.Boolean({
-    description: "Make an account at first sign-on, for a verified address of allowed_domains.",
+    description: "Create an account at first sign-on, for a verified address of allowed_domains.",
   }),
   allowed_domains: t.Array(t.String({ pattern: "^(\\*|[A-Za-z0-9-]+(\\.[A-Za-z0-9-]+)*)$", maxLength: 253 }), {
     maxItems: 100,
     description:
-      "Domains of addresses that may be linked or made; `*` is any. Empty links known addresses of any domain.",
+      "Domains of addresses whose accounts may be linked or created; `*` is any. Empty links known addresses of any domain.",
   }),
   role_claim: t.Union([Name, t.Null()], { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
   admin_values: Words(50),
@@ -64,14 +64,14 @@ export type OidcCreate = Static<typeof OidcCreate>;
 export const OidcUpdate = t.Partial(t.Object(fields));
 export type OidcUpdate = Static<typeof OidcUpdate>;
 
-/** What is in a form: tried without being kept. */
+/** Settings in a form: tried without being stored. */
 export const OidcTest = t.Object({
   slug: t.String({ pattern: SLUG.source, description: "Part of the redirect address." }),
   issuer: fields.issuer,
   client_id: fields.client_id,
   client_secret: t.Optional(
     t.Union([t.String({ minLength: 1, maxLength: 4_096 }), t.Null()], {
-      description: "Without it the kept one of this slug is tried, where the issuer is the same.",
+      description: "Without it the stored one of this slug is tried, where the issuer is the same.",
     }),
   ),
   scopes: t.Optional(fields.scopes),

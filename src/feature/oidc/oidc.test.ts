@@ -108,7 +108,7 @@ describe("single sign-on with a real provider", () => {
     expect((await server.request("GET", "/v1/auth/me", { headers })).status).toBe(401);
   });
 
-  test("what a form holds is tried before it is kept: each thing that is wrong is named, with its remedy", async () => {
+  test("a form's settings are tried before they are stored: each error is named, with its remedy", async () => {
     const given = { slug: "house", issuer: provider.issuer, client_id: CLIENT.client_id };
     const tried = async (body: Record<string, unknown>) => {
       const { status, body: answer } = await server.request<{

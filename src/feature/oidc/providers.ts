@@ -25,7 +25,7 @@ export interface OidcProviders {
   update(slug: string, input: OidcUpdate, caller: Caller): ProviderRow;
   remove(slug: string, caller: Caller): void;
   clientSecret(row: ProviderRow): string | undefined;
-  /** What a form holds, as a sign-on would use it. @throws Problem 422. */
+  /** A form's settings, as a sign-on would use them. @throws Problem 422. */
   draft(input: OidcTest): OidcSettings & { scopes: readonly string[] };
 }
 
@@ -84,7 +84,7 @@ export function createOidcProviders({
       });
       return store.write(() => {
         if (db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get())
-          throw conflict("A provider of this slug exists. Update it, or delete it first.");
+          throw conflict("A provider with this slug exists. Update it, or delete it first.");
         db.insert(oidcProviders).values(row).run();
         record("oidc_provider.created", caller, slug);
         return row;

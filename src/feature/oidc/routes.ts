@@ -1,4 +1,4 @@
-/** /v1/auth/oidc: providers for administrators, buttons for everybody, and the way there and back. */
+/** /v1/auth/oidc: providers for administrators, buttons for everybody, and the redirects of a sign-on. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { OidcClient } from "../../adapter/oidc.ts";
@@ -20,7 +20,7 @@ const PATH = "/v1/auth/oidc";
 const FLOW_COOKIE = "skep_sign_on_";
 const flowCookie = (state: string) => FLOW_COOKIE + state.replace(/\W/g, "").slice(0, 16);
 
-/** A session for who arrived, of the kind asked for. */
+/** Opens a session for the person who signed on, of the requested kind. */
 type Open = (
   arrived: Arrived,
   kind: "bearer" | "cookie",
@@ -99,7 +99,7 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
       {
         access: "public",
         response: { 200: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }) },
-        detail: { tags, summary: "Sign-on providers: the buttons; whole for administrators" },
+        detail: { tags, summary: "Sign-on providers: the buttons; all settings for administrators" },
       },
     )
     .post(
@@ -131,7 +131,7 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
         response: { 200: OidcTestResult },
         detail: {
           tags,
-          summary: "Try a sign-on provider before it is kept: discovery, keys, redirect address, secret",
+          summary: "Try a sign-on provider before it is stored: discovery, keys, redirect address, secret",
         },
       },
     )
@@ -214,7 +214,7 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
     );
 }
 
-/** A browser is shown a page; who asks for JSON gets a problem document. */
+/** A browser gets a page; a client that asks for JSON gets a problem document. */
 const FAILED_PAGE = {
   description: "Why the sign-on failed.",
   content: {

@@ -36,7 +36,7 @@ export interface SignOn {
   begin(slug: string, redirectUri: string, returnTo: string | undefined): Promise<Begun>;
   /**
    * @param binding the cookie of the browser that brings the answer.
-   * @throws Problem 400 for an unknown, late or used state, 401 refused, 403 no account.
+   * @throws Problem 400 for an unknown, expired or used state, 401 refused, 403 no account.
    */
   finish(slug: string, parameters: URLSearchParams, binding: string | undefined, address?: string): Promise<Arrived>;
   /** Where the session at the provider ends. */
@@ -95,19 +95,22 @@ export function createSignOn({
     const mine =
       flow && flow.slug === slug && flow.until >= clock.monotonic() && sameToken(binding ?? "", flow.binding);
     if (!mine)
-      throw badRequest("This log-in was not started in this browser, or is over. Start it again.", "sign_on_unknown");
+      throw badRequest(
+        "This log-in was not started in this browser, or has expired. Start it again.",
+        "sign_on_unknown",
+      );
     return flow;
   }
   const userOf = (id: string): UserRow | undefined => db.select().from(users).where(eq(users.id, id)).get();
 
-  /** The linked account, or the one that the address says, linked from now on; in a transaction. */
+  /** The linked account, or the one with this address, which is then linked; in a transaction. */
   function accountOf(provider: ProviderRow, person: OidcPerson): UserRow {
     const linked = and(eq(identities.issuer, provider.issuer), eq(identities.subject, person.subject));
     const identity = db.select().from(identities).where(linked).get();
     const known = identity && userOf(identity.user_id);
     if (known) return known;
     const email = normalEmail(person.email ?? "");
-    // What only becomes somebody's address by folding (full-width letters, say) was verified as another mailbox.
+    // An address that matches only after folding (full-width letters, say) was verified for another mailbox.
     const folded = email !== person.email?.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
     if (!person.emailVerified || !isEmail(email) || folded)
       throw forbidden("The provider does not vouch for an e-mail address of yours.", "email_not_verified");
@@ -180,7 +183,7 @@ export function createSignOn({
         if (provider.issuer !== issuer) throw changed();
         const person = await client.exchange(settingsOf(provider), { redirectUri, parameters, state, nonce, verifier });
         const user = store.write(() => {
-          // The provider took its time: it may have been switched off, or be another by now.
+          // The provider may have been switched off or changed while it answered.
           const now = providers.enabled(slug);
           if (now.issuer !== issuer) throw changed();
           const found = accountOf(now, person);

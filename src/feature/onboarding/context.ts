@@ -31,9 +31,9 @@ const Intake = t.Object(
 const Strategy = t.Object(
   {
     problem: Text("What is wrong or missing today, and for whom."),
-    goals: Lines(1, "What holds when it is done; each can be checked."),
+    goals: Lines(1, "What is true when it is done; each can be checked."),
     non_goals: t.Optional(Lines(0, "What it is not to do.")),
-    success: t.Optional(Lines(0, "By what one sees that it was worth it.")),
+    success: t.Optional(Lines(0, "How success is measured.")),
   },
   strict,
 );
@@ -49,7 +49,7 @@ const Product = t.Object(
       },
     ),
     first_release: t.Optional(Text("The smallest useful version.")),
-    constraints: t.Optional(Lines(0, "What it must keep to: laws, deadlines, costs, systems beside it.")),
+    constraints: t.Optional(Lines(0, "Constraints: laws, deadlines, costs, systems beside it.")),
   },
   strict,
 );
@@ -57,9 +57,9 @@ const Product = t.Object(
 const Key = t.String({ minLength: 1, maxLength: 60, pattern: "^[a-z0-9][a-z0-9_-]*$" });
 const FirstTask = t.Object(
   {
-    key: { ...Key, description: "What later tasks of the list name it by." },
-    title: Line("What is done when it is done."),
-    description: Text("What to do, where, and how one checks it; it stands alone."),
+    key: { ...Key, description: "Name by which later tasks of the list refer to it." },
+    title: Line("The result, in a few words."),
+    description: Text("What to do, where, and how to check it; understandable on its own."),
     priority: t.Optional(Priority),
     work_type: t.Optional(WorkType),
     depends_on: t.Optional(t.Array(Key, { maxItems: 20, uniqueItems: true, description: "Keys of tasks above it." })),
@@ -105,7 +105,7 @@ export interface WholeContext {
   architecture: Static<typeof Architecture>;
 }
 
-/** Fields that were given take the place of those that were there; lists are given whole. */
+/** Given fields replace the present ones; lists are replaced as a whole. */
 export function joined(context: OnboardingContext, more: OnboardingContext): OnboardingContext {
   const sections = PHASES.flatMap((phase) => {
     const section = { ...context[phase], ...more[phase] };
@@ -114,7 +114,7 @@ export function joined(context: OnboardingContext, more: OnboardingContext): Onb
   return Object.fromEntries(sections) as OnboardingContext;
 }
 
-/** Tasks may depend on those above them in the list, which keeps them free of circles. @returns what is wrong, or nothing. */
+/** Tasks may depend on those above them in the list, which rules out cycles. @returns what is wrong, or nothing. */
 export function taskFaults(tasks: WholeContext["architecture"]["tasks"]): string[] {
   const above = new Set<string>();
   return tasks.flatMap(({ key, depends_on = [] }, index) => {

@@ -13,7 +13,7 @@ export interface Making {
 
 /**
  * Inside a transaction: all of it or nothing.
- * @throws Problem 409 a name that is taken, 422 a repository, pipeline or task that cannot be.
+ * @throws Problem 409 a name that is taken, 422 a repository, pipeline or task that is not valid.
  */
 export function makeProject(
   making: Making,

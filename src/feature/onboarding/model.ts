@@ -35,7 +35,7 @@ export const OnboardingCreate = t.Object({
     t.String({
       minLength: 1,
       maxLength: LIMITS.textCharacters,
-      description: "What you want, to begin with; without it the interviewer asks first.",
+      description: "What you want, in your first words; without it the interviewer asks first.",
     }),
   ),
   model: t.Optional(ChatSend.properties.model),

@@ -13,7 +13,7 @@ setDefaultTimeout(300_000);
 
 const folder = mkdtempSync(join(tmpdir(), "skep-onboarding-"));
 const script = join(folder, "script.json");
-/** What the interviewers do; those that are not here play their built-in part. */
+/** What the interviewers do; those that are not listed play the built-in script. */
 const play = (agents: Record<string, unknown[]>) =>
   writeFileSync(script, JSON.stringify({ version: 1, chats: agents, chat: [{ text: "Hm." }], default: [] }));
 
@@ -114,7 +114,7 @@ describe("onboarding", () => {
     expect(await detail(id)).toMatchObject({ phase: "strategy", context: { intake: { name: "Bird bath" } } });
   });
 
-  test("garbage of a model changes nothing and is answered, whatever its shape", async () => {
+  test("malformed calls of a model change nothing and get an answer", async () => {
     const long = "x".repeat(50_000);
     const garbage = [
       { intake: { name: "a\nb" } },
@@ -156,7 +156,7 @@ describe("onboarding", () => {
     expect(JSON.stringify((await detail(id)).context)).not.toContain("canary-0123456789");
   });
 
-  test("can be left and taken up again: it is listed, pages back, and continues where it was", async () => {
+  test("can be left and resumed: it is listed, pages back, and continues where it was", async () => {
     const { id } = await begin();
     await say(id, "Left alone");
     const found = await call<{ items: OnboardingSession[]; next_cursor: string | null }>(
@@ -186,7 +186,7 @@ describe("onboarding", () => {
     expect((await by(admin, "GET", `/v1/sessions/${session_id}/transcript`)).status).toBe(404);
   });
 
-  test("an onboarding that is given up while its interviewer works makes no project any more", async () => {
+  test("an onboarding that is given up while its interviewer works no longer makes a project", async () => {
     const held = {
       text: "Now I make it. ".repeat(200),
       chunk: 1,
@@ -229,7 +229,7 @@ describe("onboarding", () => {
     expect((await detail(id)).messages.at(-1)!.content).toBe("Twice.");
   });
 
-  test("is refused where it cannot be, at its field", async () => {
+  test("is refused at the field that is wrong", async () => {
     expect((await call("POST", "", { message: "" })).status).toBe(422);
     expect((await call("POST", "", { model: "nobody/knows" })).status).toBe(422);
     const { id } = await begin();

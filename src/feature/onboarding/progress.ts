@@ -1,6 +1,6 @@
 /**
- * How an onboarding session gets on: interviewers fill the context and end their phases, the next one takes over when
- * the turn ends, and the last phase ends in the project. Each step is one transaction and is taken once: after a crash
+ * How an onboarding session proceeds: interviewers fill the context and end their phases, the next one takes over when
+ * the turn ends, and the last phase ends in the project. Each step is one transaction and happens once: after a crash
  * the rows say how far it was.
  */
 import { Value } from "@sinclair/typebox/value";
@@ -21,12 +21,12 @@ type Change = "created" | "context" | "phase" | "completed" | "abandoned";
 export interface Progress {
   /** The events of the change, with the row as it is now. */
   say(tx: WriteTx, sessionId: string, change: Change): void;
-  /** Has the phase's interviewer begin. */
+  /** Starts the phase's interviewer. */
   cue(sessionId: string, phase: Phase): void;
   /** Adds to the context. @returns all that is known, and which fields the phase still needs. */
   update(execution: ExecutionInfo, more: OnboardingContext): { context: OnboardingContext; missing: string[] };
   /**
-   * Ends the phase of this interviewer; the last one makes the project. Asked again, it only says the result.
+   * Ends the phase of this interviewer; the last one makes the project. Called again, it only returns the result.
    * @throws Problem 409 `phase_incomplete` with what is missing, or for a project's name that is taken.
    */
   finish(execution: ExecutionInfo): string;
@@ -68,7 +68,7 @@ export function createProgress(deps: ProgressDeps): Progress {
   const cue = (sessionId: string, phase: Phase): void => {
     const { context, cues } = rowOf(sessionId);
     const input = cueFor(phase, context, phase === "architecture" ? deps.pipelines() : []);
-    // Before what the person has said meanwhile: it is answered by somebody who knows the context.
+    // Queued before what the person has said meanwhile, so that the next interviewer knows the context first.
     const turn = sessions.queue(sessionId, { input, mode: "interrupt", timeout_seconds: deps.timeoutSeconds() });
     rows.update(sessionId, { cues: [...cues, turn.message_id] });
   };
@@ -100,7 +100,7 @@ export function createProgress(deps: ProgressDeps): Progress {
         if (Object.keys(given).length === 0) return { context: row.context, missing: missingOf(phase, row.context) };
         const { name } = given.intake ?? {};
         if (name !== undefined && deps.nameTaken(name))
-          throw conflict("A project of this name exists. Ask the person for another name.", "name_taken");
+          throw conflict("A project with this name exists. Ask the person for another name.", "name_taken");
         const pipeline = given.architecture?.pipeline_id;
         if (pipeline && !deps.pipelineExists(pipeline))
           throw invalidField("/architecture/pipeline_id", "There is no such pipeline");

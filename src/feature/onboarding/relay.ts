@@ -1,4 +1,4 @@
-/** The interviewers, who each lead one phase, and the words with which the server hands the onboarding to the next. */
+/** The interviewers, who each lead one phase, and the text with which the server passes the onboarding to the next one. */
 import type { OnboardingContext, Phase } from "./context.ts";
 import { PHASES, SECTIONS } from "./context.ts";
 
@@ -19,7 +19,7 @@ export interface Suggestion {
   description: string;
 }
 
-/** What an interviewer reads when the onboarding comes to it. */
+/** What an interviewer reads when its phase starts. */
 export function cueFor(phase: Phase, context: OnboardingContext, pipelines: readonly Suggestion[]): string {
   const { all, required } = fieldsOf(phase);
   return [

@@ -56,7 +56,7 @@ export function onboardingRoutes(base: Base, { onboardings, streams, lastEvent }
         access: "user",
         body: OnboardingCreate,
         response: { 201: OnboardingSession },
-        detail: { tags, summary: "Start an onboarding, which makes a project" },
+        detail: { tags, summary: "Start an onboarding, which ends in a new project" },
       },
     )
     .get(

@@ -1,4 +1,4 @@
-/** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is its owner's alone. */
+/** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is visible to its owner alone. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import type { InputPart } from "../../engine/parts.ts";
@@ -36,7 +36,7 @@ export interface Onboardings {
   stop(id: string, caller: Caller): OnboardingSession;
   /** Gives it up, if it has not ended. @param purge removes what was said as well. @throws Problem 409 `session_busy`. */
   abandon(id: string, purge: boolean, caller: Caller): void;
-  /** Whether an interviewer has anything to say before the person does. */
+  /** Whether it is an interviewer's turn, not the person's. */
   isBusy(sessionId: string): boolean;
   /** Gives up those in which nothing happened for too long. @param before ms since the epoch. */
   prune(before: number): void;
@@ -109,7 +109,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
       return store.write(() => {
         const { row, session } = find(id, caller);
         if (row.status !== "active")
-          throw conflict(`The onboarding session is ${row.status}. Begin another one.`, "session_ended");
+          throw conflict(`The onboarding session is ${row.status}. Start another one.`, "session_ended");
         assertAgent(session.agent_id);
         const input = [...deps.attach(attachment_ids, session.id, caller), textPart(message)];
         const { message_id } = sessions.queue(session.id, { input, mode, timeout_seconds: deps.timeoutSeconds() });

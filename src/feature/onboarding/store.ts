@@ -24,7 +24,7 @@ export interface OnboardingStore {
   left(before: string, limit: number): string[];
 }
 
-/** Its id is its session's, named apart. */
+/** Its id is its session's with another prefix. */
 export const onboardingId = (sessionId: string): string => sessionId.replace(/^sess_/, "onb_");
 export const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
 

@@ -1,4 +1,4 @@
-/** What a pipeline looks like from outside. The format itself is the engine's. */
+/** Pipelines as the API shows them. The format itself belongs to the engine. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { Time } from "../../core/schema.ts";
@@ -12,7 +12,7 @@ export const Pipeline = t.Object({
   description: t.String(),
   version: t.Integer(),
   steps: t.Array(Loose),
-  agents: t.Array(t.String(), { description: "Every agent that it names." }),
+  agents: t.Array(t.String(), { description: "Every agent it refers to." }),
   inputs: Loose,
   defaults: Loose,
   source_file: t.String({ description: "Below the folder of agents." }),

@@ -47,7 +47,7 @@ describe("pipelines", () => {
     expect((await create({ source: source("one") })).status).toBe(409);
   });
 
-  test("skills of a step that do not exist or cannot be read are problems at their place, and cease to be", async () => {
+  test("skills of a step that do not exist or cannot be read are problems at their place until the skills are valid", async () => {
     put("ann/skills/kept.md", "---\ndescription: d\n---\nText.\n");
     put("ann/skills/off.md", "---\ndescription: d\nenabled: false\n---\nText.\n");
     put("ann/skills/broken.md", "---\ndescription: [\n---\nText.\n");
@@ -137,7 +137,7 @@ describe("pipelines", () => {
     expect((await get("hand")).status).toBe(404);
   });
 
-  test("a pipeline becomes invalid when its agent goes, and valid again when it is back", async () => {
+  test("a pipeline becomes invalid when its agent is removed, and valid again when it is back", async () => {
     put("temp/AGENT.md", "You are temporary.");
     await create({ source: source("lean").replace("agent: ann", "agent: temp") });
     rmSync(pathOf("temp"), { recursive: true });

@@ -1,4 +1,4 @@
-/** Pipelines: files that people write, checked when they are read, written only when they are right. */
+/** Pipelines: files that people write, checked when they are read, written only when they are valid. */
 import { parseDocument } from "yaml";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
@@ -63,7 +63,7 @@ export function createPipelines({
   interface Known {
     parsed: ParsedPipeline;
     agents: string;
-    /** What was asked about skills while it was checked, by agent. */
+    /** The agents' skills that the check depended on, by agent. */
     skills: ReadonlyMap<string, string>;
   }
   const cache = new WeakMap<TextFile, Known>();
@@ -156,7 +156,7 @@ export function createPipelines({
       const text = body.source ?? written("", body);
       const { id } = assertValid(text);
       if (body.id !== undefined && body.id !== id) throw invalidField("/id", "The source names another id");
-      if (fileOf(id)) throw conflict("A pipeline of this id exists. Change it, or choose another id.");
+      if (fileOf(id)) throw conflict("A pipeline with this id exists. Change it, or choose another id.");
       folder.write(`${FOLDER}/${id}.yml`, text);
       record("created", id, caller);
       return detail(id);

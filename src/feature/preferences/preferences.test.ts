@@ -46,7 +46,7 @@ test("a name that is not valid, a value that is too large and one name too many 
   expect(await get(user)).toEqual(before);
 });
 
-test("without accounts they belong to the one who is there", async () => {
+test("without accounts they belong to the local user", async () => {
   const open = await startServer();
   try {
     await open.request("PATCH", "/v1/preferences", { body: { theme: "light" } });

@@ -1,4 +1,4 @@
-/** The branches of runs: what changed on one, taking it into another, and pushing that. */
+/** The branches of runs: what changed on one, merging it into another, and pushing that. */
 import { eq } from "drizzle-orm";
 import type { ChangedPath, Head, Hunk, MergeOutcome } from "../../adapter/git.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
@@ -17,7 +17,7 @@ export interface RunBranch {
   project_id: string;
   /** Commit that it began from; null: where it left the default branch. */
   base_commit: string | null;
-  /** Commit of it that was merged last: what is left to look at when its branch is gone. */
+  /** Its last merged commit, from which changes are shown once the branch is deleted. */
   merged_head: string | null;
 }
 
@@ -47,9 +47,9 @@ interface Taken {
 
 export interface Merged {
   into: string;
-  /** Commit of the run's branch that was taken in. */
+  /** Commit of the run's branch that was merged. */
   head: string;
-  /** Null when that commit was taken in before: nothing was done. */
+  /** Null when that commit was merged before: nothing was done. */
   outcome: MergeOutcome | null;
 }
 
@@ -59,12 +59,12 @@ export interface RunBranches {
   hunks(run: RunBranch, diff: BranchDiff, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   patch(run: RunBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }>;
   /**
-   * May be asked for again after a crash: what was done is found. Once it is written down, `forgetMerge`.
+   * May be repeated after a crash: a finished merge is found. Call `forgetMerge` once its result is stored.
    * @throws Problem 409 `nothing_to_merge`, 422 for a target that is not valid.
    */
   merge(run: RunBranch, wish: MergeWish): Promise<Merged>;
   forgetMerge(run: RunBranch, merged: Merged): Promise<void>;
-  /** Branches of runs whose work was merged nowhere. */
+  /** Branches of runs whose work was never merged. */
   unmerged(projectId: string): Promise<string[]>;
   /** Deletes branches of runs that were merged and have ended before that time, ms since the epoch. */
   sweepMerged(before: number): Promise<void>;
@@ -80,7 +80,7 @@ export interface RunBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" |
 
 const PUSH_TIMEOUT_MS = 120_000;
 
-/** A run may be merged again when it has gone on, and into several branches. */
+/** A run may be merged again after more work, and into several branches. */
 const markOf = ({ run_id }: RunBranch, { into, head }: Pick<Merged, "into" | "head">): string =>
   `${run_id}/${head}/${into}`;
 
@@ -164,7 +164,7 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
         for (const { branch, commit } of await git.branches(repository, "run"))
           if (isDone(branch, commit, before))
             await inTurn(projectId, async () => {
-              // It may have been restarted while its turn came.
+              // It may have been restarted while this waited for its turn.
               if (isDone(branch, commit, before)) await git.removeBranch(repository, branch, commit);
             });
       }

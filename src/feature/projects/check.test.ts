@@ -1,4 +1,4 @@
-/** Who sets the command that everybody's runs of a project execute. */
+/** Who may set the command that everybody's runs of a project execute. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";

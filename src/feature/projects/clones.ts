@@ -21,7 +21,7 @@ export interface ClonesDeps extends RemoteDeps {
   jobs: Pick<Jobs, "enqueue" | "end">;
   log: Logger;
   git: Git;
-  /** Folder that holds one folder a project. */
+  /** Folder that holds one folder per project. */
   folder: string;
 }
 

@@ -1,4 +1,4 @@
-/** What a project looks like from outside. */
+/** Projects as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
@@ -14,7 +14,7 @@ export const BoardColumn = t.Object({
   id: t.String({ pattern: "^[a-z][a-z0-9_-]{0,39}$" }),
   name: t.String({ minLength: 1, maxLength: 60 }),
   statuses: t.Array(Status, { minItems: 1, maxItems: 20 }),
-  wip_limit: orNull(t.Integer({ minimum: 1, maximum: 1_000, description: "Most tasks in it at once." })),
+  wip_limit: orNull(t.Integer({ minimum: 1, maximum: 1_000, description: "Most tasks in the column at once." })),
 });
 export type BoardColumn = Static<typeof BoardColumn>;
 
@@ -41,7 +41,7 @@ export const Project = t.Object({
   updated_at: Time,
 });
 export type Project = Static<typeof Project>;
-/** Without what has to be counted over all of its tasks. */
+/** Without the counts over its tasks. */
 export type PlainProject = Omit<Project, "counts">;
 
 const Name = t.String({
@@ -90,7 +90,7 @@ export const ProjectUpdate = t.Object({
       t.Array(t.Composite([t.Omit(BoardColumn, ["wip_limit"]), t.Partial(t.Pick(BoardColumn, ["wip_limit"]))]), {
         minItems: 1,
         maxItems: 30,
-        description: "Null: the shipped board again.",
+        description: "Null: back to the shipped board.",
       }),
     ),
   ),

@@ -1,4 +1,4 @@
-/** A project's repository as git reaches it: the address judged again each time, with what the code host lets us in by. */
+/** A project's repository as git reaches it: the address checked again each time, with the code host's credentials. */
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { Remote } from "../../adapter/git.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -13,7 +13,7 @@ export interface RemoteDeps {
 
 const REFUSED = /Authentication failed|could not read (Username|Password)|returned error: 40[13]/;
 
-/** Does it again with a new token when the one we had was refused. @throws Problem 422, and what the work throws. */
+/** Runs the work, and once more with a new token when the current one is refused. @throws Problem 422, and what the work throws. */
 export async function withRemote<T>(
   deps: RemoteDeps,
   repository: string,

@@ -1,7 +1,7 @@
 /**
  * Addresses of repositories: which are accepted, and how they are passed to git. Only https and ssh reach the world; unencrypted
  * transports reach hosts that the operator lists, paths only where the operator allows them. Credentials never belong
- * into an address: it is stored and shown.
+ * in an address: it is stored and shown.
  */
 import { isAbsolute, normalize } from "node:path";
 import { invalidField, type Problem } from "../../core/errors.ts";
@@ -17,7 +17,7 @@ export interface RepositoryAddress {
 export interface RepositoryRules {
   allowLocal: boolean;
   isListed(host: string): boolean;
-  /** @returns the host in its one spelling. @throws Problem for a private one. */
+  /** @returns the host in its canonical spelling. @throws Problem for a private one. */
   assertSpelling(host: string): string;
 }
 

@@ -67,7 +67,7 @@ export function projectRoutes(base: Base, projects: Projects, updates: Pick<Upda
         params: ProjectPath,
         body: VisionUpdate,
         response: { 200: Project },
-        detail: { tags, summary: "Say where the project is going" },
+        detail: { tags, summary: "Set the project's vision" },
       },
     )
     .delete(
@@ -85,7 +85,7 @@ export function projectRoutes(base: Base, projects: Projects, updates: Pick<Upda
         response: { 204: t.Void() },
         detail: {
           ...{ tags, summary: "Delete a project with its workspace" },
-          description: "With unmerged branches of runs only when `force` is true.",
+          description: "`force` is needed when branches of runs are not merged.",
         },
       },
     )
@@ -96,7 +96,7 @@ export function projectRoutes(base: Base, projects: Projects, updates: Pick<Upda
         access: "user",
         params: ProjectPath,
         response: { 202: Project },
-        detail: { tags, summary: "See to it that there is a clone, and that it is up to date" },
+        detail: { tags, summary: "Make sure that there is a clone and that it is up to date" },
       },
     )
     .post(

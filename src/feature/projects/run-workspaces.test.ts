@@ -171,7 +171,7 @@ describe("a working copy", () => {
     const marks = names.map((name) => `@${name}`);
     store.sqlite.prepare(`INSERT INTO ${table} (${names.join()}) VALUES (${marks.join()})`).run(fields);
   };
-  /** A run with one execution, both at work, in a copy of its own. */
+  /** A run with one execution, both running, in a copy of its own. */
   async function atWork() {
     const run = { id: runId(), project_id: project };
     const empty = { definition_id: "none", inputs: "{}", outputs: "{}", task_description: "", created_at: at };
@@ -203,10 +203,10 @@ describe("a working copy", () => {
       },
     };
   }
-  /** What was started for the project is over. */
+  /** Waits until what was started for the project has ended. */
   const settled = () => work.prepare({ id: runId(), project_id: project });
 
-  test("goes when the run has ended and its last execution, too, whichever comes last", async () => {
+  test("is removed when the run and its last execution have ended, whichever ends last", async () => {
     const [one, two] = [await atWork(), await atWork()];
     one.endRun();
     two.endExecution();
@@ -219,7 +219,7 @@ describe("a working copy", () => {
     expect([existsSync(one.path), existsSync(two.path)]).toEqual([false, false]);
   });
 
-  test("that a crash left is found by a sweep, which leaves those at work", async () => {
+  test("that a crash left is removed by a sweep, which leaves those in use", async () => {
     const [left, working] = [await atWork(), await atWork()];
     left.endUnheard();
     await worktrees.sweep();

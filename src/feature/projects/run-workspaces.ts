@@ -22,7 +22,7 @@ import type { Turns } from "./turns.ts";
 export interface RunOfProject {
   id: string;
   project_id?: string | null | undefined;
-  /** Whose run it is: what its commits are called is for them to see. */
+  /** The run's owner, who alone sees the messages of its commits. */
   user_id?: string | undefined;
 }
 
@@ -60,9 +60,9 @@ export interface RunWorkspacesDeps {
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
   /** Commits of its branch that an agent's git can read; 0: agents have no git. */
   gitDepth(): number;
-  /** Folder that holds one folder a run. */
+  /** Folder that holds one folder per run. */
   workspaces: string;
-  /** Folder that holds one folder a project. */
+  /** Folder that holds one folder per project. */
   projects: string;
 }
 
@@ -102,7 +102,7 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
     const { commit, branch } = await git.head(place.repository);
     rows.update(id, { workspace_state: "ready", workspace_head: commit, default_branch: branch }, "workspace");
   };
-  /** What the run's diff is taken against, and why that may be old. */
+  /** Stores the commit that the run's diff is taken against, and why that may be old. */
   const noteStart = ({ id, project_id, user_id }: RunOfProject, base_commit: string | null, notice: string | null) =>
     store.write(({ emit }) => {
       store.db.update(runs).set({ base_commit, workspace_notice: notice }).where(eq(runs.id, id)).run();

@@ -23,10 +23,10 @@ export interface ProjectsDeps {
   audit: Audit;
   clones: Clones;
   rules: RepositoryRules;
-  /** Folder that holds one folder a project. */
+  /** Folder that holds one folder per project. */
   folder: string;
   pipelineExists(id: string): boolean;
-  /** Branches of the project's runs that were merged nowhere. */
+  /** Branches of the project's runs that were never merged. */
   unmerged(projectId: string): Promise<string[]>;
   /** Begins to bring a clone up to date. */
   update(projectId: string, userId: string | undefined): unknown;
@@ -44,15 +44,14 @@ export interface Projects {
   byName(name: string): Project | undefined;
   exists(id: string): boolean;
   count(): number;
-  /** @throws Problem 409 same name, 422 repository, branch or pipeline that cannot be. */
+  /** @throws Problem 409 same name, 422 repository, branch or pipeline that is not valid. */
   create(input: ProjectCreate): Project;
   /** @throws Problem 409 same name, or a repository that is already cloned. */
   update(id: string, input: ProjectUpdate): Project;
-  /** Where the project is going, in Markdown; null removes it. @throws Problem 404. */
+  /** The project's vision in Markdown; null removes it. @throws Problem 404. */
   setVision(id: string, vision: string | null): Project;
   /**
-   * Sees to it that there is a clone: begins one that failed again, joins one under way, brings one that is there up to
-   * date. @throws Problem 409 `no_repository`.
+   * Makes sure that there is a clone: starts a failed one again, joins one under way, updates one that exists. @throws Problem 409 `no_repository`.
    */
   clone(id: string, userId: string | undefined): Project;
   /**
@@ -73,7 +72,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
   };
   const assertName = (name: string, own?: string): void => {
     const holder = rows.findByName(name);
-    if (holder && holder.id !== own) throw conflict("A project of this name exists. Choose another name.");
+    if (holder && holder.id !== own) throw conflict("A project with this name exists. Choose another name.");
   };
   const assertPipeline = (id: string | null | undefined): void => {
     if (id && !pipelineExists(id)) throw invalidField("/default_pipeline_id", "There is no such pipeline");
@@ -200,16 +199,16 @@ export function createProjects(deps: ProjectsDeps): Projects {
   };
 }
 
-/** What a new repository does to the row. @throws Problem 409 when another one is already cloned or being cloned. */
+/** The row's changes for a new repository. @throws Problem 409 when another one is already cloned or being cloned. */
 function newRepository(row: ProjectRow, source: string | null | undefined): Partial<ProjectRow> {
   if (source === undefined || source === row.repository) return {};
   if (row.workspace_state === "ready" || row.workspace_state === "cloning")
-    throw conflict("The workspace holds another repository. Make a new project for this one.", "workspace_taken");
+    throw conflict("The workspace holds another repository. Create a new project for this one.", "workspace_taken");
   const state = source === null ? "none" : "cloning";
   return { repository: source, workspace_state: state, workspace_error: null, workspace_head: null };
 }
 
-/** @throws Problem 422 for what git could read as something else. */
+/** @throws Problem 422 for a name that git could read as something else. */
 function assertBranch(branch: string | null | undefined): void {
   if (branch && !isRefName(branch)) throw invalidField("/default_branch", "This is not a usable branch name");
 }

@@ -15,7 +15,7 @@ export type ProjectChange = "created" | "updated" | "deleted" | "workspace";
 
 export interface ProjectStore {
   find(id: string): ProjectRow | undefined;
-  /** Names are compared without regard to case. */
+  /** Names are compared ignoring case. */
   findByName(name: string): ProjectRow | undefined;
   /** Newest first, one more than the page holds when there is a next one. */
   page(filter: ProjectFilter, page: Page): ProjectRow[];

@@ -23,11 +23,11 @@ export interface UpdatesDeps extends RemoteDeps {
   clock: Clock;
   log: Logger;
   git: Git;
-  /** What git says is said by the other side. */
+  /** Git's messages may hold text from the remote. */
   masking: Pick<Masking, "text">;
   jobs: Pick<Jobs, "enqueue">;
   inTurn: Turns;
-  /** Folder that holds one folder a project. */
+  /** Folder that holds one folder per project. */
   folder: string;
 }
 
@@ -36,7 +36,7 @@ export interface Updates {
   /** Queues a fetch, or joins the one under way. @throws Problem 404, 409 without a repository or a clone. */
   start(projectId: string, userId: string | undefined): ReturnType<Jobs["enqueue"]>;
   /**
-   * Before a run. @returns why it failed, for the run to say; null when it did not, or was not wanted.
+   * Before a run. @returns why it failed, for the run's record; null when it did not fail, or is switched off.
    * @throws Problem when the project requires it.
    */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
@@ -95,7 +95,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       return { commit: (await git.head(place.repository)).commit };
     });
   }
-  /** Our default branch takes what was fetched. @throws Problem 409 `branch_gone`, `branch_diverged`. */
+  /** Merges what was fetched into our default branch. @throws Problem 409 `branch_gone`, `branch_diverged`. */
   async function joinFetched(repository: string): Promise<void> {
     const { commit: ours, branch } = await git.head(repository);
     if (ours === null || branch === null) return;
@@ -110,7 +110,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     if (!conflicts) return;
     const files = conflicts.slice(0, NAMED_FILES).map(({ path }) => path);
     throw conflict(
-      `What was merged here and the fetched ${branch} are in conflict in ${files.join(", ")}. Push the merged runs to another branch and join the two there, or add the project again.`,
+      `What was merged here and the fetched ${branch} are in conflict in ${files.join(", ")}. Push the merged runs to another branch and merge the two there, or create the project again.`,
       "branch_diverged",
       { files },
     );

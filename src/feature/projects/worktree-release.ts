@@ -1,6 +1,6 @@
 /**
- * Working copies go when nobody needs them any more: the run has ended, and so has the last execution that works in its
- * copy. That is looked at after each end of a run or an execution; a sweep finds what a crash left.
+ * Working copies are removed when nothing needs them any more: the run has ended, and so has the last execution that works in its
+ * copy. That is checked after each end of a run or an execution; a sweep finds what a crash left.
  */
 import { and, eq, isNull } from "drizzle-orm";
 import type { Logger } from "../../core/log.ts";
@@ -20,7 +20,7 @@ export interface WorktreeReleaseDeps {
 }
 
 export interface WorktreeRelease {
-  /** Releases every working copy on disk that nobody needs. */
+  /** Releases every working copy on disk that nothing needs. */
   sweep(): Promise<void>;
   stop(): void;
 }

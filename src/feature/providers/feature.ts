@@ -49,7 +49,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   return {
     service: { catalogue, keys, called: watch.called, anyConfigured: service.anyConfigured, stateOf: service.stateOf },
     routes: () => providerRoutes(base, { providers: service, userKeys, test }),
-    /** A deleted user's keys go with the user, never to an heir. */
+    /** A deleted user's keys are deleted, never passed to an heir. */
     handOver(from) {
       store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());
     },

@@ -74,7 +74,7 @@ describe("a run", () => {
     ]);
   });
 
-  test("tells of each call as it is logged: tokens, cost, model, whose key, and where it belongs", async () => {
+  test("emits an event for each call as it is logged: tokens, cost, model, whose key, and where it belongs", async () => {
     twoTurns();
     const { user } = metered;
     const run = await metered.run(pipeline, user);
@@ -104,7 +104,7 @@ describe("a run", () => {
     expect(JSON.stringify(run.events)).not.toContain(OWN);
   });
 
-  test("goes back to the instance's key once the own one is removed, in the middle of a run too", async () => {
+  test("goes back to the instance's key once the user's own is removed, in the middle of a run too", async () => {
     const { user, models } = metered;
     models.next(
       { kind: "reply", reply: { toolCalls: [{ name: "ls", input: { path: "." } }], usage }, firstTokenMs: 150 },
@@ -134,7 +134,7 @@ describe("a key that the provider refuses", () => {
     expect(JSON.stringify([run, await notices(user)])).not.toContain(OWN);
   });
 
-  test("is forgotten with the next call that it lets through, and with a new key", async () => {
+  test("is forgotten after the next call that succeeds, and with a new key", async () => {
     const { user, models } = metered;
     twoTurns();
     await metered.run(pipeline, user);

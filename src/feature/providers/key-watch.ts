@@ -1,4 +1,4 @@
-/** Says when a provider refuses a key, and takes it back when a call with that key succeeds or the key is changed. */
+/** Raises a notification when a provider refuses a key, and closes it when a call with that key succeeds or the key is changed. */
 import type { LlmCall } from "../usage/model.ts";
 
 export interface KeyWatchDeps {
@@ -9,9 +9,9 @@ export interface KeyWatchDeps {
 
 export interface KeyWatch {
   called(call: LlmCall): void;
-  /** What a trial of the connection with a stored key said of that key. */
+  /** The result for a stored key of a trial of the connection. */
   tested(providerId: string, refused: boolean, userId?: string): void;
-  /** Whether the instance's key was refused and not taken since. */
+  /** Whether the instance's key was refused and not accepted since. */
   isRefused(providerId: string): boolean;
   keyChanged(providerId: string, userId?: string): void;
 }

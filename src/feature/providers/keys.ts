@@ -1,6 +1,6 @@
 /**
  * Which key and address a call to a provider uses: the user's own key, else the instance's, else the environment's.
- * A key is held to the address that it was given for and never sent to another, however the address came to change.
+ * A key is bound to the address that it was given for and never sent to another, however the address was changed.
  */
 import { and, eq, sql } from "drizzle-orm";
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
@@ -18,9 +18,9 @@ export interface KeysDeps {
   catalogue: Pick<Catalogue, "provider">;
   /** Provider keys and addresses of the environment, by variable name. */
   providerEnv: Readonly<Record<string, string>>;
-  /** Nobody logs in: what names no user uses the keys of the one at this machine. */
+  /** Nobody logs in: work without a user uses the keys of the local user. */
   localUser: boolean;
-  /** The address to call, in one spelling; undefined when it is not one. */
+  /** The address to call, in its canonical spelling; undefined when it is not one. */
   normalizeBaseUrl(entry: ProviderEntry, given?: string): string | undefined;
 }
 
@@ -31,7 +31,7 @@ export interface SharedKey {
   open(): string;
 }
 
-/** Owner of personal keys while no credentials are asked for. */
+/** Owner of personal keys while no credentials are required. */
 export const LOCAL_USER = "local";
 
 export type ProviderRow = typeof providers.$inferSelect;
@@ -45,7 +45,7 @@ export interface ProviderKeys extends ModelKeys {
   /** The environment sets a key or an address for it. */
   inEnvironment(entry: ProviderEntry): boolean;
   row(providerId: string): ProviderRow | undefined;
-  /** Opens every stored key once, so that all are known to the mask; one that cannot be opened is passed over. */
+  /** Opens every stored key once, so that all are masked; one that cannot be opened is skipped. */
   openAll(): void;
 }
 
@@ -100,7 +100,7 @@ export function createProviderKeys(deps: KeysDeps): ProviderKeys {
     if (own && own.key_base_url === address) return { ...target, apiKey: sealer.open(own.sealed_key), source: "user" };
     const key = shared(entry);
     if (key) return { ...target, apiKey: key.open(), source: key.source };
-    // A server of one's own may ask for no key; a hosted provider always does.
+    // A self-hosted server may need no key; a hosted provider always does.
     const needsNone = entry.local || providerId.startsWith("custom-");
     return needsNone ? { ...target, source: "none" } : undefined;
   }

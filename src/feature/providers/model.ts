@@ -1,4 +1,4 @@
-/** Model providers as seen from outside: configuration masked, models with what is known of them. */
+/** Model providers as the API shows them: keys masked, models with what is known about them. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 
@@ -37,9 +37,9 @@ export const Provider = t.Object({
   configured: t.Boolean({ description: "Calls can be made: it has the key or the address that it needs." }),
   key_source: KeySource,
   masked_key: orNull(t.String()),
-  key_refused: t.Boolean({ description: "The provider did not take the instance's key when it was last tried." }),
+  key_refused: t.Boolean({ description: "The provider refused the instance's key when it was last tried." }),
   last_used_on: orNull(t.String({ description: "Day (UTC) of the last call to it, in the last 90 days." })),
-  default: orNull(t.String({ description: "Its model, if the instance's default model is one of it." })),
+  default: orNull(t.String({ description: "The instance's default model, if it is this provider's." })),
   models: t.Array(ProviderModel),
   docs_url: t.String(),
   env_var: t.String({ description: "Variable from which a key is taken when none is stored." }),
@@ -69,7 +69,7 @@ export const ProviderUpdate = t.Object({
         reasoning: t.Optional(t.Boolean()),
         tools: t.Optional(t.Boolean()),
       }),
-      { maxItems: 500, description: "Own entries; they count before the built-in table." },
+      { maxItems: 500, description: "Own entries; they take precedence over the built-in table." },
     ),
   ),
   default: t.Optional(orNull(t.String({ maxLength: LIMITS.nameCharacters, description: "Instance's default model." }))),

@@ -51,7 +51,7 @@ describe("providers", () => {
     expect(JSON.stringify(body)).not.toContain(ENV);
   });
 
-  test("a key is answered masked, makes the provider ready, and null takes it away", async () => {
+  test("a key is answered masked, makes the provider ready, and null removes it", async () => {
     const made = await call<Provider>("PUT", `${PROVIDERS}/anthropic`, { api_key: KEY, default: "claude-sonnet-4-5" });
     expect(made.body).toMatchObject({ configured: true, key_source: "instance", masked_key: "sk-i…nary" });
     expect(made.body.default).toBe("anthropic/claude-sonnet-4-5");
@@ -63,7 +63,7 @@ describe("providers", () => {
     expect(gone.body).toMatchObject({ configured: false, key_source: "none", masked_key: null });
   });
 
-  test("a server of one's own is there after one call, lists its models live, and goes with DELETE", async () => {
+  test("a self-hosted server is added with one call, lists its models live, and is removed with DELETE", async () => {
     const path = `${PROVIDERS}/custom-lab`;
     const made = await call<Provider>("PUT", path, { name: "Lab", base_url: models.origin, api_key: KEY });
     expect(made.status).toBe(200);
@@ -230,7 +230,7 @@ describe("keys", () => {
     ]);
   });
 
-  test("an own key is used first for its user, seen by nobody else, and gone after DELETE", async () => {
+  test("a user's own key is used first for its user, seen by nobody else, and gone after DELETE", async () => {
     await call("PUT", `${PROVIDERS}/custom-team`, { base_url: models.origin, api_key: KEY });
     const path = "/v1/settings/user-providers/custom-team";
     const set = await call<UserKey>("PUT", path, { api_key: OWN, user_id: admin.id }, user.token);
@@ -256,7 +256,7 @@ describe("keys", () => {
     expect(keysSent()).toEqual([`Bearer ${KEY}`]);
   });
 
-  test("no key is in plain text on the disk or in the log, at its most talkative", async () => {
+  test("no key is in plain text on the disk or in the log, at its most verbose", async () => {
     await call("PUT", "/v1/settings/user-providers/groq", { api_key: OWN }, user.token);
     await call("PUT", `${PROVIDERS}/groq`, { api_key: 7, base_url: KEY });
     const found: string[] = [];

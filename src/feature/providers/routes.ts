@@ -44,7 +44,7 @@ export function providerRoutes(base: Base, { providers, userKeys, test }: Provid
         params: ProviderPath,
         body: UserKeyUpdate,
         response: { 200: UserKey },
-        detail: { tags, summary: "Set an own key, used first for what one starts" },
+        detail: { tags, summary: "Set your own key, used first for what you start" },
       },
     )
     .delete(
@@ -57,7 +57,7 @@ export function providerRoutes(base: Base, { providers, userKeys, test }: Provid
         access: "user",
         params: ProviderPath,
         response: { 204: t.Void() },
-        detail: { tags, summary: "Remove an own key" },
+        detail: { tags, summary: "Remove your own key" },
       },
     )
     .post(
@@ -67,7 +67,7 @@ export function providerRoutes(base: Base, { providers, userKeys, test }: Provid
         access: "user",
         params: ProviderPath,
         response: { 200: ProviderTest },
-        detail: { tags, summary: "Try a provider with the key that one's own work would use" },
+        detail: { tags, summary: "Try a provider with the key that your own work would use" },
       },
     )
     .get(
@@ -84,7 +84,7 @@ export function providerRoutes(base: Base, { providers, userKeys, test }: Provid
         access: "user",
         query: t.Object({ ...PageQuery, provider: t.Optional(t.String({ maxLength: 64 })) }),
         response: { 200: listOf(UsableModel) },
-        detail: { tags, summary: "Models that one can use now, with prices and context sizes" },
+        detail: { tags, summary: "Models that you can use now, with prices and context sizes" },
       },
     );
 }
@@ -118,7 +118,7 @@ function instanceRoutes(base: Base, { providers, test }: Pick<ProviderRoutesDeps
         detail: {
           tags,
           summary: "Configure a provider, or add an OpenAI-compatible server",
-          description: "An id that begins with `custom-` makes a server of one's own: give its `base_url`.",
+          description: "An id that begins with `custom-` adds a self-hosted server: give its `base_url`.",
         },
       },
     )

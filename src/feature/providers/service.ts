@@ -26,7 +26,7 @@ export interface ProvidersDeps {
   catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
   keys: ProviderKeys;
   defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
-  /** A new key was given, or one was removed: what was said about the old one no longer holds. */
+  /** A new key was given, or one was removed: notifications about the old one no longer apply. */
   keyChanged(providerId: string, userId?: string): void;
   /** Whether the provider refused the instance's key when it was last used. */
   isRefused(providerId: string): boolean;
@@ -79,7 +79,7 @@ export function providerOverrides(
   };
 }
 
-/** How long ago a use still is of interest. */
+/** How far back uses are shown. */
 const USED_MS = 90 * 86_400_000;
 
 export function createProviders(deps: ProvidersDeps): Providers {
@@ -104,7 +104,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     known.set(id, { until: clock.now() + MODELS_KEPT_MS, models });
     return models;
   };
-  /** Forgets before and after, so that what a transaction that fails had shown does not stay. */
+  /** Forgets before and after, so that nothing from a failed transaction stays. */
   const changing = <T>(id: string, change: () => T): T => {
     known.delete(id);
     try {

@@ -31,11 +31,11 @@ export interface UserKeys {
   remove(providerId: string, caller: Caller): void;
 }
 
-/** Whose keys these are. @throws Problem 403 for credentials that stand for no person. */
+/** The owner of the caller's keys. @throws Problem 403 for credentials that belong to no person. */
 export function keyOwner(caller: Caller): string {
   if (caller.userId !== undefined) return caller.userId;
   if (caller.kind === "local") return LOCAL_USER;
-  throw forbidden("This credential belongs to no user, who alone has personal keys.", "account_needed");
+  throw forbidden("This credential belongs to no user; only users have personal keys.", "account_needed");
 }
 
 export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, keyChanged }: UserKeysDeps): UserKeys {

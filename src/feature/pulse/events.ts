@@ -13,7 +13,7 @@ export const pulseStarted = defineEvent(
   "pulse_started",
   t.Object(
     { ...tick, due_at: Time, caught_up: t.Boolean(), cause: oneOf("schedule", "manual") },
-    { description: "A routine of an agent begins its work." },
+    { description: "A routine of an agent has started." },
   ),
 );
 export const pulseComplete = defineEvent(

@@ -50,7 +50,7 @@ const choices = {
     t.Integer({
       minimum: 1,
       maximum: 8,
-      description: "Default 1: a tick is skipped while the one before still works.",
+      description: "Default 1: a tick is skipped while the previous one still runs.",
     }),
   ),
   timeout_seconds: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 86_400, description: "Null: the agent's." }))),
@@ -59,7 +59,7 @@ const choices = {
     orNull(
       t.Array(t.String({ minLength: 1, maxLength: 128 }), {
         ...{ maxItems: 200, uniqueItems: true },
-        description: "What it may use of the agent's tools; null: all of them.",
+        description: "Which of the agent's tools it may use; null: all of them.",
       }),
     ),
   ),
@@ -92,7 +92,7 @@ export type Reason = Static<typeof Reason>;
 export const PulseRoutine = t.Object({
   id: t.String(),
   agent_id: t.String(),
-  user_id: orNull(t.String({ description: "For whom it works." })),
+  user_id: orNull(t.String({ description: "The user it works for." })),
   project_id: orNull(t.String()),
   ...fields,
   description: orNull(t.String()),
@@ -103,7 +103,7 @@ export const PulseRoutine = t.Object({
   timeout_seconds: orNull(t.Integer()),
   model: orNull(t.String()),
   tools: orNull(t.Array(t.String())),
-  runs: t.Integer({ description: "How often it worked." }),
+  runs: t.Integer({ description: "How often it ran." }),
   last_run_at: orNull(Time),
   next_run_at: orNull(t.String({ format: "date-time", description: "The next tick outside of its blackouts." })),
   blocked: orNull(

@@ -14,9 +14,9 @@ export interface ObstaclesDeps {
 }
 
 export interface Obstacles {
-  /** Everything but the time and the money: cheap enough for lists. */
+  /** Everything except schedule and budget: cheap enough for lists. */
   standing(routine: RoutineRow, cause: "schedule" | "manual"): Reason | undefined;
-  /** What is asked only when it is about to run. */
+  /** Checked only when it is about to run. */
   now(routine: RoutineRow): Reason | undefined;
 }
 
@@ -57,7 +57,7 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
       if (live >= max_concurrent)
         return reason(
           "still_running",
-          live === 1 ? "The time before is still at work." : `${live} times before are still at work.`,
+          live === 1 ? "The previous run is still at work." : `${live} previous runs are still at work.`,
         );
       const budget = deps.overdrawn(agent_id, user_id ?? undefined);
       return budget === undefined ? undefined : reason("budget", budget);

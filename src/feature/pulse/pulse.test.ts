@@ -36,7 +36,7 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
       now = Date.parse(time);
       runDue();
     },
-    /** The server was away until then. */
+    /** The server was down until then. */
     async backAt(time: string) {
       now = Date.parse(time);
       await rig.restart();
@@ -115,7 +115,7 @@ describe("a routine that is due", () => {
     expect(tools.map(({ name }) => name).sort()).toEqual(["complete", "fail", "read"]);
   });
 
-  test("runs once for all the time that the server was not running; the rest is written down as missed", async () => {
+  test("runs once for all the time that the server was not running; the rest is recorded as missed", async () => {
     const { rig, model, add, backAt, ticks, ended, sessions } = await started();
     const { id } = add();
     await backAt("2026-11-22T14:20:00Z");
@@ -133,7 +133,7 @@ describe("a routine that is due", () => {
     expect([ticks(id).length, sessions()]).toEqual([5, 1]);
   });
 
-  test("of a server that was away for a year leaves as many rows as there is room for, and runs once", async () => {
+  test("of a server that was down for a year leaves a bounded number of rows, and runs once", async () => {
     const { rig, add, backAt, ticks, pulse, sessions } = await started();
     const { id } = add({ schedule: { every_minutes: 1 } });
     await backAt("2027-11-22T14:20:30Z");
@@ -144,7 +144,7 @@ describe("a routine that is due", () => {
     expect(pulse().get("worker", id, LOCAL_ADMIN).next_run_at).toBe("2027-11-22T14:21:00.000Z");
   });
 
-  test("is not put off by a clock that was wrong and is set back, and does nothing twice", async () => {
+  test("is not delayed by a clock that was wrong and is set back, and does nothing twice", async () => {
     const { rig, add, goTo, get, pulse } = await started();
     const { id } = add({ max_concurrent: 8 });
     await goTo("2026-11-22T10:00:00Z");
@@ -162,7 +162,7 @@ describe("a routine that is due", () => {
     expect(near.map((at) => new Date(at).toISOString().slice(11, 16))).toEqual(["10:00", "11:00"]);
   });
 
-  test("at half past two in Berlin is done once on either night on which the clocks change", async () => {
+  test("at half past two in Berlin runs once on either night on which the clocks change", async () => {
     for (const [begin, times] of [
       ["2026-03-28T12:00Z", ["2026-03-29T01:00:00.000Z", "2026-03-30T00:30:00.000Z"]],
       ["2026-10-24T12:00Z", ["2026-10-25T00:30:00.000Z", "2026-10-26T01:30:00.000Z"]],
@@ -193,7 +193,7 @@ describe("a tick that does not run says why", () => {
       ["12:00", "missed", "server_down"],
     ]);
     expect(sessions()).toBe(1);
-    // Of the times that were gone, none has an event.
+    // None of the missed times has an event.
     const skips = rig.events().filter(({ kind }) => kind === "pulse_skipped");
     expect(skips.map(({ data }) => [data["name"], data["due_at"]])).toEqual([
       ["Hourly", "2026-11-22T10:00:00.000Z"],
@@ -201,7 +201,7 @@ describe("a tick that does not run says why", () => {
     ]);
   });
 
-  test("the time before still works, unless it may work more than once at a time", async () => {
+  test("the previous run still works, unless it may run more than once at a time", async () => {
     const { model, add, goTo, ticks } = await started();
     const [one, two] = [add(), add({ name: "Two", max_concurrent: 2 })];
     for (const hour of ["10", "11", "12"]) await goTo(`2026-11-22T${hour}:00:00Z`);
@@ -267,7 +267,7 @@ describe("a tick that does not run says why", () => {
 });
 
 describe("a change", () => {
-  test("counts at once: another schedule, switched off, switched on", async () => {
+  test("takes effect at once: another schedule, switched off, switched on", async () => {
     const { add, pulse, goTo, ticks, get, model } = await started();
     const { id } = add();
     const change = (input: Partial<RoutineCreate>) => pulse().update("worker", id, input, LOCAL_ADMIN);
@@ -320,7 +320,7 @@ describe("a change", () => {
 });
 
 describe("the timeline", () => {
-  test("holds what was and what is to come, in order, with blackouts, over its pages", async () => {
+  test("holds past and future ticks, in order, with blackouts, over its pages", async () => {
     const { model, add, goTo, pulse, ended, ticks } = await started();
     const { id } = add({ blackouts: [{ start: "12:00", end: "13:30" }] });
     add({ name: "Half", schedule: "30 10-11 * * *" });

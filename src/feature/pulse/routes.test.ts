@@ -62,7 +62,7 @@ describe("over the API", () => {
     expect((await call<List<PulseRoutine>>("GET", "")).body.items).toEqual([]);
   });
 
-  test("a routine is made, read, changed, run by hand, looked at over time and deleted", async () => {
+  test("a routine is made, read, changed, run by hand, shown on the timeline and deleted", async () => {
     const made = await call("POST", "/scribe", LOOK);
     const { id } = made.body;
     expect([made.status, made.headers.get("location")]).toEqual([201, `${ROUTES}/scribe/${id}`]);
@@ -144,7 +144,7 @@ describe("over the API", () => {
     if (status === 422) expect(answer.body.errors!.some(({ pointer }) => pointer.startsWith(field))).toBe(true);
   });
 
-  test("a name is taken for its owner alone; times that are not valid and spans that are too long are refused", async () => {
+  test("a name is unique for its owner alone; times that are not valid and spans that are too long are refused", async () => {
     const { id } = (await call("POST", "/scribe", { ...LOOK, name: "Mine" })).body;
     expect((await call("POST", "/scribe", { ...LOOK, name: "Mine" })).status).toBe(409);
     const theirs = await call("POST", "/scribe", { ...LOOK, name: "Mine" }, b);
@@ -186,7 +186,7 @@ describe("over the API", () => {
   });
 });
 
-test("a server that is killed while a routine is due does it once, and writes down what it missed", async () => {
+test("a server that is killed while a routine is due runs it once, and records what it missed", async () => {
   const data = mkdtempSync(join(tmpdir(), "skep-due-"));
   const open = () => startServer({ data });
   try {

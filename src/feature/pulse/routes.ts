@@ -72,7 +72,7 @@ export function pulseRoutes(base: Base, pulses: Pulses) {
         params: AgentPath,
         query: t.Object({ ...PageQuery, from: Moment, to: Moment }),
         response: { 200: listOf(TimelineTick) },
-        detail: { tags, summary: "When your routines of an agent were due and will be, oldest first" },
+        detail: { tags, summary: "When your routines of an agent were and will be due, oldest first" },
       },
     )
     .get("/v1/pulse-routines/:agent_id/:id", ({ params, caller }) => pulses.get(params.agent_id, params.id, caller), {
@@ -89,7 +89,7 @@ export function pulseRoutes(base: Base, pulses: Pulses) {
         params: RoutinePath,
         body: RoutineUpdate,
         response: { 200: PulseRoutine },
-        detail: { tags, summary: "Change a routine; what is not given stays" },
+        detail: { tags, summary: "Change a routine; fields that are left out stay" },
       },
     )
     .delete(
@@ -107,7 +107,7 @@ export function pulseRoutes(base: Base, pulses: Pulses) {
     );
 }
 
-/** A routine's ticks: by hand, looked at, ended. */
+/** A routine's ticks: started by hand, listed, ended. */
 function tickRoutes(base: Base, pulses: Pulses) {
   return new Elysia({ name: "skep/pulse-ticks" })
     .use(base)

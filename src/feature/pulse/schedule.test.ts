@@ -18,7 +18,7 @@ function following(plan: Pick<Plan, "next">, after: string, count: number): (str
 
 describe("a cron in a time zone", () => {
   test.each([
-    // The hour that there is not: once, as soon as it is over. The hour that there is twice: once.
+    // The hour that is skipped: once, as soon as it is over. The hour that comes twice: once.
     ["30 2 * * *", "2026-03-28T12:00Z", ["2026-03-29T01:00", "2026-03-30T00:30"]],
     ["30 2 * * *", "2026-10-24T12:00Z", ["2026-10-25T00:30", "2026-10-26T01:30"]],
     ["*/30 * * * *", "2026-03-29T00:15Z", ["2026-03-29T00:30", "2026-03-29T01:00", "2026-03-29T01:30"]],
@@ -30,7 +30,7 @@ describe("a cron in a time zone", () => {
   });
 
   test.each(["30 2 * * *", "*/30 * * * *", "0 3 * * *", "7 1-3 * * *"])(
-    "%s: backwards it finds what it finds forwards, over both changes of the clocks",
+    "%s: it finds the same backwards as forwards, over both changes of the clocks",
     (schedule) => {
       const plan = berlin(schedule);
       for (const day of ["2026-03-28T00:00Z", "2026-10-24T00:00Z"]) {
@@ -63,7 +63,7 @@ describe("blackouts", () => {
   const covers = (blackout: Times["blackouts"][number], time: string) =>
     berlin("0 * * * *", [blackout]).isBlackedOut(at(time));
 
-  test("hold by the clocks of the routine's zone, their first minute in and their end out", () => {
+  test("follow the clocks of the routine's zone, first minute included and end excluded", () => {
     const night = { start: "22:00", end: "06:00" };
     expect(covers(night, "2026-11-22T20:59Z")).toBe(false);
     expect(covers(night, "2026-11-22T21:00Z")).toBe(true);
@@ -86,7 +86,7 @@ describe("blackouts", () => {
     const office = { start: "08:00", end: "08:00", days: ["mon", "tue", "wed", "thu", "fri"] as const };
     const plan = berlin("* * * * *", [{ ...office, days: [...office.days] }]);
     expect(iso(plan.nextFree(at("2026-11-23T12:00Z")))).toBe("2026-11-28T07:00");
-    // The end is behind a change of the clocks.
+    // The end is after a change of the clocks.
     const spring = berlin("*/10 * * * *", [{ start: "12:00", end: "06:00" }]);
     expect(iso(spring.nextFree(at("2026-03-28T12:00Z")))).toBe("2026-03-29T04:00");
     const autumn = berlin("*/10 * * * *", [{ start: "12:00", end: "06:00" }]);

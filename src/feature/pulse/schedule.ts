@@ -27,7 +27,7 @@ const DAY = 1_440;
 const WEEK = 7 * DAY;
 /** A change of the clocks may move a blackout's end by so much. */
 const CLOCK_CHANGE = 120;
-/** Ticks that are looked at for one outside of the blackouts: minutes on end, or years. */
+/** How many ticks are tried for one outside the blackouts. */
 const TRIES = 200;
 const CRON_FIELDS = 5;
 

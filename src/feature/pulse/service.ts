@@ -1,4 +1,4 @@
-/** Routines of agents, each its owner's: made, changed, started by hand, handed over. */
+/** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -51,7 +51,7 @@ export interface Pulses {
   update(agentId: string, id: string, input: RoutineUpdate, caller: Caller): PulseRoutine;
   /** The next times of a schedule that is not saved. @throws Problem 404 unknown agent, 422. */
   preview(agentId: string, input: SchedulePreviewBody): SchedulePreview;
-  /** What works for it is ended. */
+  /** Its running work is ended. */
   remove(agentId: string, id: string, caller: Caller): void;
   /** Starts it now. @throws Problem 409 with what keeps it from running. */
   trigger(agentId: string, id: string, caller: Caller): PulseTick;
@@ -60,7 +60,7 @@ export interface Pulses {
   tick(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
   /** Ends a tick's work. @throws Problem 409 when it has ended. */
   cancel(agentId: string, id: string, tickId: string, caller: Caller): PulseTick;
-  /** What was and what is to come, oldest first. @param span RFC 3339; a day back and a day ahead when absent. */
+  /** Past and future ticks, oldest first. @param span RFC 3339; a day back and a day ahead when absent. */
   timeline(
     agentId: string,
     span: { from?: string | undefined; to?: string | undefined },
@@ -113,7 +113,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
   const assertAgent = (id: string): void => {
     if (!deps.agentExists(id)) throw notFound("agent");
   };
-  /** Its own routines stay in reach when an agent's file is gone. */
+  /** An agent's routines stay reachable when its file is gone. */
   const assertKnown = (agentId: string, found: number): void => {
     if (found === 0) assertAgent(agentId);
   };
@@ -225,7 +225,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
     },
     handOver(from, to) {
       for (const row of rows.ofUser(from)) {
-        // Its instructions are the words of somebody who is gone: they do not act for another before that one agrees.
+        // Its instructions are another person's: they do not act for the heir before the heir agrees.
         endWork(row.id);
         let name = row.name;
         for (let copy = 2; rows.isTaken(row.agent_id, to, name, row.id); copy++) name = `${row.name} (${copy})`;

@@ -38,7 +38,7 @@ const ownedBy = (userId: string | null): SQL =>
 export function createPulseStore({ db, statement }: Store) {
   return {
     routine: (id: string): RoutineRow | undefined => db.select().from(routines).where(eq(routines.id, id)).get(),
-    /** In the order of their making. One more than the page holds when there is a next one. */
+    /** In the order of creation. One more than the page holds when there is a next one. */
     page: (agentId: string | undefined, page: Page, caller: Caller): RoutineRow[] =>
       db
         .select()
@@ -67,7 +67,7 @@ export function createPulseStore({ db, statement }: Store) {
         .from(routines)
         .where(and(eq(routines.agent_id, agentId), ownedBy(userId)))
         .get()!.rows,
-    /** Whether another routine of the same owner and agent is called so. */
+    /** Whether another routine of the same owner and agent has that name. */
     isTaken: (agentId: string, userId: string | null, name: string, except = ""): boolean =>
       db
         .select({ id: routines.id })
@@ -152,7 +152,7 @@ export function createPulseStore({ db, statement }: Store) {
         sql`DELETE FROM pulse_ticks WHERE id IN (SELECT id FROM pulse_ticks WHERE finished_at < ${before} LIMIT ${most})`,
       ),
 
-    /** What the session's work came to. */
+    /** The result of the session's work. */
     resultOf: (sessionId: string) =>
       db
         .select({ text: executions.text, error: executions.error })
@@ -161,10 +161,10 @@ export function createPulseStore({ db, statement }: Store) {
         .orderBy(desc(executions.id))
         .limit(1)
         .get(),
-    /** Undefined for a user that there is not. */
+    /** Undefined for a user that does not exist. */
     isActive: (userId: string): boolean | undefined =>
       db.select({ active: users.active }).from(users).where(eq(users.id, userId)).get()?.active,
-    /** Tasks of all projects that are the agent's and not over, the most urgent first. */
+    /** The agent's open tasks in all projects, the most urgent first. */
     openTasks: (agentId: string, most: number): OpenTask[] =>
       statement(
         `SELECT tasks.id AS task_id, tasks.title, tasks.status, 'p' || tasks.priority AS priority, projects.name AS project,

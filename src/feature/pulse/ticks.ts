@@ -22,7 +22,7 @@ export interface TicksDeps {
   rows: PulseStore;
   sessions: Pick<Sessions, "open" | "queue">;
   obstacles: Obstacles;
-  /** Takes the secrets out of a text. */
+  /** Masks the secrets in a text. */
   mask(text: string): string;
   /** Seconds that the agent's work may take. */
   timeoutOf(agentId: string): number;
@@ -39,7 +39,7 @@ export interface Ticks {
   trigger(routine: RoutineRow): TickRow;
 }
 
-/** Routines, and ms of work, that are done at once; the rest a second later, so that others get their turn. */
+/** Routines, and ms of work, per pass; the rest follow a second later, so that other work gets its turn. */
 const AT_ONCE = 50;
 const AT_ONCE_MS = 50;
 const SUMMARY_CHARACTERS = 4_000;
@@ -71,7 +71,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
 
   const isLate = (due: number): boolean => clock.now() - due > LIMITS.tickLateMs;
-  /** Of times long gone there are rows and no events: a server that was away comes back with no burst of them. */
+  /** Times long past get rows and no events, so that a server that was down does not start with a burst of events. */
   function leaveOut(tx: WriteTx, routine: RoutineRow, tick: Tick, { code, message }: Reason): void {
     const row = add(routine, tick, { status: "skipped", reason_code: code, reason: message, finished_at: now() });
     if (isLate(tick.due) && !tick.caughtUp) return;
@@ -92,7 +92,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     return row;
   }
 
-  /** Times at which it was due and is not done, oldest first: the newest of them when there are too many. */
+  /** Times at which it was due and did not run, oldest first: the newest of them when there are too many. */
   function owed(plan: Plan, routine: RoutineRow): number[] {
     const found: number[] = [];
     let at = plan.last(clock.now());
@@ -104,7 +104,7 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     return found;
   }
 
-  /** The newest tick runs, late or not; those before it, that nobody was there for, are written down as missed. */
+  /** The newest tick runs, late or not; those before it are recorded as missed. */
   function tick(routine: RoutineRow): void {
     const plan = planOf(routine);
     store.write((tx) => {

@@ -1,4 +1,4 @@
-/** Ticks of an agent's routines between two times: those that were, from their rows, and those to come, from the plans. */
+/** Ticks of an agent's routines between two times: past ones from their rows, future ones from the plans. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { TimelineTick } from "./model.ts";

@@ -1,4 +1,4 @@
-/** What an agent looks at when a routine of it is due. */
+/** What an agent reads when one of its routines is due. */
 import { Type as t } from "@sinclair/typebox";
 import type { Tool, ToolSource } from "../../engine/tool.ts";
 import type { PulseStore } from "./store.ts";

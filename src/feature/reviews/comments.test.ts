@@ -64,7 +64,7 @@ const comment = (id: string, body: Record<string, unknown>) =>
   });
 
 describe("comments of a run", () => {
-  test("stand on lines of its diff, with the line's text, until they are deleted", async () => {
+  test("belong to lines of its diff, with the line's text, until they are deleted", async () => {
     const { id } = await run();
     const made = await comment(id, { path: "a.txt", line: 2, body: "Say two and a half." });
     expect([made.status, made.body]).toMatchObject([
@@ -88,7 +88,7 @@ describe("comments of a run", () => {
     ]);
   });
 
-  test("are refused where they cannot stand", async () => {
+  test("are refused for lines and files that are not in the diff", async () => {
     const { id } = await run();
     const pointer = async (body: Record<string, unknown>) => {
       const answer = await comment(id, body);

@@ -28,7 +28,7 @@ export interface CommentsDeps {
   views: Pick<RunViews, "rowFor">;
   runs: Pick<Runs, "sendBack">;
   fileOf: Merging["file"];
-  /** For what is kept. */
+  /** Masks secrets in what is stored. */
   mask(text: string): string;
 }
 
@@ -36,9 +36,9 @@ type RunOfComment = Pick<RunRow, "id" | "project_id" | "created_by">;
 
 /** What somebody wrote about a pull request. */
 export interface HostComment {
-  /** Of the code host. */
+  /** Its id on the code host. */
   id: string;
-  /** Login there. */
+  /** Login on the code host. */
   author: string;
   body: string;
   path: string | null;
@@ -49,17 +49,17 @@ export interface HostComment {
 export interface Comments {
   list(runId: string, page: Page, caller: Caller): ListAnswer<RunComment>;
   /**
-   * Looks at the line; what is returned writes the comment.
+   * Checks the line; the returned function writes the comment.
    * @throws Problem 404, 409 without a project or `too_many_comments`, 422 for a file or line that is not in the diff.
    */
   add(runId: string, input: RunCommentCreate, caller: Caller): Promise<() => RunComment>;
-  /** Keeps what a reviewer wrote on the code host. @returns false when it is known, or the run has too many open ones. */
+  /** Stores a reviewer's comment from the code host. @returns false when it is known, or the run has too many open ones. */
   addFromHost(run: RunOfComment, comment: HostComment): boolean;
-  /** Whether it was kept before. */
+  /** Whether it was stored before. */
   knows(runId: string, hostId: string): boolean;
   /** Whether there is a comment that the run was not sent back with. */
   hasOpen(runId: string): boolean;
-  /** @throws Problem 404, 403 for another's and for those of the code host. */
+  /** @throws Problem 404, 403 for another user's comments and those from the code host. */
   remove(runId: string, id: string, caller: Caller): void;
   /** Another attempt with the open comments as guidance. @throws Problem 409 `run_not_ended`, `no_comments`; 422. */
   sendBack(runId: string, input: SendBack, caller: Caller): Run;

@@ -1,4 +1,4 @@
-/** A task for an agent to do again what a run did, where that is in conflict with what its branch has become. */
+/** A task for an agent to redo a run's change where it conflicts with the branch it should be merged into. */
 import { and, eq, isNull, sql } from "drizzle-orm";
 import type { ConflictingFile } from "../../adapter/git.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -21,7 +21,7 @@ export interface Conflict {
   conflicts: readonly ConflictingFile[];
 }
 
-/** Of the run's change, in the task's description; agents see no branch but their own. */
+/** How much of the run's change is in the task's description; agents see no branch but their own. */
 const PATCH_BYTES = 30_000;
 const HUNKS_CHARACTERS = 8_000;
 const ASKED_CHARACTERS = 8_000;

@@ -1,4 +1,4 @@
-/** What people do with a run's work: look at it, comment on it, send it back, take it into a branch. */
+/** What people do with a run's work: read it, comment on it, send it back, merge it into a branch. */
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";

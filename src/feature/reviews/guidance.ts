@@ -4,7 +4,7 @@ import type { runComments } from "../../store/tables/reviews.ts";
 
 export type CommentRow = typeof runComments.$inferSelect;
 
-/** Of the guidance of one sending back. */
+/** Longest guidance of one attempt. */
 const GUIDANCE_CHARACTERS = 50_000;
 const QUOTE_CHARACTERS = 120;
 const OUTSIDE_CHARACTERS = 4_000;
@@ -16,7 +16,7 @@ export interface Guidance {
   sent: string[];
 }
 
-/** @param mask for what came from outside, before it is cut. */
+/** @param mask for text from outside, before it is cut. */
 export function guidanceOf(
   comments: readonly CommentRow[],
   message: string | undefined,

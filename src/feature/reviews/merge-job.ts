@@ -1,5 +1,5 @@
 /**
- * A merge as a background job: a crash, a stop or a caller that goes away leaves it to be finished. The caller waits
+ * A merge as a background job: it is finished even after a crash, a stop or a caller that goes away. The caller waits
  * for its end, for a while.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
@@ -34,7 +34,7 @@ export interface MergeJobDeps {
 
 /** Merges of different projects at once. */
 const PARALLEL = 4;
-/** What is kept with the job of the places that are in conflict. */
+/** How much of the conflicts is stored with the job. */
 const REPORT_CHARACTERS = 32_000;
 
 export function createMergeJob({ jobs, merge }: MergeJobDeps) {
@@ -50,7 +50,7 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
         return { ...merged };
       } catch (error) {
         if (isProblem(error)) job.report(reportOf(error.extras.data));
-        // A job that was aborted is ended, or started again, by who aborted it.
+        // A job that was aborted is ended, or started again, by the code that aborted it.
         if (!job.signal.aborted) waiting.get(job.id)?.reject(error);
         throw error;
       }
@@ -86,14 +86,14 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
     stop(): void {
       const stopping = unavailable(
         "stopping",
-        "The server stops; the merge goes on after its next start. See /v1/jobs.",
+        "The server stops; the merge continues after its next start. See /v1/jobs.",
       );
       for (const { reject } of waiting.values()) reject(stopping);
     },
   };
 }
 
-/** What is in conflict, as much as a job's row holds of it. */
+/** The conflicts, cut to what a job's row holds. */
 function reportOf(data: Record<string, unknown> | undefined) {
   if (!Array.isArray(data?.["files"])) return {};
   let room = REPORT_CHARACTERS;

@@ -1,4 +1,4 @@
-/** What a run changed, and taking it into a branch. */
+/** What a run changed, and merging it into a branch. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
@@ -40,7 +40,7 @@ export const RunMerge = t.Object({
   strategy: t.Optional(oneOf(...MERGE_STRATEGIES)),
   into: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
   message: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters * 8 })),
-  task: t.Optional(t.Boolean({ description: "In conflict: make a task for solving it, named in the answer." })),
+  task: t.Optional(t.Boolean({ description: "On a conflict: create a task for solving it, named in the answer." })),
   push: t.Optional(t.Boolean({ description: "Push the branch to the repository afterwards." })),
 });
 export type RunMerge = Static<typeof RunMerge>;
@@ -50,7 +50,7 @@ export const Merge = t.Object(
     run_id: t.String(),
     strategy: oneOf(...MERGE_STRATEGIES),
     into: t.String(),
-    commit: t.String({ description: "What the branch became." }),
+    commit: t.String({ description: "The branch's new commit." }),
     pushed: t.Boolean(),
   },
   { title: "Merge" },

@@ -45,7 +45,7 @@ export function mergeRoutes(base: Base, merging: Merging) {
         response: { 200: Merge, 202: Job },
         detail: {
           tags,
-          summary: "Take the run's work into a branch, or say what is in conflict",
+          summary: "Merge the run's work into a branch, or report what is in conflict",
           description:
             "A background job whose end is waited for. What takes longer than 30 s, or is asked for with `Prefer: respond-async`, is answered with the job: its `result` is the merge, its `progress` holds the files that are in conflict.",
         },

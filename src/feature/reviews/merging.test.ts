@@ -181,11 +181,11 @@ describe("merging", () => {
     const refused = await jobOf(right.id);
     expect(refused).toMatchObject({ state: "failed", result: null, error: { code: "merge_conflict" } });
     expect(refused.progress).toMatchObject({ into: "trunk", files: [{ path: "README.md" }], more: 0 });
-    // The mark by which a merge would be found after a crash is gone once it is written down.
+    // The mark by which a merge would be found after a crash is removed once the result is stored.
     expect(git(repository, "for-each-ref", "refs/skep")).toBe("");
   });
 
-  test("a conflict makes one task for solving it when that is wished, which names the places and the change", async () => {
+  test("a conflict makes one task for solving it on request, which names the places and the change", async () => {
     const { id, name } = await project("conflict-task");
     const [left, right] = [await run("left", name), await run("right", name)];
     await merge(left.id);
@@ -308,7 +308,7 @@ describe("merging", () => {
     expect((await cli("projects", "delete", name, "--yes", "--force")).code).toBe(0);
   });
 
-  test("a project with unmerged runs is deleted only by force; merged ones are in nobody's way", async () => {
+  test("a project with unmerged runs is deleted only by force; merged ones do not prevent it", async () => {
     const { id, name } = await project("kept");
     const done = await run("add", name);
     const refused = await server.request("DELETE", `/v1/projects/${id}`);

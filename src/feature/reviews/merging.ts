@@ -48,7 +48,7 @@ export interface Merging {
 const MAX_PATCH_BYTES = 10 * 1024 * 1024;
 const TITLE_CHARACTERS = 72;
 const NAMED_FILES = 10;
-/** Longer than that, and the caller gets the job instead. */
+/** When a merge takes longer, the caller gets the job instead. */
 const WAIT_MS = 30_000;
 
 export function createMerging({ store, rows, views, audit, branches, tasks, jobs }: MergingDeps): Merging {

@@ -1,4 +1,4 @@
-/** Takes runs forward, inside the transaction of what happened: asks the planner, and carries its decisions out. */
+/** Advances runs, inside the transaction of what happened: asks the planner, and carries out its decisions. */
 
 import type { Clock } from "../../core/clock.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -32,7 +32,7 @@ export interface AdvanceDeps {
   endSession(sessionId: string): void;
   /** Seconds an agent's execution may take when neither step nor pipeline says. */
   agentTimeout(agentId: string): number;
-  /** `max_attempts` of the agent's file; undefined when it says nothing, or is gone. */
+  /** `max_attempts` of the agent's file; undefined when it does not set it, or is gone. */
   agentAttempts(agentId: string): number | undefined;
 }
 
@@ -54,7 +54,7 @@ export interface Advance {
   again(tx: WriteTx, runId: string): void;
   /** A person's answer to a step that is `waiting`. */
   answer(tx: WriteTx, step: StepRow, answer: { approved: boolean; comment: string }): void;
-  /** An agent began to work on a queued step. */
+  /** An agent has started on a queued step. */
   began(tx: WriteTx, step: StepRow): void;
   /** An agent's work on a queued or running step has ended. */
   ended(tx: WriteTx, step: StepRow, report: StepReport, extras: Pick<StepExtras, "text" | "model">): void;
@@ -101,7 +101,7 @@ export function createAdvance(deps: AdvanceDeps): Advance {
       case "cancel_step": {
         const { session_id } = record.step(decision);
         record.decide(decision);
-        // Its row says cancelled by now: what the execution reports of its end changes nothing.
+        // Its row already says cancelled: the execution's report of its end changes nothing.
         if (session_id) deps.endSession(session_id);
         return;
       }

@@ -12,7 +12,7 @@ export interface AgentConfig {
 export interface RunAgents {
   /** Empty for an agent that is gone, broken or switched off by now: the step's own execution will say so. */
   configOf(agentId: string): AgentConfig;
-  /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
+  /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
   assertReady(definition: PipelineDefinition): void;
 }
 

@@ -1,4 +1,4 @@
-/** What waits for a person, with what each answer does: nobody should have to answer blind. */
+/** What waits for a person, with the effect of each answer. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -39,7 +39,7 @@ export const PendingApproval = t.Object(
     deadline: orNull(Time),
     on_timeout: orNull(oneOf("fail", "approve")),
     results: t.Array(t.Object({ step_id: t.String(), outputs: t.Record(t.String(), t.Unknown()) }), {
-      description: "What the steps before it gave.",
+      description: "Outputs of the steps before it.",
     }),
     if_approved: Effect,
     if_refused: Effect,
@@ -69,7 +69,7 @@ export const BulkOutcome = t.Object(
 );
 export type BulkOutcome = Static<typeof BulkOutcome>;
 
-/** Does it for each on its own: one that cannot be done keeps none of the others from being done. */
+/** Acts on each item separately: one that fails does not prevent the others. */
 export function eachOnItsOwn<T extends { run_id: string }>(items: T[], act: (item: T) => string): BulkOutcome[] {
   return items.map((item) => {
     try {

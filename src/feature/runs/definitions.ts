@@ -1,4 +1,4 @@
-/** Definitions of pipelines as runs began with them: each text is kept once, however many runs have it. */
+/** Definitions of pipelines as they were when runs started: each text is kept once, however many runs have it. */
 import { createHash } from "node:crypto";
 import { eq } from "drizzle-orm";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
@@ -26,7 +26,7 @@ export function createDefinitions({ db }: Pick<Store, "db">) {
       db.insert(runDefinitions).values({ id, definition }).onConflictDoNothing().run();
       return id;
     },
-    /** @throws Error when there is none of that id. */
+    /** @throws Error when there is none with that id. */
     read(id: string): PipelineDefinition {
       const held = known.get(id);
       if (held) return held;

@@ -66,7 +66,7 @@ export const runMerged = defineEvent(
       into: t.String(),
       commit: t.String(),
     },
-    { description: "A run's work was taken into a branch, here or by a pull request (`host`)." },
+    { description: "A run's work was merged into a branch, here or by a pull request (`host`)." },
   ),
 );
 export const stepQueued = stepEvent("step_queued", "A step waits for its agent.");

@@ -90,7 +90,7 @@ export const runs = defineFeature(
   runEvents,
 );
 
-/** What the agent did for the user it works for: the same that the execution's token is answered. */
+/** What the agent did for the user it works for: the same that the API answers to the execution's token. */
 const historyTool = (views: RunViews) =>
   createGetRunHistoryTool({
     runHistory: (execution, { limit, ...query }) =>

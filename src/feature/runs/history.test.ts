@@ -1,4 +1,4 @@
-/** What an agent reads of what was done before: its own runs, of the user for whom it works. */
+/** What an agent reads about earlier work: its own runs, for the user it works for. */
 import { afterEach, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";

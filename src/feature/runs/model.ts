@@ -32,7 +32,7 @@ export const Run = t.Object({
   branch: orNull(t.String()),
   base_commit: orNull(t.String({ description: "Commit that its branch began from." })),
   workspace_notice: orNull(t.String({ description: "Why its project could not be brought up to date before it." })),
-  merged_commit: orNull(t.String({ description: "What the branch became that took its work." })),
+  merged_commit: orNull(t.String({ description: "Commit of the branch that its work was merged into." })),
   merged_into: orNull(t.String()),
   created_by: orNull(t.String()),
   created_at: Time,
@@ -44,7 +44,8 @@ export const Run = t.Object({
   current_step: orNull(t.String({ description: "Step that is at work, waits, or failed." })),
   waiting_reason: orNull(
     t.String({
-      description: "What it waits for: a person's answer (the question), or a part of the machine that is away.",
+      description:
+        "What it waits for: a person's answer (the question), or a part of the machine that does not answer.",
     }),
   ),
 });
@@ -99,7 +100,7 @@ export const Step = t.Object({
   session_id: orNull(t.String({ description: "Attempts of one visit share a session." })),
   ended_by: t.Union([oneOf("complete", "text"), t.Null()], {
     description:
-      "Of a success: the agent called `complete`, or it stopped without, was reminded, and its words count as the result.",
+      "Of a success: the agent called `complete`, or stopped without it even after a reminder, so that its last text is the result.",
   }),
   cost_usd: t.Number(),
   tokens: t.Integer(),

@@ -22,7 +22,7 @@ const StepPlan = t.Object(
     command: orNull(t.String({ description: "Command line of a step without a model, as the pipeline has it." })),
     needs: t.Array(t.String(), { description: "Steps that end before it begins." }),
     leads_back: t.Array(t.Object({ to: t.String(), why: t.String() }), {
-      description: "Steps that it may send the run to out of order.",
+      description: "Steps that it may jump to, out of order.",
     }),
     when: orNull(t.String()),
     status: StepStatus,
@@ -53,7 +53,7 @@ function leadsBack(step: PipelineStep): StepPlan["leads_back"] {
   return typeof rule === "object" ? [...routed, { to: rule.goto, why: "failed" }] : routed;
 }
 
-/** The attempt that counts of a step: the latest that no restart or step back has put aside. */
+/** The current attempt of a step: the latest that no restart or step back has superseded. */
 const latestOf = <Row extends ProgressRow>(rows: readonly Row[], id: string): Row | undefined =>
   rows.findLast((row) => row.step_id === id && row.item_index === null && !row.superseded);
 

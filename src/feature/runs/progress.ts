@@ -1,4 +1,4 @@
-/** How far runs are. Of those that have ended it stays as it is until they are restarted, so it is kept. */
+/** How far runs are. It does not change for ended runs until they are restarted, so it is cached for them. */
 import { isRunEnd } from "../../core/run-states.ts";
 import { type Progress, progressOf } from "./plan.ts";
 import type { ListedRun, RunStore } from "./store.ts";

@@ -41,7 +41,7 @@ const STEP_EVENTS = {
   cancelled: stepFailed,
 } as const;
 
-/** What the planner does not know of a step. */
+/** Fields of a step that the planner does not set. */
 export type StepExtras = Partial<Pick<StepRow, "data" | "deadline" | "execution_id" | "model" | "session_id" | "text">>;
 
 export interface RunRecord {
@@ -51,11 +51,11 @@ export interface RunRecord {
   /** @throws Error when the definition has no such step. */
   definedAs(stepId: string): PipelineStep;
   step(key: StepKey): StepRow;
-  /** What events about the run, or about one of its steps, carry. */
+  /** References in events about the run or one of its steps. */
   refs(step?: StepRow): Record<string, string | undefined>;
   /** Carries out a decision. @returns the step's row after it; undefined when it was about the run. */
   decide(decision: Decision, extras?: StepExtras): StepRow | undefined;
-  /** What an agent at work did to a step. */
+  /** How an agent's work changes a step. */
   report(
     step: StepKey,
     to: StepStatus,

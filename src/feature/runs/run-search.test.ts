@@ -63,14 +63,14 @@ test("every word is a part of the task, the pipeline, the project or the id, A�
     expect([text, find(text).filter((id) => id === honey)]).toEqual([text, text === "%" ? [honey] : []]);
 });
 
-test("words of one and two characters are looked for as well, alone and beside longer ones", () => {
+test("words of one and two characters are found as well, alone and beside longer ones", () => {
   const short = add("Go to 北京 at 5");
   expect(find("go 北京")).toEqual([short]);
   expect(find("5 hello")).toEqual([short]);
   expect(find("go xx")).toEqual([]);
 });
 
-test("what changes, changes hands or is removed is found accordingly", () => {
+test("runs that change, pass to another user or are removed are found accordingly", () => {
   const id = add("A wandering text", "usr_a");
   expect(find("wandering", { created_by: "usr_b" })).toEqual([]);
   rows.updateRun(id, { created_by: "usr_b", status: "failed" });

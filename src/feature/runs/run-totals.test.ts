@@ -60,7 +60,7 @@ test("a run's cost and tokens are what its executions add up to", () => {
   expect(rows.spentByRun("run_1")).toEqual({ cost_usd: 2.5, tokens: 35 });
 });
 
-test("no list and no count reads a whole table of what grows with history", () => {
+test("no list and no count reads the whole of a table that grows with history", () => {
   texts = [];
   const page = { limit: 50, after: "z" };
   rows.page({}, "z", 50);

@@ -69,7 +69,7 @@ const start = async (pipeline_id: string, more: Record<string, unknown> = {}) =>
 const get = async (id: string) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
 const steps = async (id: string) => (await server.request<{ items: Step[] }>("GET", `/v1/steps/${id}`)).body.items;
 
-/** Reads the run's events, from its first, until one of these kinds; says them all. */
+/** Reads the run's events, from its first, until one of these kinds; returns them all. */
 async function until(id: string, ...kinds: string[]): Promise<{ kind: string; data: Record<string, unknown> }[]> {
   type Event = { kind: string; data: Record<string, unknown> };
   const frames = framesOf<Event>(server, `/v1/events/stream?run_id=${id}&after=0`);
@@ -181,7 +181,7 @@ describe("runs", () => {
     expect(firsts).toEqual([1, 2]);
   });
 
-  test("a run that succeeded continues from a named step, with what was said of it", async () => {
+  test("a run that succeeded continues from a named step, with the guidance given", async () => {
     const id = await start("two");
     await until(id, "run_complete");
     const plain = await server.request<{ code: string }>("POST", `/v1/runs/${id}/restart`);

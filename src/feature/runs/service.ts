@@ -29,29 +29,29 @@ export interface RunsDeps {
   /** @throws Problem 404. */
   projectNamed(name: string): { id: string; name: string };
   isModel(id: string): boolean;
-  /** @throws Problem 422 when the pipeline names an agent that there is not, or one that is switched off. */
+  /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
   assertReady(definition: PipelineDefinition): void;
   /** Budget of runs whose pipeline names none, USD; null: no limit. */
   defaultBudgetUsd(): number | null;
 }
 
 export interface Runs {
-  /** @param made a definition that was made for this run, in the place of a stored pipeline. */
+  /** @param made a definition made for this run, instead of a stored pipeline. */
   create(input: RunCreate, caller: Caller, made?: PipelineDefinition): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
   /**
-   * Another attempt of a run that has ended, also well, on its own branch, with what reviewers say about the last one.
+   * Another attempt of a run that has ended, even successfully, on its own branch, with what reviewers say about the last one.
    * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
    */
   sendBack(id: string, wish: { guidance: string; from_step?: string | undefined }, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
-  /** Its work was taken in on the code host. */
+  /** Its work was merged on the code host. */
   mergedOnHost(id: string, merge: { into: string; commit: string; head: string }): void;
-  /** Takes runs forward in which a person's time to answer is over. */
+  /** Advances runs in which a person's time to answer is over. */
   tick(): void;
   /** After a start: continues runs that a crash left between two steps. */
   resume(): void;
@@ -70,7 +70,7 @@ export function createRuns(deps: RunsDeps): Runs {
   const now = () => timestamp(clock.now());
   const shown = (id: string): Run => views.present(rows.run(id)!);
 
-  /** Users may bring a smaller budget along, administrators any. @throws Problem 422. */
+  /** Users may set a smaller budget, administrators any. @throws Problem 422. */
   const assertBudget = (wanted: number | undefined, { defaults }: PipelineDefinition, caller: Caller): void => {
     const most = defaults?.budget_usd ?? deps.defaultBudgetUsd();
     if (wanted !== undefined && !caller.admin && most !== null && wanted > most)
@@ -115,7 +115,7 @@ export function createRuns(deps: RunsDeps): Runs {
     };
   };
 
-  /** The end of an execution is the end of its step, unless the run has gone on without it. */
+  /** The end of an execution is the end of its step, unless the run has continued without it. */
   const finished: NonNullable<SessionOwner["finished"]> = (execution, ending, tx) => {
     const step = execution.step_row_id === null ? undefined : rows.step(execution.step_row_id);
     if (!step || !["queued", "running"].includes(step.status)) return;
@@ -256,7 +256,7 @@ function assertStep(id: string | undefined, steps: PipelineDefinition["steps"]):
 
 const ATTEMPT = "--- Another attempt ---";
 
-/** The text with the guidance of this attempt alone: what was said before is done, or is said again. */
+/** The text with the guidance of this attempt alone: earlier guidance is settled, or repeated in this one. */
 function guided(text: string | null, guidance: string): string {
   const before = (text ?? "").split(`\n\n${ATTEMPT}`)[0]!;
   const added = `\n\n${ATTEMPT}\n${guidance}`;

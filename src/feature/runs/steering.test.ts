@@ -113,7 +113,7 @@ test("several are answered at once, each on its own, and are listed as answered 
   expect(answered.find(({ run_id }) => run_id === two.id)).toMatchObject({ state: "refused", comment: "not now" });
 });
 
-test("a user sees and answers none of another's, and steers none of another's runs", async () => {
+test("a user sees and answers none of another's approvals, and steers none of another's runs", async () => {
   const run = await until("run_waiting", "asks");
   expect((await waiting(user)).some(({ run_id }) => run_id === run.id)).toBe(false);
   const answers = [{ run_id: run.id, step_id: "ok", approved: true }];
@@ -158,7 +158,7 @@ test("runs are found by several states and by words, and cancelled and restarted
   await next("run_waiting", run.id);
 });
 
-test("a session's transcript is paged from its end, searched, and its user's alone", async () => {
+test("a session's transcript is paged from its end, searched, and visible to its user alone", async () => {
   const run = await until("run_waiting", "asks");
   const { items } = await get<{ items: Step[] }>(`/v1/steps/${run.id}`);
   const path = `/v1/sessions/${items[0]?.session_id}/transcript`;

@@ -1,4 +1,4 @@
-/** What is shown of a step under its name, and what events say was put into it. */
+/** How a step is shown under its name, and which skills events say were put into it. */
 import { afterEach, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";

@@ -79,7 +79,7 @@ export interface RunFilter {
   text?: string | undefined;
 }
 
-/** Where words are looked for. */
+/** Columns that words are searched in. */
 const TEXTS = ["task_description", "pipeline_id", "project_name", "id"].map((column) => `runs.${column}`);
 
 const equals = (column: string, value: string | undefined): Condition =>
@@ -91,7 +91,7 @@ const below = (column: string, after: string | null): Condition =>
 function conditionsOf({ statuses, open_to, since, ...filter }: RunFilter): Condition[] {
   return [
     equals("runs.pipeline_id", filter.pipeline_id),
-    // Most runs have succeeded: to sort them by id takes longer than to pass by the others.
+    // Most runs have succeeded: sorting them by id takes longer than skipping the others.
     statuses &&
       within(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
     equals("runs.project_id", filter.project_id),
@@ -115,7 +115,7 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
   /** As the partial index has it. */
   const waitingForPerson = sql`${steps.deadline} IS NOT NULL AND ${steps.status} = 'waiting'`;
-  /** Those that the index of their texts names, as long as the page is not full. */
+  /** Those found by the index of their texts, until the page is full. */
   function withWords(filter: RunFilter, words: readonly string[], after: string | null, limit: number): ListedRun[] {
     const named = namedBy(
       "run",
@@ -184,9 +184,9 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
       const row = db.select({ cost_nano, tokens }).from(runs).where(eq(runs.id, runId)).get();
       return spentOf(row ?? { cost_nano: 0, tokens: 0 });
     },
-    /** @throws Error when there is none of that id. */
+    /** @throws Error when there is none with that id. */
     definition: definitions.read,
-    /** Of several runs, by run, oldest first: what says how far each is. */
+    /** Rows that show how far each of several runs is, by run, oldest first. */
     progressRows(runIds: readonly string[]): Map<string, ProgressRow[]> {
       const { where, values } = allOf(among("steps.run_id", runIds));
       const found = progress.all(`${where} ORDER BY steps.run_id, steps.position`, ...values);
@@ -210,7 +210,7 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
         const { where, values } = allOf(below("runs.id", after), ...conditions);
         return listed.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
       }
-      // Walked by the agent's runs, newest first, so that a page costs what it shows.
+      // Read from the agent's runs, newest first, so that a page costs only what it shows.
       const { where, values } = allOf(
         equals("run_agents.agent_id", filter.agent_id),
         below("run_agents.run_id", after),

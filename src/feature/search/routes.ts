@@ -10,7 +10,7 @@ const PER_KIND = 10;
 const MOST = 50;
 const KINDS = FoundKind.anyOf.map(({ const: kind }) => kind);
 
-/** @throws Problem 422 for a word that is no kind. */
+/** @throws Problem 422 for a word that is not a kind. */
 function kindsOf(text: string | undefined): ReadonlySet<Found["kind"]> | undefined {
   if (text === undefined || text.trim() === "") return undefined;
   const words = text.split(",").map((word) => word.trim()) as Found["kind"][];

@@ -44,7 +44,7 @@ test("finds by words, in titles and descriptions, across kinds", async () => {
   expect(await find("engineer")).toContain("agent Engineer");
 });
 
-test("signs that mean something to a database mean nothing here", async () => {
+test("characters that are special to a database are plain text here", async () => {
   expect(await find("100%")).toEqual(["task Honey in 100% glass"]);
   expect(await find("no_plastic")).toEqual(["task Honey in 100% glass"]);
   for (const text of ["%", "h_ney", "'", "\\", '" OR 1=1'])

@@ -1,4 +1,4 @@
-/** One question over everything that has a name: what begins with the words first, then what holds them. */
+/** One search over everything that has a name: names that begin with the words first, then those that hold them. */
 import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
 import { allOf, createReader } from "../../store/reader.ts";
@@ -37,7 +37,7 @@ export interface SearchDeps {
   runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
 }
 
-/** Things with a name are few; more of them than this are not looked at. */
+/** Things with a name are few; only so many are searched. */
 const NAMED_MAX = 5_000;
 /** Characters of a text that are shown. */
 const SHOWN = 300;
@@ -130,7 +130,7 @@ export function createSearch(deps: SearchDeps) {
      * @param kinds those that are asked for; all when absent.
      */
     async search(text: string, limit: number, kinds: ReadonlySet<Kind> | undefined, caller: Caller): Promise<Found[]> {
-      // SQL lowers A–Z alone, of what is looked for and of where.
+      // SQL lowers A–Z alone, in the words and in the text.
       const written = wordsOf(text).slice(0, 10);
       const words = written.map((word) => word.toLowerCase());
       if (words.length === 0) return [];

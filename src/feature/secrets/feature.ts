@@ -5,7 +5,7 @@ import { secretRoutes } from "./routes.ts";
 import { createSecrets } from "./service.ts";
 import { createSecretValues } from "./values.ts";
 
-/** Replaced values are masked for so long. */
+/** How long replaced values are masked. */
 const REPLACED_DAYS = 30;
 
 type Needs = Core & { agents: Pick<Agents, "exists">; notifications: Pick<Notifications, "notify" | "resolve"> };
@@ -13,7 +13,7 @@ type Needs = Core & { agents: Pick<Agents, "exists">; notifications: Pick<Notifi
 export const secrets = defineFeature("secrets", (deps: Needs) => {
   const values = createSecretValues(deps);
   const service = createSecrets({ ...deps, values, agentExists: deps.agents.exists });
-  // Before anything else begins: what comes out of the first agent is masked already.
+  // Before anything else starts, so that the first agent's output is masked already.
   values.load();
   return {
     service,

@@ -1,4 +1,4 @@
-/** What a secret looks like from outside, and what its name may be. */
+/** Secrets as the API shows them, and what their names may be. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { orNull } from "../../core/schema.ts";
@@ -12,13 +12,17 @@ export const Secret = t.Object({
   description: t.String(),
   secret_type: SecretType,
   masked_preview: t.String(),
-  warning: orNull(t.String({ description: "What to know of the value, such as that it is too short to be masked." })),
+  warning: orNull(
+    t.String({ description: "What to know about the value, such as that it is too short to be masked." }),
+  ),
   granted_agents: t.Array(t.String()),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
   last_used_at: orNull(t.String({ format: "date-time", description: "When its value was last read." })),
   last_used_by: orNull(
-    t.String({ description: "For whom: `agent:ID`, or the part of the server, such as `mcp:NAME` for a tool server." }),
+    t.String({
+      description: "The reader: `agent:ID`, or the part of the server, such as `mcp:NAME` for a tool server.",
+    }),
   ),
 });
 export type Secret = Static<typeof Secret>;

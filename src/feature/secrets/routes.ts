@@ -15,8 +15,8 @@ const GrantPath = t.Object({ id: t.String(), agent_id: t.String() });
 const locationOf = (secret: Secret) => `/v1/secrets/${secret.secret_id}`;
 
 /**
- * Who may read plaintext: the engine token, or the token of a running execution of that very agent. Open to anybody
- * only while no engine token is configured and credentials are not asked for.
+ * Who may read plaintext: the engine token, or the token of a running execution of that agent. Open to anybody only
+ * while no engine token is configured and no credentials are required.
  */
 function assertMayReadEnv(caller: Caller, agentId: string, engineTokenSet: boolean): void {
   if (caller.kind === "engine") return;

@@ -119,7 +119,7 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
       assertSize(value);
       return store.write(() => {
         if (db.select().from(secrets).where(eq(secrets.name, name)).get())
-          throw conflict("A secret of this name exists. Update it, or delete it first.");
+          throw conflict("A secret with this name exists. Update it, or delete it first.");
         const at = timestamp(clock.now());
         const id = newId("secret");
         const row: Row = {

@@ -1,6 +1,6 @@
 /**
- * The plain values of stored secrets: opened in one place, and known to the mask from the first moment to long after
- * they were replaced, since a workspace or a running agent may still hold the old one.
+ * The plain values of stored secrets: opened in one place, and masked from the start until long after they were
+ * replaced, since a workspace or a running agent may still hold the old one.
  */
 import { desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -32,7 +32,7 @@ export interface SecretValues {
   open(row: Sealed): string | undefined;
   /** Seals a value, which is masked from now on. */
   seal(row: Omit<Sealed, "sealed">, value: string): string;
-  /** Keeps the value that is being replaced for the mask. Joins a transaction around it. */
+  /** Keeps masking the value that is being replaced. Joins a transaction around it. */
   replaced(row: Sealed): void;
   /** The secret is gone; its values are masked until the server ends. */
   removed(row: Sealed): void;

@@ -1,4 +1,4 @@
-/** What happens in an agent's session: its begin and end, its turns, its tool calls. */
+/** What happens in an agent's session: its start and end, its turns, its tool calls. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../../core/events.ts";
 import { oneOf } from "../../core/schema.ts";
@@ -40,7 +40,7 @@ export const turnEnded = defineEvent(
   "turn_ended",
   t.Object(
     { ...turn, status: oneOf("succeeded", "failed", "cancelled"), error },
-    { description: "In a chat: the answer is whole, has failed or was stopped. What was said of it is kept." },
+    { description: "In a chat: the answer is complete, has failed or was stopped. What was said so far is kept." },
   ),
 );
 export const toolCallStart = defineEvent(

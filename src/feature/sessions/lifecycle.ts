@@ -10,7 +10,7 @@ import { toExecution } from "./store.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Tree } from "./tree.ts";
 
-/** A feature that starts sessions of a kind follows them inside the same transaction, so that nothing falls between. */
+/** A feature that starts sessions of a kind follows them inside the same transaction, so that nothing is lost between the two. */
 export interface SessionOwner {
   started?(work: Work, tx: WriteTx): void;
   /** Progress of cost and tokens. */
@@ -52,7 +52,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
       ...{ status: "interrupted", ok: false, output, finished_at: now() },
     });
     for (const child of tree.below(execution.sessionId)) if (child.call_id === call.callId) stopSession(tx, child.id);
-    // A call that never began has nobody who waits for its end.
+    // Nothing waits for the end of a call that never started.
     if (call.status !== "running") return;
     const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
     const data = { ...about, ok: false, duration_ms: 0, output, interrupted: true };
@@ -109,7 +109,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     tx.emit(sessionEnded, { ...refsOf(session), data: { status: "ended" } });
   }
 
-  /** Ends a session and all below it: what is queued here and now, what runs within a second. */
+  /** Ends a session and all below it: queued work immediately, running work within a second. */
   function stopSession(tx: WriteTx, id: string): void {
     const session = rows.session(id);
     if (!session || session.ended_at !== null || session.stopping) return;
@@ -126,7 +126,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
     ownerOf(left.kind)?.ended?.(rows.session(id)!, tx);
   }
 
-  /** Ends a session in which nothing works by itself: its feature says how it went. What is below it ends with it. */
+  /** Ends a session that has no work of its own: its feature gives the status. All below it ends with it. */
   function close(tx: WriteTx, id: string, status: "succeeded" | "failed" | "cancelled"): void {
     const session = rows.session(id);
     if (!session || session.ended_at !== null) return;

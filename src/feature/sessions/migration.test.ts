@@ -1,4 +1,4 @@
-/** A database of before sessions: nothing that was said is lost, and what was at work continues. */
+/** A database from before sessions existed: no message is lost, and running work continues. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -8,7 +8,7 @@ export interface SessionDraft {
   kind: SessionKind;
   /** Empty for a command that borrows no agent's sandbox. */
   agent_id: string;
-  /** Owner. A session that another started has that one's. */
+  /** Owner. A session that another one started has the same owner. */
   user_id?: string | undefined;
   /** The session that starts this one: run, project and task are taken from it where they are not given. */
   parent_id?: string | undefined;
@@ -21,9 +21,9 @@ export interface SessionDraft {
   title?: string | undefined;
   /** `provider/model`; the agent's or the settings' when absent. */
   model?: string | undefined;
-  /** Holds it to these of its agent's tools. */
+  /** Limits it to these of its agent's tools. */
   tools?: string[] | undefined;
-  /** What it may cost with all that it starts. Below a session with a budget it is set aside out of that one's. */
+  /** What it may cost with all that it starts. Below a session with a budget it is set aside from that budget. */
   budget_usd?: number | undefined;
 }
 
@@ -33,14 +33,14 @@ export interface TurnDraft {
   /**
    * What happens while the session is busy. `queue` (default): it waits for its turn. `steer`: it is in the next model
    * request of the running reply; if that reply ends without one, it is a turn of its own. `interrupt`: the running
-   * reply ends, what was said of it is kept, and this turn is the next one.
+   * reply ends, what it said so far is kept, and this turn is the next one.
    */
   mode?: "queue" | "steer" | "interrupt" | undefined;
   /** Of a kind that works without a model. */
   command?: CommandLine | undefined;
   contract?: OutputContract | undefined;
   skills?: string[] | undefined;
-  /** Before the session's. */
+  /** Takes precedence over the session's. */
   model?: string | undefined;
   timeout_seconds: number;
   /** Row id of the step's attempt that this is. */

@@ -1,4 +1,4 @@
-/** Executions as the engine drives them: each step of the way one transaction with its event. */
+/** Executions as the engine drives them: each step is one transaction with its event. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -93,7 +93,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         if (!why || why === work.waits_for) return;
         const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
         rows.updateExecution(id, { waits_for: why });
-        // Said once, however often it is tried again and by however many steps.
+        // Emitted once, however often and by however many steps it is tried.
         if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
       });
     },

@@ -48,7 +48,7 @@ export interface Sessions {
   queued(sessionId: string): ExecutionRow[];
   /** How many turns of each of these sessions have never started, where there are any. */
   waitingCounts(sessionIds: readonly string[]): Map<string, number>;
-  /** Changes what a turn that has not started says. @throws Problem 404, 409 `turn_started`. */
+  /** Changes the message of a turn that has not started. @throws Problem 404, 409 `turn_started`. */
   edit(sessionId: string, messageId: string, input: InputPart[]): ExecutionRow;
   /** Takes back a turn that has not started. @throws Problem 404, 409 `turn_started`. */
   withdraw(sessionId: string, messageId: string): void;
@@ -56,9 +56,9 @@ export interface Sessions {
   interrupt(sessionId: string): boolean;
   /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
   end(sessionId: string): void;
-  /** Ends a session in which nothing worked by itself, as its feature says; all below it ends as with `end`. */
+  /** Ends a session that has no work of its own, with the given status; all below it ends as with `end`. */
   close(sessionId: string, status: "succeeded" | "failed" | "cancelled"): void;
-  /** One that `close` ended takes work again. @throws Problem 404, 409 `session_ended` for one that another started. */
+  /** A session that `close` ended takes work again. @throws Problem 404, 409 `session_ended` for one that another started. */
   reopen(sessionId: string): void;
   find(id: string): SessionRow | undefined;
   /** What that call of a tool in that session has started. */
@@ -78,7 +78,7 @@ export interface Sessions {
     id: string,
     change: Partial<Pick<SessionRow, "title" | "wanted_model" | "project_id" | "task_id" | "agent_id">>,
   ): void;
-  /** Everything that was said in it, what was summarised or taken back too. @param from `seq` of the first. */
+  /** All its messages, including those summarised or taken back. @param from `seq` of the first. */
   transcript(id: string, from?: number, limit?: number): TranscriptMessage[];
   /**
    * Takes back that message and all after it: people still read them, the model does not.
@@ -126,8 +126,8 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
       return rows.execution(id)!;
     });
   /**
-   * The last stretch of work of a session, which pays for what is done about it between two turns. One that took its
-   * messages from another has none yet, and gets one that has ended.
+   * The last execution of a session, which is charged for work between two turns. A session forked from another has
+   * none yet, and gets one that has ended.
    */
   const payer = (sessionId: string): Execution => {
     const session = known(sessionId);
@@ -135,7 +135,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     return toExecution(rows.work(last.id)!, last.prompt_id === null ? null : (rows.prompt(last.prompt_id) ?? null));
   };
   const between = (): BetweenTurns => {
-    if (!betweenTurns) throw unavailable("engine_stopped", "The engine does not run.");
+    if (!betweenTurns) throw unavailable("engine_stopped", "The engine is not running.");
     return betweenTurns;
   };
   const waiting = (sessionId: string, messageId: string): ExecutionRow => {
@@ -221,7 +221,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         if (message?.session_id !== sessionId) throw notFound("message in this session");
         if (rows.isBusy(sessionId)) throw conflict("The agent is at work. Stop its reply first.", "session_busy");
         transcript.withdrawFrom(sessionId, message.seq);
-        // Not known before the next request.
+        // Unknown until the next request.
         rows.updateSession(sessionId, { context_tokens: null });
       }),
     async compact(sessionId, signal) {

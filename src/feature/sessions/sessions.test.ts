@@ -311,7 +311,7 @@ describe("a session tree", () => {
     expect(sessions.liveExecutions().map(({ session_id }) => session_id)).toEqual([root.id]);
   });
 
-  test("a session that has done its work takes those that it started along", async () => {
+  test("a session that ends also ends those that it started", async () => {
     const { model, say, child, grandchild, ended } = await nested();
     for (const { id } of [child, grandchild]) say(id, "Work");
     await model.next(grandchild.id);
@@ -361,7 +361,7 @@ describe("a session tree", () => {
 });
 
 describe("what the model reads of a session", () => {
-  test("a conversation that outgrew the window is summed up; the turn at hand and the whole transcript stay as they were", async () => {
+  test("a conversation that outgrew the window is summarised; the current turn and the whole transcript stay as they were", async () => {
     const { model, sessions, chat, say, answered } = await started({
       model: createHandModel({ context_window: 4_000 }),
     });
@@ -468,7 +468,7 @@ test("a purged session leaves nothing behind, not its prompts either; one that o
 });
 
 describe("the queue", () => {
-  test("an agent with a thousand waiting keeps no other from its turn", async () => {
+  test("an agent with a thousand executions waiting does not block others", async () => {
     const agents = { busy: "You work.", idle: "You work." };
     const { rig, model, sessions, open } = await started({ agents });
     rig.services.settings.update({ limits: { executions_per_agent: 1 } }, LOCAL_ADMIN);
@@ -482,7 +482,7 @@ describe("the queue", () => {
     expect(read((await model.next()).request)).toEqual(["user: me too"]);
   });
 
-  test("what is queued is taken up by its commit, not by the scheduler's next look", async () => {
+  test("queued work starts with its commit, not with the scheduler's next pass", async () => {
     const { rig, model, chat, say } = await started();
     say(chat(), "now");
     expect(rig.services.engine.active()).toBe(0);

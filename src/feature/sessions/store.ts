@@ -268,7 +268,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
       ]) !== undefined,
     running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, "running")[0],
     isBusy: (sessionId: string): boolean => liveIn().all({ id: sessionId }).length > 0,
-    /** Rows that another, dead process had in work. */
+    /** Rows that another process, now dead, was working on. */
     abandoned: (owner: string): ExecutionRow[] =>
       db
         .select()

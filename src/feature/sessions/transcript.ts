@@ -149,7 +149,7 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
       statement(COUNT).run([at, sessionId]);
       return seq;
     },
-    /** Parts of a reply whose calls have ids that no other in the session has: some providers count from 0 each time. */
+    /** Parts of a reply with call ids that are unique in the session: some providers count from 0 each time. */
     withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
       if (!parts.some(({ type }) => type === "tool_call")) return parts;
       const known = statement("SELECT call_id FROM tool_calls WHERE session_id = ?").all([sessionId]);

@@ -1,5 +1,5 @@
 /**
- * A session and those it started are a tree: one owner, at most so deep and so large, and one budget. A session with a
+ * A session and those it started are a tree: one owner, limited depth and size, and one budget. A session with a
  * budget of its own below another one's has it set aside there; what it did not spend goes back when it ends.
  */
 import { eq, sql } from "drizzle-orm";
@@ -11,7 +11,7 @@ import { sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft } from "./model.ts";
 import { NANO, type SessionRow, type SessionStore } from "./store.ts";
 
-/** What of a budget is left to spend or to set aside. */
+/** How much of a budget is left to spend or to set aside. */
 const available = ({ budget_nano, spent_nano, reserved_nano }: SessionRow): number =>
   (budget_nano ?? 0) - spent_nano - reserved_nano;
 const unspent = ({ budget_nano, spent_nano }: SessionRow): number => Math.max(0, (budget_nano ?? 0) - spent_nano);
@@ -43,7 +43,7 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
     const parent = rows.session(id);
     if (!parent) throw notFound("session");
     if (parent.ended_at !== null || parent.stopping)
-      throw conflict("The session has ended; it starts nothing any more.", "session_ended");
+      throw conflict("The session has ended; it cannot start anything.", "session_ended");
     if (parent.depth >= LIMITS.sessionTreeDepth)
       throw conflict(
         `Agents may hand work on ${LIMITS.sessionTreeDepth} times, one below the other; this would be one more.`,
@@ -91,7 +91,7 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
         },
       );
     },
-    /** Books a call on the session and on all above it. @param window tokens that its model has in view; null: not said. */
+    /** Books a call on the session and on all above it. @param window tokens that its model has in view; null: unknown. */
     spend(id: string, nano: number, tokens: number, window: number | null): void {
       statement(SPEND_OWN).run([nano, tokens, window, id]);
       const place = statement(PLACE).get([id]) as Place | undefined;
@@ -102,7 +102,7 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
         settle(above, nano);
       }
     },
-    /** What was set aside for an ended session and not spent goes back. */
+    /** Returns what was set aside for an ended session and not spent. */
     giveBack(row: SessionRow): void {
       if (row.lender_id === null) return;
       reserve(row.lender_id, -unspent(row));

@@ -40,7 +40,7 @@ const isObject = (value: unknown): value is Fields =>
 const own = (object: unknown, name: string): unknown =>
   isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 
-/** Walks the schema's own names only, so no name that a stored or sent object brings along is ever assigned. */
+/** Walks the schema's own names only, so no other name in a stored or sent object is ever assigned. */
 function eachField(visit: (group: string, field: string, schema: TSchema) => void): void {
   for (const [group, { properties }] of Object.entries(Settings.properties))
     for (const [field, schema] of Object.entries(properties)) visit(group, field, schema);

@@ -1,4 +1,4 @@
-/** Settings count for agents, pipelines and runs that say nothing themselves. */
+/** Settings apply to agents, pipelines and runs that set no value themselves. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { DONE, type EndedRun, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
@@ -17,7 +17,7 @@ const LOOKS = { toolCalls: [{ name: "ls", input: { path: "." } }], usage: { inpu
 const kinds = (run: EndedRun, kind: string) => run.events.filter((event) => event.kind === kind).length;
 
 describe("settings", () => {
-  test("models: the one of the use counts before the default, the agent's own before both", async () => {
+  test("models: the one for the use takes precedence over the default, the agent's own over both", async () => {
     metered.models.next(reply(DONE));
     const silent = await metered.pipeline(undefined, { model: null });
     expect((await metered.run(silent)).error?.code).toBe("no_model");

@@ -30,7 +30,7 @@ afterAll(() => {
   rmSync(root, { recursive: true, force: true });
 });
 
-test("an agent's own skill that is switched off takes everybody's away from that agent alone", () => {
+test("an agent's own skill that is switched off hides everybody's from that agent alone", () => {
   put("ann/skills/style.md", "---\ndescription: d\nenabled: false\n---\nNot for Ann.\n");
   expect(skills.namesOf("ann")).toEqual(["pack"]);
   expect(() => skills.forAgents.loadSkill("ann", "style")).toThrow();

@@ -1,4 +1,4 @@
-/** What a skill looks like from outside. */
+/** Skills as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { RESERVED_SLUGS, SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";

@@ -1,4 +1,4 @@
-/** Skills on two levels. Files are the truth; an agent's own skill comes before everybody's of the same name. */
+/** Skills on two levels. Files are the truth; an agent's own skill overrides everybody's of the same name. */
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -57,7 +57,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   const assertAgent = (agentId: string): void => {
     if (!isSlug(agentId) || !agentIds().includes(agentId)) throw notFound("agent", didYouMean(agentId, agentIds()));
   };
-  /** Own skills know which of everybody's they stand before. */
+  /** An agent's own skills, each with the shared one that it overrides. */
   const ownOf = (agentId: string, everybodys: readonly SkillFile[]): SkillFile[] => {
     const names = new Set(everybodys.map((skill) => skill.name));
     return files.level(agentId).map((skill) => ({ ...skill, overrides_global: names.has(skill.name) }));
@@ -84,7 +84,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       );
     return agentId === undefined ? skill : { ...skill, overrides_global: files.find(name, null) !== undefined };
   };
-  /** The instructions with the names of further files, for a prompt: nobody calls load_skill for what is put in. */
+  /** The instructions with the names of further files, for a prompt: no load_skill call is needed for an inlined skill. */
   const wholeOf = (skill: SkillFile): string => {
     const further = skill.has_files ? files.filesOf(skill) : [];
     if (further.length === 0) return skill.content;
@@ -120,7 +120,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     if (!isSlug(name)) throw invalidField("/name", "This word is reserved; choose another name");
     const path = `${levelFolder(agentId ?? null)}/${name}.md`;
     if (files.find(name, agentId ?? null) || files.isTaken(path))
-      throw conflict("A skill of this name exists at this level. Update it, or choose another name.");
+      throw conflict("A skill with this name exists at this level. Update it, or choose another name.");
     const { extra, body } = bodyOf(content, format);
     const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra };
     files.write(path, format.update("", fields, `\n${body}\n`));
@@ -185,7 +185,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   };
 }
 
-/** A body that was sent with front matter of its own: taken apart. @throws Problem 422 when that is broken. */
+/** Splits a body that was sent with front matter of its own. @throws Problem 422 when that is broken. */
 function bodyOf(content: string, format: FrontMatterFormat): { extra: Record<string, unknown>; body: string } {
   if (!/^\uFEFF?---\r?\n/.test(content)) return { extra: {}, body: content.trim() };
   const { data, body, problems } = format.read(content);

@@ -51,7 +51,7 @@ describe("skills", () => {
     expect(on("_skills/deploy.md")).toContain("description: How to deploy");
   });
 
-  test("an agent's own skill comes before everybody's, for that agent alone", async () => {
+  test("an agent's own skill overrides everybody's, for that agent alone", async () => {
     await create({ name: "style", content: "for all" });
     const own = await create({ name: "style", content: "for ann", scope: "agent", agent_id: "ann" });
     expect([own.status, own.headers.get("location")]).toEqual([201, "/v1/skills/style?agent_id=ann"]);

@@ -1,5 +1,5 @@
 /**
- * Skills as they lie on disk: `_skills/<name>.md` for everybody, `<agent>/skills/<name>.md` for one agent; or a folder
+ * Skills as they are on disk: `_skills/<name>.md` for everybody, `<agent>/skills/<name>.md` for one agent; or a folder
  * `<name>/SKILL.md` with further files. A broken file is a skill with problems.
  */
 import { timestamp } from "../../core/clock.ts";

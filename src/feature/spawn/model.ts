@@ -26,7 +26,7 @@ export const HandedOn = t.Object({
   agent_id: t.String({ minLength: 1, maxLength: 64, description: "Id of the agent." }),
   prompt: t.String({ minLength: 1, maxLength: LIMITS.textCharacters, pattern: "\\S" }),
   timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 86_400 })),
-  budget_usd: t.Optional(t.Number({ minimum: 0, maximum: 1_000_000, description: "Set aside out of your own." })),
+  budget_usd: t.Optional(t.Number({ minimum: 0, maximum: 1_000_000, description: "Set aside from your own budget." })),
 });
 export type HandedOn = Static<typeof HandedOn>;
 

@@ -1,4 +1,4 @@
-/** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions', named apart. */
+/** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { textOf } from "../../engine/parts.ts";
@@ -12,10 +12,10 @@ import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
 export interface Spawns {
-  /** @throws Problem 404 unknown agent, 409 switched off, 422 a project or model that there is not. */
+  /** @throws Problem 404 unknown agent, 409 switched off, 422 a project or model that does not exist. */
   execute(input: SpawnRequest, caller: Caller): SpawnedExecution;
   /**
-   * Hands work on from an agent that is at work, below its session; asked again by the same call, it is the one there is.
+   * Hands work on from an agent that is at work, below its session; a repeat of the same call returns the same one.
    * @throws Problem 404 unknown agent, 409 switched off, `too_deep`, `too_many_sessions`, `budget_too_small`.
    */
   executeFor(by: ExecutionInfo, callId: string, work: HandedOn): SpawnedExecution;

@@ -53,7 +53,7 @@ describe("a spawned execution", () => {
     expect((await call("GET", `/${id}`)).body.status).toBe("cancelled");
   });
 
-  test("is refused for what there is not, and nobody else's to see or cancel", async () => {
+  test("is refused for what does not exist, and others can neither see nor cancel it", async () => {
     expect((await call("POST", "/execute", { agent_id: "nobody-here", prompt: "x" })).status).toBe(404);
     for (const wrong of [
       { prompt: "" },

@@ -15,6 +15,6 @@ export const status = defineFeature("status", (deps: Core & { engine: Pick<Engin
     counts: contributions.counts,
     sandbox: { kind: engine.sandbox.name, shell: engine.sandbox.shell },
   });
-  // Made at once: whether the server is well is asked before anything else.
+  // Created immediately: health is asked for before anything else.
   return { routes: statusRoutes(base, { ...service, metrics: metrics.render, metricsType: metrics.contentType }) };
 });

@@ -4,7 +4,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 export const Status = t.Object({
   status: t.Union([t.Literal("ok"), t.Literal("degraded")]),
   version: t.String(),
-  setup_required: t.Boolean({ description: "Credentials are asked for and there is no administrator yet." }),
+  setup_required: t.Boolean({ description: "Credentials are required and there is no administrator yet." }),
   broker: t.Object({
     kind: t.Literal("in-process"),
     connected: t.Boolean(),

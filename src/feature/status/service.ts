@@ -1,4 +1,4 @@
-/** Whether the server is well, and what it holds. */
+/** The server's health and summary counts. */
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../core/clock.ts";
@@ -13,7 +13,7 @@ export interface StatusSources {
   bus: Bus;
   clock: Clock;
   version: string;
-  /** Whether credentials are asked for. */
+  /** Whether credentials are required. */
   authRequired: boolean;
   lastEventId(): number;
   /** Undefined when no engine is used. Throws when it does not answer. */

@@ -8,7 +8,7 @@ const TaskKey = t.String({ pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$" });
 const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters });
 const Seconds = t.Integer({ minimum: 1, maximum: 86_400 });
 
-/** What a person and an agent say alike. */
+/** Fields of both a person's and an agent's request. */
 const plan = {
   max_concurrent: t.Optional(
     t.Integer({ minimum: 1, maximum: LIMITS.swarmConcurrent, description: "Tasks at once; default 3." }),

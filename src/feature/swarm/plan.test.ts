@@ -33,7 +33,7 @@ describe("the plan of a swarm", () => {
     expect(faultOf(task("lint"), task("b", "linr"))[1]).toContain("There is no task linr in this swarm. Did you mean");
   });
 
-  test("names a circle, and not what is behind it", () => {
+  test("names a cycle, and not the tasks that depend on it", () => {
     expect(faultOf(task("behind", "a"), task("a", "c"), task("b", "a"), task("c", "b"), task("free"))).toEqual([
       "/tasks/1/depends_on",
       "These tasks wait for each other: a → c → b → a.",

@@ -1,4 +1,4 @@
-/** What a swarm's tasks say of each other: every key once, dependencies that exist, no circle. Pure. */
+/** Checks a swarm's tasks: unique keys, dependencies that exist, no cycle. Pure. */
 import { invalidField } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { SwarmTaskRequest } from "./model.ts";
@@ -26,7 +26,7 @@ export function checkPlan(tasks: readonly Pick<SwarmTaskRequest, "key" | "depend
   return deepest(tasks, places);
 }
 
-/** Walks from tasks that depend on nothing; those that are never reached are in a circle or behind one. */
+/** Walks from tasks that depend on nothing; those that are never reached are in a cycle or depend on one. */
 function deepest(tasks: readonly Pick<SwarmTaskRequest, "key" | "depends_on">[], places: Map<string, number>): number {
   const depths = new Map<string, number>();
   const left = new Set(tasks);

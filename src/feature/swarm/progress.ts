@@ -1,6 +1,6 @@
 /**
- * How a swarm continues. Every step of it is in the transaction of its cause: a task's start or end, a cancel. So a
- * crash leaves nothing between, and nothing has to be looked for at a start.
+ * How a swarm continues. Every change is in the transaction of its cause: a task's start or end, a cancel. So a
+ * crash leaves no intermediate state, and a start has nothing to repair.
  */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, isProblem } from "../../core/errors.ts";
@@ -24,13 +24,13 @@ type Failure = { code: string; message: string };
 type End = "succeeded" | "failed" | "skipped" | "cancelled";
 
 export interface Progress {
-  /** Begins what can begin, and ends the swarm when all its tasks have ended. */
+  /** Starts the tasks that are ready, and ends the swarm when all its tasks have ended. */
   goOn(tx: WriteTx, swarmId: string): void;
-  /** Begins nothing more and ends what runs; the swarm ends so once all has stopped. No-op for one that is ending. */
+  /** Starts nothing more and ends what runs; the swarm gets that status once all has stopped. No-op for one that is ending. */
   stop(tx: WriteTx, swarmId: string, how: "failed" | "cancelled", error: Failure | null): void;
   /**
-   * Does a task again that did not succeed, and after it what depends on it; where a failure ends the swarm, all that is
-   * left. An ended swarm continues, with its time from its beginning.
+   * Repeats a task that did not succeed, and after it what depends on it; where a failure ends the swarm, all tasks that
+   * are left. An ended swarm continues, and its time limit starts over.
    * @throws Problem 409 `task_not_failed`, `dependency_failed`, `swarm_ending`, `session_ended`.
    */
   retry(tx: WriteTx, swarmId: string, task: TaskRow): void;
@@ -161,7 +161,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     const tasks = rows.tasks(swarmId);
     for (const task of tasks)
       if (!hasEnded(task) && task.session_id === null) endTask(tx, swarm, task, "cancelled", error);
-    // What has not started ends here and now, and may end the swarm.
+    // Tasks that have not started end immediately, which may end the swarm.
     for (const task of tasks) if (isOpen(task)) sessions.end(task.session_id!);
     goOn(tx, swarmId);
   }
@@ -175,7 +175,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
       throw conflict(`The task ${key} is ${status}; only one that did not succeed is done again.`, "task_not_failed");
     const tasks = rows.tasks(swarmId);
     const again = new Set([key]);
-    // Those that were given first need not come first: as long as one is added, another may depend on it.
+    // Those that were given first need not come first: repeat while tasks are added, since others may depend on them.
     for (let before = 0; before !== again.size; ) {
       before = again.size;
       for (const other of tasks)

@@ -124,7 +124,7 @@ describe("swarms", () => {
     expect((await call("POST", `/${id}/cancel`)).status).toBe(409);
   });
 
-  test("A4, A5: are nobody else's to see, to follow or to cancel, but an administrator's", async () => {
+  test("A4, A5: can be seen, followed or cancelled by nobody else but an administrator", async () => {
     const { id } = (await call("POST", "/execute", { agent_id: "scribe", tasks: [task("a")] })).body;
     await until(id);
     for (const [method, path] of [

@@ -20,7 +20,7 @@ export interface Swarms {
    */
   execute(input: SwarmRequest, caller: Caller): Swarm;
   /**
-   * Starts one below the session of an agent at work; asked again by the same call, it is the one there is.
+   * Starts one below the session of an agent at work; a repeat of the same call returns the same one.
    * @throws Problem as `execute`, and 409 `too_deep`, `too_many_sessions`, `budget_too_small`.
    */
   executeFor(by: ExecutionInfo, callId: string, plan: SwarmPlan): Swarm;
@@ -50,7 +50,7 @@ export interface SwarmsDeps {
   projectExists(id: string): boolean;
   isModel(id: string): boolean;
   timeoutSeconds(): number;
-  /** A swarm has started: there is a deadline more. */
+  /** A swarm has started, which adds a deadline. */
   deadlinesChanged(): void;
 }
 

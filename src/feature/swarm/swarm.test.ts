@@ -77,7 +77,7 @@ describe("a swarm", () => {
     expect(swarm().report(id).tasks[1]).toMatchObject({ output: expect.stringContaining("L\n"), outputs: { n: 1 } });
   });
 
-  test("has no more tasks at work than it may, and continues as places become free", async () => {
+  test("has at most its number of tasks at work, and continues as places become free", async () => {
     const { start, asked, statuses, ended, model } = await started();
     const keys = ["a", "b", "c", "d", "e"];
     const { id } = start(
@@ -162,7 +162,7 @@ describe("a swarm", () => {
     expect(swarm().report(id).tasks[2]).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
   });
 
-  test("goes on after a restart where it stood: what succeeded is not done again", async () => {
+  test("continues after a restart where it stopped: what succeeded is not done again", async () => {
     const { start, asked, ended, rig, statuses, model } = await started();
     const { id } = start([task("a"), task("b"), task("c", "a", "b")]);
     (await asked("a")).reply(complete("one"));
@@ -262,7 +262,7 @@ describe("an agent that starts others", () => {
     await rig.event(({ kind }) => kind === "turn_ended");
   });
 
-  test("takes what it had started with it when its reply is stopped, and the chat continues", async () => {
+  test("ends what it had started when its reply is stopped, and the chat continues", async () => {
     const { asked, rig, session } = await chat();
     (await asked("chat")).reply([{ tool: "swarm_execute", input: plan }]);
     const a = await asked("a");
@@ -274,7 +274,7 @@ describe("an agent that starts others", () => {
     expect(rig.services.sessions.live().map(({ id, status }) => [id, status])).toEqual([[session, "open"]]);
   });
 
-  test("is started what does not fit, and spends no more than its own budget", async () => {
+  test("is refused work that does not fit, and spends at most its own budget", async () => {
     const { asked, model, rig, session } = await chat();
     const tooMany = Array.from({ length: 51 }, (_, at) => task(`t${at}`));
     (await asked("chat")).reply([
@@ -318,7 +318,7 @@ describe("a step of a run that starts a swarm", () => {
     expect(new Set(begun.map(({ run_id }) => run_id))).toEqual(new Set([run.id]));
   });
 
-  test("takes its swarm with it when the run is cancelled", async () => {
+  test("ends its swarm when the run is cancelled", async () => {
     const { asked, rig } = await started({ pipelines });
     const run = await rig.create("one");
     (await asked("work")).reply([{ tool: "swarm_execute", input: plan }]);

@@ -31,14 +31,14 @@ export interface RunState {
 
 export interface ExecuteWish {
   work_type?: WorkType | undefined;
-  /** In the place of what the policy names. */
+  /** Replaces the pipeline that the policy names. */
   pipeline_id?: string | undefined;
-  /** In the place of the task's title and description. */
+  /** Replaces the task's title and description. */
   task_description?: string | undefined;
 }
 
 export interface TaskExecution {
-  /** @throws Problem 409 when a run is at work, nothing is left to do, or nobody is named for the next stage. */
+  /** @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage. */
   execute(projectId: string, taskId: string, input: ExecuteWish, caller: Caller): Run;
   /** Brings the task of this run up to its state. */
   follow(runId: string): void;

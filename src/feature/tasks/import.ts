@@ -16,7 +16,7 @@ const Payload = t.Object({
 });
 export type ImportPayload = Static<typeof Payload>;
 
-/** Tasks in one transaction: each waits for the disk once, and others wait for it. */
+/** Tasks per transaction: more would keep other writers waiting, fewer would wait for the disk more often. */
 const TOGETHER = 10;
 
 export interface ImportDeps {
@@ -27,7 +27,7 @@ export interface ImportDeps {
 
 /**
  * Gives each task an id and puts ids in the place of keys; what a task names comes before it.
- * @throws Problem 422 for a key that occurs twice or not at all, and for circles.
+ * @throws Problem 422 for a key that occurs twice or not at all, and for cycles.
  */
 export function importOf(projectId: string, { tasks }: TaskImport): ImportPayload {
   const ids = new Map<string, string>();

@@ -1,4 +1,4 @@
-/** What a task looks like from outside, and what may be asked of it. */
+/** Tasks as the API shows them, and the requests about them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
@@ -40,7 +40,7 @@ export const Task = t.Object({
   lease_until: orNull(t.String({ format: "date-time", description: "When the claim ends unless it is renewed." })),
   parent_id: orNull(t.String()),
   depends_on: t.Array(t.String()),
-  discovered_from: orNull(t.String({ description: "Task at whose work it was found." })),
+  discovered_from: orNull(t.String({ description: "Task during whose work it was found." })),
   tags: t.Array(t.String()),
   estimate_hours: orNull(t.Number()),
   position: t.Integer({ description: "Order within its status." }),

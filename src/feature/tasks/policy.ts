@@ -11,7 +11,7 @@ import type { TaskRow } from "./store.ts";
 
 export interface Policies {
   get(projectId: string): WorkflowPolicy;
-  /** @throws Problem 422 for a stage that occurs twice, or an agent or pipeline that is not. */
+  /** @throws Problem 422 for a stage that occurs twice, or an agent or pipeline that does not exist. */
   update(projectId: string, input: { rules?: Rules | undefined; wait_for_merge?: boolean | undefined }): WorkflowPolicy;
   /** What is to be done for the task, as `workType` or its own kind of work. */
   resolve(row: TaskRow, workType?: WorkType): Omit<ResolvedWorkflow, "next_statuses">;
@@ -41,7 +41,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
     return {
       project_id: projectId,
       exists: row !== undefined,
-      rules: (row?.rules ?? {}) as Rules,
+      rules: row?.rules ?? {},
       wait_for_merge: row?.wait_for_merge ?? false,
     };
   };
@@ -68,7 +68,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
     }
   }
 
-  /** Who does work that no policy speaks of, and why: the agent the task was given to, else a pipeline. */
+  /** Who does work that no policy covers, and why: the agent the task was given to, else a pipeline. */
   function workerFor(row: TaskRow, type: WorkType): Pick<ResolvedWorkflow, "agent_id" | "pipeline_id" | "reason"> {
     const why = "No policy names stages:";
     // An agent that has claimed the task works on it already; what it starts is more than itself.
@@ -92,7 +92,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
         const old = get(projectId);
         const row = {
           project_id: projectId,
-          rules: (rules ?? old.rules) as Record<string, Stage[]>,
+          rules: rules ?? old.rules,
           wait_for_merge: wait_for_merge ?? old.wait_for_merge,
           updated_at: timestamp(clock.now()),
         };

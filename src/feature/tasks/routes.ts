@@ -33,7 +33,7 @@ const locationOf = ({ project_id, id }: Task) => `/v1/projects/${project_id}/tas
 export interface TaskRoutesDeps {
   tasks: Tasks;
   execution: TaskExecution;
-  /** Begins the background job. @throws Problem 404, 422 for keys that do not fit together. */
+  /** Starts the background job. @throws Problem 404, 422 for keys that do not fit together. */
   importTasks(projectId: string, input: (typeof TaskImport)["static"], caller: Caller): Job;
 }
 

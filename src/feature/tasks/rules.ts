@@ -12,7 +12,7 @@ const ACTIVE: ReadonlySet<string> = new Set(["in_progress", "review"]);
 export const CLAIMABLE: ReadonlySet<string> = new Set(["backlog", "ready", "in_progress"]);
 
 const RULE = "rule";
-/** Parents of parents; a bound against rows that a person has edited into a circle. */
+/** Parents of parents; a bound against rows that a person has edited into a cycle. */
 const DEPTH = 20;
 
 export interface StatusChange {
@@ -54,7 +54,7 @@ export function createTaskRules(rows: TaskStore, nowMs: () => number): TaskRules
   function unblock(row: TaskRow, done: TaskRow, depth: number): void {
     if (row.status !== "blocked" || row.blocked_from === null || rows.unmet(row.id).length > 0) return;
     const note = byRule(`${done.title} is done.`);
-    // Who had claimed it has lost the claim meanwhile.
+    // The claim on it has been lost since.
     const status = ACTIVE.has(row.blocked_from) ? "ready" : row.blocked_from;
     move(row, { status, note, fields: { assigned_agent: null } }, depth + 1);
   }

@@ -1,4 +1,4 @@
-/** How the runs of tasks stand, from their rows. */
+/** States of the runs of tasks, from their rows. */
 import { and, eq, or } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { codehostRuns } from "../../store/tables/codehost.ts";
@@ -19,7 +19,7 @@ export function runStates({ db }: Store): (runId: string) => RunState | undefine
       .where(and(eq(steps.run_id, runId), eq(steps.status, "succeeded"), eq(steps.superseded, false)))
       .all();
     return {
-      ...{ id: runId, status: run.status as RunState["status"], createdBy: run.createdBy },
+      ...{ id: runId, status: run.status, createdBy: run.createdBy },
       ...{ done: done.map(({ id }) => id), error: run.error?.message ?? null },
     };
   };

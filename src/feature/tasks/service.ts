@@ -1,4 +1,4 @@
-/** Tasks of a project's board: made, changed, claimed by agents, moved by rules that hold for every caller. */
+/** Tasks of a project's board: created, changed, claimed by agents, moved by rules that apply to every caller. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -28,7 +28,7 @@ export interface Tasks {
   list(projectId: string, filter: TaskFilter, page: Page): ListAnswer<Task>;
   /** @throws Problem 404, also for a task of another project. */
   get(projectId: string, id: string): Task;
-  /** @throws Problem 422 naming the field that cannot be. */
+  /** @throws Problem 422 naming the field that is not valid. */
   create(projectId: string, input: TaskCreate, caller: Caller, id?: string): Task;
   update(projectId: string, id: string, input: TaskUpdate, caller: Caller): Task;
   remove(projectId: string, id: string, caller: Caller): void;
@@ -37,14 +37,14 @@ export interface Tasks {
    * @throws Problem 409 naming the holder, what is not done, or the status.
    */
   claim(projectId: string, id: string, input: TaskClaim, caller: Caller): { task: Task; branch: string | null };
-  /** @throws Problem 422 a status that is not on the board, 409 the rule that keeps it. */
+  /** @throws Problem 422 a status that is not on the board, 409 the rule that forbids it. */
   transition(projectId: string, id: string, input: TaskTransition, caller: Caller): Transitioned;
   move(projectId: string, id: string, input: TaskMove, caller: Caller): Task;
-  /** Each task by itself: one that cannot be changed says why, the others are. */
+  /** Each task by itself: one that cannot be changed says why, the others are changed. */
   bulk(projectId: string, input: TaskBulk, caller: Caller): TaskBulkAnswer;
   history(projectId: string, id: string, page: Page): ListAnswer<TaskHistoryEntry>;
   nextStatuses(row: TaskRow): string[];
-  /** Gives back what leases have run out on. */
+  /** Releases tasks whose lease has run out. */
   endLeases(): void;
 }
 
@@ -86,7 +86,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     if (id && rows.find(id)?.project_id !== projectId) throw invalidField(pointer, "The project has no such task");
   };
 
-  /** @throws Problem 422 unknown tasks, circles, or what is too large. */
+  /** @throws Problem 422 unknown tasks, cycles, or values that are too large. */
   function assertFields(projectId: string, input: TaskUpdate, own?: string): void {
     assertAgent(input.assigned_agent);
     assertRelated(projectId, input.parent_id, "/parent_id");
@@ -286,7 +286,7 @@ export function createTasks(deps: TasksDeps): Tasks {
     },
   };
 
-  /** Puts a row before or after a neighbour; when there is no number between, the column is numbered again. */
+  /** Puts a row before or after a neighbour; when there is no number left between, the column is renumbered. */
   function place(row: TaskRow, neighbourId: string, behind: boolean): void {
     const others = rows.column(row.project_id, row.status).filter(({ id }) => id !== row.id);
     const found = others.findIndex(({ id }) => id === neighbourId);

@@ -52,7 +52,7 @@ describe("tasks", () => {
     expect((await call("GET", `/tasks/${made.body.id}`)).status).toBe(404);
   });
 
-  test("that cannot be are refused at their field", async () => {
+  test("that are not valid are refused at their field", async () => {
     await board();
     const a = await make("a");
     const b = await make("b", { depends_on: [a.id] });
@@ -163,7 +163,7 @@ describe("tasks", () => {
       expect((await server.request("PUT", base, { body: { columns: wrong } })).status).toBe(422);
   });
 
-  test("stand where they are put: before, after, in another column, however often", async () => {
+  test("stay where they are put: before, after, in another column, however often", async () => {
     await board();
     const made = new Map<string, Task>();
     for (const title of ["a", "b", "c", "d"]) made.set(title, await make(title));
@@ -229,7 +229,7 @@ describe("tasks", () => {
     ]);
   });
 
-  test("are imported by a job, what one names before it; a circle is refused before anything is made", async () => {
+  test("are imported by a job, what one names before it; a cycle is refused before anything is created", async () => {
     await board();
     const chain = Array.from({ length: 300 }, (_, at) => ({
       key: `k${at}`,
@@ -258,7 +258,7 @@ describe("tasks", () => {
 });
 
 describe("workflow policies", () => {
-  test("say through which stages work goes; a required one that is missing keeps a task from being done", async () => {
+  test("set the stages that work goes through; a required one that is missing keeps a task from being done", async () => {
     await board();
     expect((await call("GET", "/workflow-policy")).body).toMatchObject({ exists: false, rules: {} });
     const rules = {
@@ -338,7 +338,7 @@ describe("workflow policies", () => {
     expect(now.body.status).toBe("review");
   });
 
-  test("where none says who, the agent that a task was given to does it alone; one that claimed it is no such agent", async () => {
+  test("without a policy, the agent that a task was given to does it alone; one that claimed it is no such agent", async () => {
     await board();
     const given = await make("a", { assigned_agent: "scribe" });
     const plan = await call<ResolvedWorkflow>("POST", `/tasks/${given.id}/resolve-workflow`);

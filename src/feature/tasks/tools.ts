@@ -112,7 +112,7 @@ export function taskTools({ tasks, projectOf }: TaskToolsDeps): ToolSource {
     }),
     tool<Record<string, never>>({
       name: "get_vision",
-      description: "Shows where this project is going: its vision and description.",
+      description: "Shows this project's vision and description.",
       parameters: t.Object({}),
       async run(_input, { execution }) {
         const { name, description, vision } = projectOf(projectIdOf(execution));

@@ -1,4 +1,4 @@
-/** Agents as they lie on disk: `<id>/AGENT.md`. A broken file is an agent with problems, whose good fields count. */
+/** Agents as they are on disk: `<id>/AGENT.md`. A broken file is an agent with problems, whose valid fields count. */
 import { timestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { AgentFile } from "../../engine/agent-file.ts";

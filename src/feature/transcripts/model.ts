@@ -20,7 +20,7 @@ const TranscriptCall = t.Object(
 export const TranscriptMessage = t.Object(
   {
     seq: t.Integer({ description: "From 0." }),
-    execution_id: t.String({ description: "The stretch of work that it belongs to: an attempt, a turn." }),
+    execution_id: t.String({ description: "The execution that it belongs to: an attempt, a turn." }),
     role: oneOf("user", "assistant", "note", "summary"),
     text: t.String(),
     thinking: t.String(),

@@ -27,7 +27,7 @@ export interface Updates {
   version(): Version;
   /** Answers from what was found in the last minutes; asks again otherwise. Never throws. */
   check(): Promise<UpdateCheck>;
-  /** Looks from time to time and says so when there is one. */
+  /** Checks from time to time and notifies administrators of a newer version. */
   duty: Duty;
 }
 

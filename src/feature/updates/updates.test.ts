@@ -69,7 +69,7 @@ describe("updates", () => {
     expect((await server.request("GET", "/v1/status")).body["version"]).toBe(body.version);
   });
 
-  test("unasked, nothing is contacted, and the check says so", async () => {
+  test("without configuration nothing is contacted, and the check says so", async () => {
     const server = await started({ UPDATE_PUBLIC_KEY: publisher.publicKey });
     expect(await check(server)).toMatchObject({
       checked: false,
@@ -144,7 +144,7 @@ describe("updates", () => {
     expect(found.reason).toContain(reason);
   });
 
-  test("an older or the same version is none, and settings switch the check off", async () => {
+  test("an older or the same version is not reported, and settings switch the check off", async () => {
     answer = () => new Response(publisher.seal({ ...newer, version: "0.0.1" }));
     const server = await started(watching());
     expect(await check(server)).toMatchObject({ checked: true, latest: "0.0.1", update_available: false });

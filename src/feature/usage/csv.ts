@@ -15,7 +15,7 @@ function cellText(cell: Cell): string {
 const line = (cells: readonly Cell[]): string => `${cells.map(cellText).join(",")}\r\n`;
 const LINES_A_CHUNK = 200;
 
-/** Streams the rows, as fast as they are read. @param name of the file, without its ending. */
+/** Streams the rows, as fast as they are read. @param name of the file, without its extension. */
 export function csvResponse(name: string, header: readonly string[], rows: Iterable<readonly Cell[]>): Response {
   const encoder = new TextEncoder();
   const source = rows[Symbol.iterator]();

@@ -26,7 +26,7 @@ export const LlmCall = t.Object({
   key_source: t.Union([t.Literal("user"), t.Literal("instance"), t.Literal("env"), t.Literal("none")]),
   ...tokenCounts,
   estimated: t.Boolean({
-    description: "The counts are measured by the texts: the provider gave none, or impossible ones.",
+    description: "The counts are estimated from the texts: the provider gave none, or impossible ones.",
   }),
   cost_usd: orNull(t.Number({ description: "Null: the price is not known." })),
   cost_source: t.Union([t.Literal("table"), t.Literal("provider"), t.Literal("unknown")]),
@@ -88,7 +88,7 @@ const breakdown = {
   by_model: grouped("model"),
   by_agent: grouped("agent_id"),
   by_user: t.Array(t.Composite([t.Object({ user_id: orNull(t.String()) }), Totals]), {
-    description: "Where everybody's are seen. Null: of no user.",
+    description: "Only for callers who see everybody's calls. Null: of no user.",
   }),
 };
 export const UsageSummary = t.Object({ ...breakdown, by_day: grouped("day") });

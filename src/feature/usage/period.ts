@@ -20,7 +20,7 @@ function startOf(granularity: Granularity, ms: number): number {
 const next = (granularity: Granularity, start: number): number =>
   granularity === "month" ? startOfMonth(start, 1) : start + (granularity === "day" ? DAY_MS : HOUR_MS);
 
-/** Where a history begins when nobody says: a day of hours, thirty days, a year of months. */
+/** Where a history begins by default: a day of hours, thirty days, a year of months. */
 export function defaultFrom(granularity: Granularity, to: number): number {
   if (granularity === "month") return startOfMonth(to - 1, -11);
   return granularity === "day" ? startOfDay(to - 1) - 29 * DAY_MS : to - DAY_MS;
@@ -28,7 +28,7 @@ export function defaultFrom(granularity: Granularity, to: number): number {
 
 /**
  * Starts and ends of the buckets that cover [from, to), in order; the outer ones are whole.
- * @throws Problem 422 when there are more than MAX_BUCKETS or the period is turned round.
+ * @throws Problem 422 when there are more than MAX_BUCKETS or the period is reversed.
  */
 export function bucketsOf(granularity: Granularity, from: number, to: number): { start: number; end: number }[] {
   if (to <= from) throw invalidField("to", "Must be later than from");

@@ -84,7 +84,7 @@ export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDe
         response: { 200: Usage },
         detail: {
           tags,
-          summary: "Own usage in a period, and what is left of the budgets",
+          summary: "Your usage in a period, and what is left of the budgets",
           description: "This month (UTC) by default. Where nobody logs in: everybody's.",
         },
       },

@@ -1,4 +1,4 @@
-/** The log of model calls: one row a call, written by who makes the call, in its transaction. */
+/** The log of model calls: one row per call, written by its maker in the same transaction. */
 import { and, desc, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
@@ -25,14 +25,14 @@ export interface UsageDeps {
 export interface UsageLog {
   /** Logs a call and publishes `llm_call`. Joins the transaction around it. */
   record(call: LlmCallRecord): LlmCall;
-  /** The engine's way in: the reply of one call of an execution. */
+  /** For the engine: records the reply of one call of an execution. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   list(page: Page, filter: CallFilter): ListAnswer<LlmCall>;
   /** @throws Problem 404 unknown, or another's when `userId` is given. */
   get(id: string, userId?: string): LlmCall;
   summary(filter: CallFilter): UsageSummary;
   breakdown(filter: CallFilter): Omit<UsageSummary, "by_day">;
-  /** What the month is going to cost, by what the last days did. @param userId whose; undefined: everybody's. */
+  /** What the month is going to cost, estimated from the last days. @param userId whose; undefined: everybody's. */
   forecast(userId: string | undefined): Forecast;
   /** Every bucket of the period, the empty ones too, oldest first. @throws Problem 422 too many. */
   history(granularity: Granularity, period: { from: number; to: number; userId?: string | undefined }): HistoryBucket[];
@@ -48,7 +48,7 @@ const PRUNE_ROWS = 20_000;
 
 /** No single call uses more. */
 const TOKENS_MOST = 1e12;
-/** A count as it may be stored and shown, whatever it is that came. */
+/** A count that may be stored and shown, whatever the provider sent. */
 const countOf = (tokens: number): number =>
   Number.isFinite(tokens) ? Math.min(Math.max(0, Math.round(tokens)), TOKENS_MOST) : 0;
 const countsOf = (usage: LlmCallRecord["usage"]): LlmCallRecord["usage"] => ({
@@ -61,7 +61,7 @@ const countsOf = (usage: LlmCallRecord["usage"]): LlmCallRecord["usage"] => ({
 const nanoOf = (usd: number | null): number | null =>
   usd === null || !Number.isFinite(usd) ? null : Math.max(0, toNano(usd));
 
-/** A row that breaks a rule, by whatever hand, is shown as near to it as can be and breaks no list. */
+/** A row with impossible values is shown with the nearest possible ones, so that it breaks no list. */
 const present = ({ cost_nano, error_code, error_message, ...row }: LlmCallRow): LlmCall => ({
   ...row,
   ...countsOf(row),

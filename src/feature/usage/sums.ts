@@ -52,7 +52,7 @@ export function conditionOf(filter: CallFilter): SQL | undefined {
 }
 
 type Sums = Record<Counted, number>;
-/** Never below nothing, whatever a row holds. */
+/** Never below zero, whatever a row holds. */
 const present = ({ cost_nano, ...sums }: Sums): Totals => {
   for (const name of COLUMNS) if (name !== "cost_nano" && sums[name] < 0) sums[name] = 0;
   return { ...sums, cost_usd: Math.max(0, toUsd(cost_nano)) };
@@ -97,7 +97,7 @@ function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFi
     [`${time} >= ?`, between.from],
     [`${time} < ?`, between.to],
   ].filter(([, value]) => value !== undefined) as [string, string][];
-  // Of one run or session there are few: no other index is to be taken.
+  // One run or session has few calls: make SQLite use its index.
   const few = filter.runId !== undefined || filter.sessionId !== undefined;
   const plain = (column: string) => !few || column === "run_id" || column === "session_id";
   const where = [

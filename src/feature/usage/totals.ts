@@ -1,4 +1,4 @@
-/** Running totals of model calls: by day with whose, agent, provider and model; by hour with whose. One row each. */
+/** Running totals of model calls: by day for each user, agent, provider and model; by hour for each user. One row each. */
 
 import type { Store } from "../../store/store.ts";
 import type { LlmCallRow } from "./service.ts";
@@ -18,7 +18,7 @@ export const COUNTED = {
 export type Counted = keyof typeof COUNTED;
 export const COLUMNS = Object.keys(COUNTED) as Counted[];
 
-/** Whose calls are that belong to no user; nobody's id. */
+/** Stands for the user in calls without one; no user has this id. */
 export const NOBODY = "nobody";
 
 const upsert = (table: string, keys: readonly string[]): string => `

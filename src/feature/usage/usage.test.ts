@@ -55,7 +55,7 @@ const NUMBERS = [
   "cache_write_tokens",
   "reasoning_tokens",
 ] as const;
-/** What rows add up to, reckoned here in whole billionths. */
+/** What rows add up to, computed here in whole billionths. */
 function reckon(rows: readonly LlmCall[]) {
   const sum = { calls: rows.length, errors: 0, calls_without_price: 0, nano: 0n };
   const tokens = Object.fromEntries(NUMBERS.map((name) => [name, 0]));
@@ -246,7 +246,7 @@ describe("sums", () => {
     );
   });
 
-  test("calls older than the limit go, what they added up to stays", () => {
+  test("calls older than the limit are removed, their totals stay", () => {
     const { usage, store, at } = openLog();
     at("2026-01-01T00:00:00Z");
     usage.record(call());

@@ -1,4 +1,4 @@
-/** Lists of users, oldest first: plain, and with what hangs on each for who manages them. */
+/** Lists of users, oldest first: plain, and for administrators with the log-ins, keys and providers of each. */
 import { and, asc, count, eq, gt, isNull, or, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";

@@ -1,4 +1,4 @@
-/** What a user looks like from outside, and what may be sent about one. */
+/** Users as the API shows them, and the requests about them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { EMAIL_CHARACTERS, EMAIL_PATTERN } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -13,7 +13,7 @@ export const DisplayName = t.String({
   maxLength: LIMITS.nameCharacters,
   pattern: "^[^\\x00-\\x1f\\x7f]+$",
 });
-/** A password that is to become one. */
+/** A new password. */
 export const NewPassword = t.String({
   minLength: LIMITS.passwordCharactersMin,
   maxLength: LIMITS.passwordCharactersMax,
@@ -43,7 +43,7 @@ export const ChangedUser = t.Composite([
     api_keys_left: t.Optional(
       t.Array(t.Object({ id: t.String(), name: t.String(), preview: t.String() }), {
         description:
-          "After a new password: keys that hold on. Log-ins and their keys have ended, but for the one used.",
+          "After a new password: keys that are still valid. Log-ins and their keys have ended, except the one used.",
       }),
     ),
   }),
@@ -54,8 +54,8 @@ export type ChangedUser = Static<typeof ChangedUser>;
 export const ManagedUser = t.Composite([
   User,
   t.Object({
-    sessions: t.Integer({ description: "Log-ins that hold now." }),
-    api_keys: t.Integer({ description: "Keys that hold now." }),
+    sessions: t.Integer({ description: "Log-ins that are valid now." }),
+    api_keys: t.Integer({ description: "Keys that are valid now." }),
     providers: t.Array(t.String(), { description: "Issuers that it signs on through." }),
     updated_at: Time,
   }),

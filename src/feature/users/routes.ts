@@ -1,4 +1,4 @@
-/** /v1/users and /v1/admin/users: administrators manage all; everybody reads and edits itself. Another's account does not exist for others. */
+/** /v1/users and /v1/admin/users: administrators manage all; users read and edit their own. For them another user's account does not exist. */
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
@@ -47,14 +47,14 @@ export function userRoutes(base: Base, users: Users) {
       access: "user",
       params,
       response: { 200: User },
-      detail: { tags, summary: "One user; others than administrators see themselves" },
+      detail: { tags, summary: "One user; only administrators see others" },
     })
     .put("/v1/users/:id", ({ params, body, caller }) => users.update(params.id, body, caller), {
       access: "user",
       params,
       body: UserUpdate,
       response: { 200: ChangedUser },
-      detail: { tags, summary: "Change a user; oneself: name, and password with the current one" },
+      detail: { tags, summary: "Change a user; your own account: name, and password with the current one" },
     })
     .delete(
       "/v1/users/:id",
@@ -68,9 +68,9 @@ export function userRoutes(base: Base, users: Users) {
         response: { 204: t.Void() },
         detail: {
           tags,
-          summary: "Delete a user, or oneself",
+          summary: "Delete a user, or your own account",
           description:
-            "Its keys and sessions die; what it owned goes to the administrator who deletes it, else to the first one.",
+            "Its keys and sessions end; what it owned passes to the administrator who deletes it, else to the first one.",
         },
       },
     );

@@ -1,6 +1,6 @@
 /**
- * Users. The last active administrator can be neither demoted, switched off nor deleted. Who loses rights loses all
- * sessions in the same transaction. What a deleted user owned goes to the administrator who deleted it, else to the
+ * Users. The last active administrator can be neither demoted, switched off nor deleted. A user who loses rights
+ * loses all sessions in the same transaction. What a deleted user owned passes to the administrator who deleted it, else to the
  * first one: nothing private becomes everybody's.
  */
 import { eq } from "drizzle-orm";
@@ -32,22 +32,22 @@ export interface UsersDeps {
   passwords: { hash(password: string): Promise<string> };
   /** @throws Problem 422 at the pointer. */
   assertGoodPassword(password: string, email: string, pointer?: string): void;
-  /** Whether this is the user's present password; wrong ones count towards the lock. @throws Problem 429. */
+  /** Whether this is the user's current password; wrong ones count towards the lock. @throws Problem 429. */
   checkPassword(user: UserRow, password: string): Promise<boolean>;
   endSessions(userId: string, except?: string): void;
-  /** Ends the keys of log-ins, or all but `except`. @returns those that hold on. */
+  /** Ends the keys of log-ins, or all but `except`. @returns those still valid. */
   endKeys(
     userId: string,
     options: { all: boolean; except?: string | undefined },
   ): { id: string; name: string; preview: string }[];
   /** Ends the locks of wrong passwords and codes. */
   unlock(user: UserRow): void;
-  /** Gives on what all features keep of a user. */
+  /** Passes on what all features hold for a user. */
   handOver: HandOver;
 }
 
 export interface Users extends UserLists {
-  /** @throws Problem 404 for another's id unless the caller administers. */
+  /** @throws Problem 404 for another's id unless the caller is an administrator. */
   get(id: string, caller: Caller): User;
   /** Hashes beforehand; `commit` writes and is for the answering transaction. @throws Problem 422. */
   prepare(input: UserCreate, caller: Caller): Promise<{ commit(): User }>;
@@ -101,7 +101,7 @@ export function createUsers(deps: UsersDeps): Users {
     if (input.email !== undefined) changes.email = normalEmail(input.email);
     if (input.role !== undefined) changes.role = input.role;
     if (input.active !== undefined) changes.active = input.active;
-    // One's own second factor is switched off with a code, at /v1/auth/2fa/disable.
+    // A user's own second factor is switched off with a code, at /v1/auth/2fa/disable.
     if (input.two_factor_enabled === false && caller.userId !== row.id)
       Object.assign(changes, { totp_enabled: false, totp_sealed: null });
     return changes;
@@ -110,9 +110,9 @@ export function createUsers(deps: UsersDeps): Users {
     const { id } = before;
     return store.write(() => {
       const row = rowOf(id);
-      // The password that allowed this change is not the user's any more.
+      // The password that allowed this change is no longer the user's.
       if (changes.password_hash !== undefined && caller.userId === id && row.password_hash !== before.password_hash)
-        throw conflict("The password was changed meanwhile. Nothing was changed by this.", "password_changed");
+        throw conflict("The password was changed meanwhile. This request changed nothing.", "password_changed");
       const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
       const loses = (row.role === "admin" && next.role !== "admin") || (row.active && !next.active);
       if (loses) assertNotLast(row);

@@ -74,7 +74,7 @@ describe("users", () => {
     expect(renamed.body["display_name"]).toBe("Renamed");
   });
 
-  test("who manages users finds them by part of name or address, with what hangs on each", async () => {
+  test("administrators find users by part of name or address, with log-ins, keys and providers of each", async () => {
     const one = await makeUser(server, admin, "Managed.One@example.test");
     await logIn(server, one.email);
     const soon = new Date(Date.now() + 3_600_000).toISOString();
@@ -95,7 +95,7 @@ describe("users", () => {
     expect((await by(one, "GET", "/v1/admin/users")).status).toBe(403);
   });
 
-  test("an administrator sets another's password and second factor; the old password is dead", async () => {
+  test("an administrator sets another's password and second factor; the old password is refused", async () => {
     const one = await makeUser(server, admin, "reset@example.test");
     await by(one, "POST", "/v1/auth/2fa/enable");
     expect((await by(admin, "PUT", `/v1/users/${one.id}`, { password: "set by the admin" })).status).toBe(200);
@@ -103,7 +103,7 @@ describe("users", () => {
     await logIn(server, one.email, "set by the admin");
   });
 
-  test("a new password ends log-ins and the keys of log-ins, and says which keys hold on; all end when that is asked for", async () => {
+  test("a new password ends log-ins and the keys of log-ins, and says which keys are still valid; all end on request", async () => {
     const one = await makeUser(server, admin, "keys@example.test");
     const newKey = async (who: Account, body: Record<string, unknown>) => {
       const { status, body: made } = await by(who, "POST", "/v1/auth/api-keys", body);
@@ -176,7 +176,7 @@ describe("users", () => {
     expect((await by(admin, "GET", "/v1/users?role=admin&active=true")).status).toBe(200);
   });
 
-  test("deleting oneself works for a user, ends its tokens, and says to whom its things went", async () => {
+  test("deleting oneself works for a user, ends its tokens, and says who received its things", async () => {
     const one = await makeUser(server, admin, "leaver@example.test");
     expect((await by(one, "DELETE", `/v1/users/${one.id}`)).status).toBe(204);
     expect((await by(one, "GET", "/v1/auth/me")).status).toBe(401);

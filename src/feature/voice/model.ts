@@ -29,7 +29,7 @@ export const TtsSettings = t.Object(
     speed: Speed,
     max_characters: t.Integer({ minimum: 1, maximum: 100_000, description: "Longest text of one call." }),
   },
-  { ...strict, description: "What counts for agents that have no voice settings of their own." },
+  { ...strict, description: "Applies to agents that have no voice settings of their own." },
 );
 export type TtsSettings = Static<typeof TtsSettings>;
 export const TtsSettingsUpdate = t.Partial(TtsSettings, strict);
@@ -62,7 +62,7 @@ export const OwnTtsSettingsUpdate = t.Partial(OwnTtsSettings, strict);
 export const AgentTtsSettings = t.Object({
   agent_id: t.String(),
   ...OwnTtsSettings.properties,
-  effective: t.Composite([TtsSettings], { description: "What counts for the agent now." }),
+  effective: t.Composite([TtsSettings], { description: "The agent's settings in effect." }),
 });
 export type AgentTtsSettings = Static<typeof AgentTtsSettings>;
 
@@ -98,7 +98,7 @@ export const TtsCall = t.Object({
   characters: t.Integer(),
   bytes: t.Integer(),
   cost_usd: orNull(t.Number({ description: "Null: the service does not say, and no price is known." })),
-  cached: t.Boolean({ description: "Made before: nothing was asked and nothing paid." }),
+  cached: t.Boolean({ description: "From the cache: nothing was requested and nothing paid." }),
   duration_ms: t.Integer(),
   error: orNull(t.Object({ code: t.String(), message: t.String() })),
   created_at: t.String({ format: "date-time" }),

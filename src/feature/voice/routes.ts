@@ -157,7 +157,7 @@ function settingsRoutes(base: Base, settings: VoiceSettings) {
       access: "user",
       params: AgentPath,
       response: { 200: AgentTtsSettings },
-      detail: { tags, summary: "Voice settings of an agent, and what counts for it" },
+      detail: { tags, summary: "Voice settings of an agent, and those in effect for it" },
     })
     .put(
       "/v1/agents/:id/tts-settings",

@@ -207,7 +207,7 @@ async function* after(first: Uint8Array | undefined, rest: AsyncGenerator<Uint8A
   yield* rest;
 }
 
-/** A reader that leaves ends the making of it. */
+/** When the reader leaves, synthesis stops. */
 function streamOf(pieces: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream({
     async pull(controller) {

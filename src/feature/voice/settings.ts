@@ -59,7 +59,7 @@ export function createVoiceSettings({ store, clock, audit, agentExists, stored }
     // A voice or model of one service means nothing to another.
     const others = own.provider !== null && own.provider !== shared.provider ? { voice_id: null, model: null } : {};
     const effective = { ...shared, ...others, ...chosen, enabled: shared.enabled && own.enabled !== false };
-    return { agent_id: agentId, ...own, effective: effective as TtsSettings };
+    return { agent_id: agentId, ...own, effective };
   };
   return {
     instance,

@@ -1,4 +1,4 @@
-/** What of a Markdown text is read aloud, and in which pieces. Each rule reads a line once. */
+/** Which parts of a Markdown text are read aloud, and in which pieces. Each rule reads a line once. */
 
 const FENCE = /^\s{0,3}(```|~~~)/;
 const INLINE: [RegExp, string][] = [

@@ -1,4 +1,4 @@
-/** /v1/waitlist. Joining answers the same whether the address is new, known or over the bound: it reveals to nobody who is on it. */
+/** /v1/waitlist. Joining answers the same whether the address is new, known or over the bound: it does not reveal who is on it. */
 import { Type as t } from "@sinclair/typebox";
 import { asc, gt } from "drizzle-orm";
 import { Elysia } from "elysia";

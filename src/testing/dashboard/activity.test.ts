@@ -84,7 +84,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     expect(faults.filter((fault) => !/(409|422|502|503)/.test(fault))).toEqual([]);
   });
 
-  test("the palette finds tasks, chats and memory, and leads to them", async () => {
+  test("the palette finds tasks, chats, memory and sections of documents, and leads to them", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/");
@@ -97,6 +97,14 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await search("reports as csv", /Export reports as CSV/, "Export reports as CSV");
     await search("cart do with a discount", /What does the cart do/, "What does the cart do with a discount?");
     await search("one writer", /One writer/, "One writer");
+    // A section of a document, by Enter: the document opens at it.
+    await page.keyboard.press("Control+k");
+    await page.getByPlaceholder("Where to").fill("discount is taken off before the tax");
+    await page.getByRole("option", { name: /Prices/ }).waitFor();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Prices", level: 2 }).waitFor();
+    await page.getByText("A discount is taken off before the tax.").waitFor();
+    expect(page.url()).toMatch(/\/documents\/\w+\?section=/);
     await close();
     expect(faults).toEqual([]);
   });

@@ -87,8 +87,17 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await page.getByRole("region", { name: "Depends on" }).getByText("Quote names in every export").waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
     await page.getByLabel("Title").fill("Export reports as CSV, quoted");
+    const others = page.getByRole("list", { name: "Depends on" });
+    await others.getByText("Quote names in every export").waitFor();
+    await page.getByRole("searchbox", { name: "Depends on" }).fill("manual how exports");
+    await page.getByRole("list", { name: "Found tasks" }).getByRole("button").first().waitFor();
+    await page.keyboard.press("Enter");
+    await others.getByText("Say in the manual how exports quote").waitFor();
+    await page.getByRole("button", { name: "Do not wait for Quote names in every export" }).click();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Export reports as CSV, quoted" }).waitFor();
+    await page.getByRole("region", { name: "Depends on" }).getByText("Say in the manual how exports quote").waitFor();
+    expect(await page.getByRole("region", { name: "Depends on" }).getByText("Quote names").count()).toBe(0);
     await page.getByRole("button", { name: "Backlog" }).click();
     await page.getByText("Ready → ").waitFor();
     await open(`/projects/${ids.project}/policy`);

@@ -7,6 +7,7 @@ import { type Account, makeUser, PASSWORD, steadyStep, totp } from "../accounts.
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
+import { focused, pressTo } from "./keyboard.ts";
 import { pagesOfTheDashboard } from "./rights.ts";
 import { visit } from "./visitor.ts";
 
@@ -38,6 +39,16 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.getByLabel("Password").fill(password);
     await page.getByRole("button", { name: "Log in" }).click();
   };
+  /** What was wrong with the focus on the way. */
+  const logInByKeyboard = async (page: Page, email: string): Promise<string[]> => {
+    await page.getByLabel("E-mail").waitFor();
+    expect((await focused(page)).name).toBe("E-mail");
+    await page.keyboard.type(email);
+    const wrong = await pressTo(page, "Tab", "Password", 3);
+    await page.keyboard.type(PASSWORD);
+    await page.keyboard.press("Enter");
+    return wrong;
+  };
   /** Statuses that a log-in page brings about and browsers write down. */
   const unexpected = (faults: string[]) =>
     faults.filter((fault) => !/40[13]|422|Opener-Policy|skep\.example\.test/.test(fault));
@@ -47,13 +58,20 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await page.goto(server.url);
     await page.getByRole("heading", { name: "Welcome to Skep" }).waitFor();
     expect(await axe()).toEqual([]);
-    await page.getByLabel("E-mail").fill(ADMIN);
-    await page.getByLabel("Password").fill(PASSWORD);
-    await page.getByLabel("Setup token").fill("skst_wrong");
-    await page.getByRole("button", { name: "Make the account" }).click();
+    // By keyboard alone: the first field has the focus, and a wrong token is written over where it stands.
+    expect((await focused(page)).name).toBe("E-mail");
+    await page.keyboard.type(ADMIN);
+    const wrong = await pressTo(page, "Tab", "Password", 4);
+    await page.keyboard.type(PASSWORD);
+    wrong.push(...(await pressTo(page, "Tab", "Setup token", 4)));
+    await page.keyboard.type("skst_wrong");
+    await page.keyboard.press("Enter");
     await page.getByRole("alert").waitFor();
-    await page.getByLabel("Setup token").fill(readFileSync(join(server.data, "setup-token"), "utf8").trim());
-    await page.getByRole("button", { name: "Make the account" }).click();
+    expect((await focused(page)).name).toBe("Setup token");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type(readFileSync(join(server.data, "setup-token"), "utf8").trim());
+    await page.keyboard.press("Enter");
+    expect(wrong).toEqual([]);
     await page.getByRole("heading", { name: "Set up", level: 1 }).waitFor();
     await page.getByText(`You are logged in as ${ADMIN}`).waitFor();
     const cookies = await page.context().cookies();
@@ -168,7 +186,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     const { page, close, open, settled, faults } = await visit(browser, server.url);
     await makeUser(server, administrator, "user@example.test");
     await page.goto(server.url);
-    await logIn(page, "user@example.test");
+    expect(await logInByKeyboard(page, "user@example.test")).toEqual([]);
     await page.getByRole("heading", { name: "Home" }).waitFor();
     const navigation = page.getByRole("navigation", { name: "Main" });
     await navigation.getByRole("link").first().waitFor();

@@ -121,7 +121,7 @@ if (has("noise")) {
   const more = () => process.stdout.write(block, () => setImmediate(more));
   more();
 }
-console.error("odd server started", words ?? "");
+console.error(["odd server started", ...(words ? [words] : [])].join(" "));
 let initialized = false;
 let rest = "";
 for await (const chunk of process.stdin) {

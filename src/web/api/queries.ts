@@ -37,8 +37,17 @@ export type RowOf<P extends ListPaths> =
   Get<P> extends { responses: { 200: { content: { "application/json": { items: (infer Row)[] } } } } } ? Row : never;
 type ParamsOf<P extends ListPaths> = Get<P> extends { parameters: infer Params } ? Params : never;
 
+const after = (cursor: string, limit: number | undefined) => ({ cursor, ...(limit === undefined ? {} : { limit }) });
+
+interface PagesOptions {
+  enabled?: boolean;
+  /** Rows of each page after the first; as many as the first has, unless given. */
+  further?: number;
+}
+
 /** A list of the API, page by page; `rows` are those of all pages that were asked for. */
-export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: { enabled?: boolean } = {}) {
+export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, options: PagesOptions = {}) {
+  const { further, ...asked } = options;
   const query = useInfiniteQuery({
     // A key of its own: the single answer of the same path has another shape.
     queryKey: ["get", path, { params, pages: true }],
@@ -46,11 +55,11 @@ export function usePages<P extends ListPaths>(path: P, params: ParamsOf<P>, opti
     getNextPageParam: (page: Page<RowOf<P>>) => page.next_cursor ?? undefined,
     async queryFn({ pageParam, signal }) {
       const given = params as { query?: object };
-      const query = { ...given.query, ...(pageParam === undefined ? {} : { cursor: pageParam }) };
+      const query = { ...given.query, ...(pageParam === undefined ? {} : after(pageParam, further)) };
       const get = client.GET as (path: string, init: object) => Promise<{ data?: Page<RowOf<P>>; error?: unknown }>;
       return must(get(path, { params: { ...given, query }, signal }));
     },
-    ...options,
+    ...asked,
   });
   return { ...query, rows: query.data?.pages.flatMap(({ items }) => items) ?? [] };
 }

@@ -3,7 +3,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { usd } from "../../ui/format.ts";
@@ -166,7 +166,9 @@ function Now() {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>No agent is at work.</Empty>
+          <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep runs --status running">
+            No agent is at work.
+          </Empty>
         ) : (
           <Table
             label="Sessions"
@@ -205,7 +207,9 @@ function Handed() {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>No piece of work was handed to a single agent yet.</Empty>
+          <Empty action={<ButtonLink href="/agents">Ask an agent</ButtonLink>} cli="skep agents">
+            No piece of work was handed to a single agent yet.
+          </Empty>
         ) : (
           <Table
             label="Handed out"

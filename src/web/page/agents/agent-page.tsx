@@ -6,7 +6,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { type Tagged, useTagged } from "../../api/tagged.ts";
 import { useAdmin } from "../../shell/session.tsx";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { count, usd } from "../../ui/format.ts";
@@ -124,7 +124,9 @@ function AgentRuns({ agent }: { agent: Agent }) {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>It has not worked on a run yet.</Empty>
+          <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep runs">
+            It has not worked on a run yet.
+          </Empty>
         ) : (
           <Table
             label="Runs"

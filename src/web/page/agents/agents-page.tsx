@@ -48,7 +48,7 @@ const COLUMNS: Column<Schemas["AgentItem"]>[] = [
 export default function AgentsPage() {
   const admin = useAdmin();
   const [adding, setAdding] = useState(false);
-  const query = usePages("/v1/agents", { query: { limit: 100 } });
+  const query = usePages("/v1/agents", { query: { limit: 100 } }, { further: 200 });
   return (
     <>
       <PageHeader

@@ -5,6 +5,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { PRIORITY, type Project, refreshTasks, type Task, WORK_TYPES, wordOf } from "./board.ts";
+import { DependsOn } from "./depends-on.tsx";
 
 type Body = Schemas["UpdateProjectTaskBody"];
 
@@ -119,13 +120,7 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
             <Input name="tags" defaultValue={task?.tags.join(" ")} />
           </Field>
         </div>
-        <Field
-          label="Depends on"
-          hint="Ids of tasks that must be done before."
-          error={fieldError(action.error, "depends_on")}
-        >
-          <Input name="depends_on" spellCheck={false} defaultValue={task?.depends_on.join(" ")} />
-        </Field>
+        <DependsOn project={project.id} task={task} error={fieldError(action.error, "depends_on")} />
       </Form>
     </Dialog>
   );

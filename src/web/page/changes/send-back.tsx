@@ -29,8 +29,9 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
               const body = { from_step: text("from_step"), ...(message ? { message } : {}) };
               await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
               notify("Sent back. The agents work on the comments.");
-              navigate(`/runs/${run.id}`);
+              // The run's page shows what is there: first the new attempt, then the page.
               await refresh("/v1/runs", "/v1/steps");
+              navigate(`/runs/${run.id}`);
             }}
           >
             <p className="mb-3 text-dim">

@@ -139,6 +139,12 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [, navigate] = useLocation();
   const action = useAction();
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  const project = api.useQuery(
+    "get",
+    "/v1/projects/{id}",
+    { params: { path: { id: chat.project_id ?? "" } } },
+    { enabled: chat.project_id !== null },
+  );
   const path = { params: { path: { id: chat.id } } };
   const close = () => setDialog(null);
   const change = async (body: { title?: string; model?: string | null }) => {
@@ -175,7 +181,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
               <>
                 {" / "}
                 <Link href={`/projects/${chat.project_id}`} className="hover:underline">
-                  project
+                  {project.data?.name ?? "Project"}
                 </Link>
               </>
             )}

@@ -1,6 +1,6 @@
 /** Clusters of symbols that belong together, and flows of calls from an entry to an end. */
 import { usePages } from "../../api/queries.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -16,6 +16,10 @@ const More = ({ query }: { query: ReturnType<typeof usePages> }) =>
     </div>
   );
 
+const BySymbols = ({ project }: { project: string }) => (
+  <ButtonLink href={`/projects/${project}/graph`}>Search the symbols</ButtonLink>
+);
+
 export function Clusters({ project }: { project: string }) {
   const query = usePages("/v1/projects/{id}/knowledge-graph/communities", {
     path: { id: project },
@@ -25,7 +29,9 @@ export function Clusters({ project }: { project: string }) {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>No clusters were found.</Empty>
+          <Empty action={<BySymbols project={project} />} cli="skep graph status">
+            No clusters were found: too few symbols call each other.
+          </Empty>
         ) : (
           <>
             <div className="grid gap-3 md:grid-cols-2 xl:grid-cols-3">
@@ -64,7 +70,9 @@ export function Flows({ project }: { project: string }) {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>No flows were found.</Empty>
+          <Empty action={<BySymbols project={project} />} cli="skep graph status">
+            No flows were found: no chain of calls leads from an entry through several functions.
+          </Empty>
         ) : (
           <>
             <div className="grid gap-3 md:grid-cols-2">

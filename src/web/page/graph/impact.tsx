@@ -1,4 +1,5 @@
 /** What a change of a symbol reaches, by depth. */
+import { ChevronRight } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
@@ -62,19 +63,31 @@ export function Impact({ project, target }: { project: string; target: string })
               <div className="grid gap-3 md:grid-cols-2 xl:grid-cols-4">
                 {reached.depths.map(({ depth, label, total, symbols }) => (
                   <Panel key={depth} className="p-1">
-                    <h3 className="flex items-baseline justify-between px-2 pt-1 text-sm font-medium">
-                      {label}
-                      <span className="text-xs text-faint">
-                        depth {depth}, {total}
-                      </span>
-                    </h3>
-                    <ul className="max-h-80 overflow-y-auto">
-                      {symbols.map((one) => (
-                        <li key={one.id}>
-                          <SymbolLink symbol={one} />
-                        </li>
-                      ))}
-                    </ul>
+                    <details open={depth > 1} className="group">
+                      <summary className="block px-2 pt-1">
+                        <h3 className="flex items-baseline justify-between text-sm font-medium">
+                          <span className="inline-flex items-center gap-1">
+                            <ChevronRight
+                              aria-hidden
+                              size={14}
+                              className="text-faint transition-transform group-open:rotate-90"
+                            />
+                            {label}
+                          </span>
+                          <span className="text-xs text-faint">
+                            depth {depth}, {total}
+                          </span>
+                        </h3>
+                        {depth === 1 && <p className="pb-1 text-sm text-dim">Those listed beside the symbol above.</p>}
+                      </summary>
+                      <ul className="max-h-80 overflow-y-auto">
+                        {symbols.map((one) => (
+                          <li key={one.id}>
+                            <SymbolLink symbol={one} />
+                          </li>
+                        ))}
+                      </ul>
+                    </details>
                   </Panel>
                 ))}
               </div>

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
 import { useLocation } from "wouter";
-import { IconButton } from "../../ui/button.tsx";
+import { ButtonLink, IconButton } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
 import { count, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -21,7 +21,12 @@ export default function MapTab({ project }: { project: string }) {
     <Await query={query} rows={8}>
       {(map) =>
         map.communities.id.length === 0 ? (
-          <Empty>No clusters were found: there is nothing to fold a map by. Search finds every symbol.</Empty>
+          <Empty
+            action={<ButtonLink href={`/projects/${project}/graph`}>Search the symbols</ButtonLink>}
+            cli="skep graph status"
+          >
+            No clusters were found: there is nothing to fold a map by. Search finds every symbol.
+          </Empty>
         ) : (
           <MapWithList project={project} map={map} />
         )

@@ -2,7 +2,7 @@
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -79,7 +79,9 @@ export default function JobsPage() {
       <Await query={query} rows={4}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>Nothing has been done in the background yet: clones, indexes and image pulls show here.</Empty>
+            <Empty action={<ButtonLink href="/projects">Open the projects</ButtonLink>} cli="skep jobs">
+              Nothing has been done in the background yet: clones, indexes and image pulls show here.
+            </Empty>
           ) : (
             <Table label="Background work" rows={query.rows} columns={columns} keyOf={({ id }) => id} more={query} />
           )

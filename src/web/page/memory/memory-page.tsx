@@ -6,7 +6,7 @@ import { api, client, fieldError, must, type Schemas } from "../../api/client.ts
 import { usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
@@ -80,7 +80,9 @@ export default function MemoryPage() {
         <Await query={vaults}>
           {() =>
             vaults.rows.length === 0 ? (
-              <Empty>No agent has noted anything yet. They do so while they work.</Empty>
+              <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep memory">
+                No agent has noted anything yet. They do so while they work.
+              </Empty>
             ) : (
               <Table
                 label="Vaults"

@@ -7,7 +7,7 @@ export const outlineRows = (steps: StepPlan[], rows: Step[]): OutlineRow[] =>
     const { id, name, status, attempts, children } = step;
     const row = latestOf(rows, id);
     const detail = [
-      whoDoes(step),
+      whoDoes(step, row),
       children.total > 0 && `${children.done}/${children.total}`,
       attempts > 1 && `${attempts} times`,
     ].filter(Boolean);

@@ -4,6 +4,9 @@ import type { Schemas } from "../../api/client.ts";
 export type Step = Schemas["Step"];
 export type StepPlan = Schemas["StepPlan"];
 
+/** States of a step that has not ended. */
+const AHEAD = new Set(["pending", "queued", "running", "waiting"]);
+
 /** Attempts of a step itself, oldest first; of a step done for each item the one that gathers them. */
 export const attemptsOf = (rows: Step[], step: string): Step[] =>
   rows.filter(({ step_id, index }) => step_id === step && index === null);
@@ -13,14 +16,24 @@ export const childrenOf = (rows: Step[], step: string): Step[] =>
 
 export const latestOf = (rows: Step[], step: string): Step | undefined => attemptsOf(rows, step).at(-1);
 
-/** Who or what does it, in a word or two. */
-export function whoDoes({ kind, agent_id, command }: StepPlan): string {
+/**
+ * Who or what does it, in a word or two.
+ * @param row its latest attempt, which knows the command as it was run.
+ */
+export function whoDoes({ kind, agent_id, command }: StepPlan, row?: Step): string {
   if (kind === "approval") return "a person";
-  return kind === "command" ? `$ ${command?.split("\n")[0] ?? ""}` : (agent_id ?? "");
+  if (kind !== "command") return agent_id ?? "";
+  const ran = row?.inputs["command"];
+  const line = (typeof ran === "string" ? ran : (command ?? "")).split("\n")[0] ?? "";
+  return line === "" || line.includes("${{") ? "a command" : `$ ${line}`;
 }
 
-/** The step that a run's page opens at: what waits or failed, else what is at work, else the last that did something. */
+/** The step that a run's page opens at: what waits or failed, else what is at work or comes next, else the last that did something. */
 export function openStep(steps: StepPlan[], run: Schemas["Run"]): string {
+  const settled = new Set(steps.filter(({ status }) => !AHEAD.has(status)).map(({ id }) => id));
+  const next = run.finished_at
+    ? undefined
+    : steps.find(({ id, needs }) => !settled.has(id) && needs.every((one) => settled.has(one)))?.id;
   const first = (...states: string[]) => steps.find(({ status }) => states.includes(status))?.id;
   const done = steps.findLast(({ status }) => status === "succeeded")?.id;
   return (
@@ -28,6 +41,7 @@ export function openStep(steps: StepPlan[], run: Schemas["Run"]): string {
     run.error?.step_id ??
     first("failed") ??
     first("running", "queued") ??
+    next ??
     done ??
     steps[0]?.id ??
     ""

@@ -39,7 +39,7 @@ export default function RunsPage() {
     agent_id: orUndefined(agent),
     q: orUndefined(text),
   };
-  const query = usePages("/v1/runs", { query: { ...filters, limit: 50 } });
+  const query = usePages("/v1/runs", { query: { ...filters, limit: 50 } }, { further: 200 });
   const { rows } = query;
   const filtered = Object.values(filters).some(Boolean);
   const clear = () => history.replaceState(null, "", location.pathname);
