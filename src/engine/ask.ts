@@ -162,8 +162,9 @@ function keep({ execution, ports, signal }: CallInput, reply: ModelReply, purpos
   const madeAgain = signal.reason instanceof Stopped && signal.reason.why === "shutdown";
   const isWhole = reply.finish !== "aborted" && reply.finish !== "error";
   const hasWords = textOf(reply.parts).trim() !== "";
-  if (purpose === "turn" && (isWhole || (hasWords && !madeAgain))) ports.rows.addReply(execution, reply);
-  else ports.rows.logCall(execution, reply, purpose);
+  if (purpose === "turn" && (isWhole || (hasWords && !madeAgain))) return ports.rows.addReply(execution, reply);
+  ports.rows.logCall(execution, reply, purpose);
+  if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
 }
 
 /** No more calls than are made, and one more, with which the model learns that the rest was left out. */

@@ -25,7 +25,7 @@ export const outputWithdrawn = defineEvent(
     {},
     {
       description:
-        "The provider failed in the middle of a reply, which is asked for again: what the agent said and thought since its last tool call or reply no longer counts.",
+        "A reply broke off, since the provider failed or the server stopped, and is asked for again: what the agent said and thought since its last tool call or reply no longer counts.",
     },
   ),
 );

@@ -100,7 +100,7 @@ export function createScreen(bare = false): Screen {
         showCalls();
       }
       if (kind === "tool_call_end") callEnded(data);
-      if (kind === "output_withdrawn") line(paint("dim", "(the provider broke off; the reply begins again)"));
+      if (kind === "output_withdrawn") line(paint("dim", "(the reply broke off and begins again)"));
       if (kind === "turn_ended") turnEnded(data);
     },
     end() {

@@ -52,7 +52,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "session_started":
       return `▶ ${who} (${agent_id})`;
     case "output_withdrawn":
-      return paint("dim", `  ↺ ${who}: the provider failed; what was said no longer counts and is asked for again`);
+      return paint("dim", `  ↺ ${who}: the reply broke off; what was said no longer counts and is asked for again`);
     case "tool_call_start":
       return `  · ${d["tool"]} ${paint("dim", short(d["input"]))}`;
     case "tool_call_end":

@@ -2,6 +2,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
+import { outputWithdrawn } from "../../engine/events.ts";
 import type { CallPurpose, Execution, ExecutionRows } from "../../engine/execution.ts";
 import { kindOf } from "../../engine/kinds.ts";
 import type { ModelReply } from "../../engine/model.ts";
@@ -80,9 +81,13 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       return ids.length === 0 ? [] : store.write((tx) => ids.map((id) => taken(tx, id)));
     },
     reclaim: () =>
-      store.write(() => {
+      store.write((tx) => {
         const left = rows.abandoned(owner);
-        for (const { id, session_id } of left) queueAgain(id, session_id, 0);
+        for (const { id, session_id } of left) {
+          queueAgain(id, session_id, 0);
+          // What it said in the call that was cut off is said again.
+          tx.emit(outputWithdrawn, { ...lifecycle.refsOf(rows.session(session_id)!), data: {} });
+        }
         return left.length;
       }),
     release(id, notBefore, why) {

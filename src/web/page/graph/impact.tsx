@@ -64,7 +64,7 @@ export function Impact({ project, target }: { project: string; target: string })
                 {reached.depths.map(({ depth, label, total, symbols }) => (
                   <Panel key={depth} className="p-1">
                     <details open={depth > 1} className="group">
-                      <summary className="block px-2 pt-1">
+                      <summary className="block min-h-8 px-2 pt-1 max-sm:min-h-11">
                         <h3 className="flex items-baseline justify-between text-sm font-medium">
                           <span className="inline-flex items-center gap-1">
                             <ChevronRight

@@ -92,7 +92,7 @@ export function followWords(session: string, { append, replace }: WordsPort): ()
       append(String(data["text"] ?? ""));
     } else if (BOUNDS.includes(kind)) {
       bound = id;
-      // The provider failed in the middle of it: the words come again, from the start.
+      // It broke off: the words come again, from the start.
       if (kind === "output_withdrawn") dropTo(id);
       else askSoon();
     }
