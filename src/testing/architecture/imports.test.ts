@@ -60,8 +60,8 @@ function allowed(from: string, to: string): boolean {
     case "feature":
       if (["core", "store", "http"].includes(target)) return true;
       if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
-      // The engine's words for what features start and bring: kinds of sessions, parts of messages, events, tools; and the pipeline
-      // planner, pure functions over rows.
+      // The engine's words for what features start and bring: kinds of sessions, parts of messages, events, tools; and the
+      // pipeline planner, pure functions over rows.
       if (["engine/events.ts", "engine/kinds.ts", "engine/parts.ts", "engine/tool.ts"].includes(to)) return true;
       if (to.startsWith("engine/pipeline/")) return true;
       // The graph defines its own terms.
