@@ -34,8 +34,8 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         for (const { name, about, scheme, size, target } of LOOKS) {
           await visitor.page.emulateMedia({ colorScheme: scheme });
           await visitor.page.setViewportSize(size);
-          // A busy browser takes a frame to lay the page out for its new size.
-          if (size === PHONE) await visitor.settled();
+          // A busy browser takes a frame to lay the page out for its new size, or to paint it in its new colours.
+          await visitor.settled();
           const wide = await visitor.overflow();
           if (wide > 0) found.push(`${path} ${name} is ${wide} px too wide`);
           for (const broken of await visitor.axe(about)) found.push(`${path} ${name} ${broken}`);
