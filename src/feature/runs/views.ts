@@ -5,7 +5,7 @@ import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/
 import { kindOfStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
 import type { Progress } from "./plan.ts";
 import { createProgress } from "./progress.ts";
 import {
@@ -33,7 +33,7 @@ interface ListQuery {
 export interface RunViews {
   list(query: ListQuery, page: Page, caller: Caller): ListAnswer<Run>;
   /** @throws Problem 404 when it is unknown, or another user's. */
-  one(id: string, caller: Caller): Run;
+  one(id: string, caller: Caller): RunDetail;
   rowFor(id: string, caller: Caller): RunRow;
   present(row: RunRow): Run;
   steps(runId: string, page: Page, caller: Caller): ListAnswer<Step>;
@@ -221,7 +221,10 @@ export function createRunViews(store: RunStore): RunViews {
     present,
     rowFor,
     list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page),
-    one: (id, caller) => present(rowFor(id, caller)),
+    one(id, caller) {
+      const row = rowFor(id, caller);
+      return { ...present(row), inputs: row.inputs };
+    },
     steps: (runId, page, caller) => {
       const run = rowFor(runId, caller);
       const { items, next_cursor } = pageOfArray(store.stepsOf(run.id), page, idOf);
