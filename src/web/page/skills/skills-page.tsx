@@ -64,7 +64,12 @@ export default function SkillsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli="skep skills add NAME">There is no skill yet.</Empty>
+            <Empty
+              action={admin && <Button onClick={() => setAdding(true)}>Write the first</Button>}
+              cli="skep skills add NAME"
+            >
+              There is no skill yet. A skill says once how something is done here, such as a release.
+            </Empty>
           ) : (
             <Table
               label="Skills"

@@ -4,7 +4,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { FilterBar, SearchInput } from "../../ui/filter.tsx";
+import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -157,7 +157,11 @@ function AuditLog() {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>Nothing of that kind is in the log.</Empty>
+            action ? (
+              <NoMatch>Nothing of that kind is in the log.</NoMatch>
+            ) : (
+              <Empty>The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.</Empty>
+            )
           ) : (
             <Table label="Audit log" rows={query.rows} columns={AUDIT} keyOf={({ id }) => id} more={query} />
           )
