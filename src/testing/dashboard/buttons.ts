@@ -53,7 +53,10 @@ const WATCH = `(() => {
   HTMLInputElement.prototype.click = function () { saw("file chooser"); if (this.type !== "file") choose.call(this); };
 })()`;
 
-/** The next thing to press in what lies on top (menu, dialog or page), marked with \`data-press\`. */
+/**
+ * The next thing to press in what lies on top (menu, dialog or page), marked with `data-press`; what closes it comes last.
+ * `rest` is how many more there are.
+ */
 const NEXT = (within: string, done: readonly string[]) => `(() => {
   const done = new Set(${JSON.stringify(done)});
   document.querySelector("[data-press]")?.removeAttribute("data-press");
@@ -62,51 +65,56 @@ const NEXT = (within: string, done: readonly string[]) => `(() => {
   const top = menu ?? dialog ?? document.querySelector("${within}");
   const name = (one) => (one.getAttribute("aria-label") ?? (one.textContent.trim() || one.title)).replace(/\\s+/g, " ").trim();
   const layer = menu ? "menu of " + name(document.getElementById(menu.getAttribute("aria-labelledby"))) : (dialog?.getAttribute("aria-label") ?? "");
-  const rows = {};
+  const alike = {};
+  const found = [];
   for (const one of top.querySelectorAll("button, [role=button], [role=menuitem], [role=tab], summary")) {
     if (one.disabled || one.getAttribute("aria-disabled") === "true" || one.closest("[inert], .cm-editor, .sr-only, fieldset:disabled")) continue;
     if (["aria-pressed", "aria-selected", "aria-checked"].some((state) => one.getAttribute(state) === "true")) continue;
     if (!one.checkVisibility({ visibilityProperty: true, opacityProperty: true, contentVisibilityAuto: true })) continue;
+    const said = name(one).slice(0, 60);
+    if (said === "Copied") continue;
     // Of rows alike and of what is numbered, the first two.
     const row = one.closest("tr, li, article, .react-flow__node, details");
     const icon = one.querySelector("svg")?.getAttribute("class") ?? "";
-    if (name(one) === "Copied") continue;
-    const kind = one.tagName + one.className + icon + (row && !menu ? "" : name(one).replace(/\\d+/g, "#"));
-    rows[kind] = (rows[kind] ?? 0) + 1;
-    if (!menu && rows[kind] > 2) continue;
-    const key = layer + " › " + name(one).slice(0, 60);
-    if (done.has(key)) continue;
-    one.setAttribute("data-press", "");
-    return { key, layer };
+    const kind = one.tagName + one.className + icon + (row && !menu ? "" : said.replace(/\\d+/g, "#"));
+    alike[kind] = (alike[kind] ?? 0) + 1;
+    if (!menu && alike[kind] > 2) continue;
+    found.push({ one, said, key: layer + " › " + said, closes: dialog && !menu && /^(Cancel|Keep|Close)$/.test(said) });
   }
-  return { key: null, layer };
+  // The cross of a dialog is one part for all; its own button to leave is enough where there is one.
+  const leaves = found.some(({ said }) => said === "Cancel" || said === "Keep");
+  const open = found.filter(({ key, said }) => !done.has(key) && !(leaves && dialog && said === "Close"));
+  const next = open.find(({ closes }) => !closes) ?? open[0];
+  next?.one.setAttribute("data-press", "");
+  return { key: next?.key ?? null, layer, rest: open.length - 1 };
 })()`;
 
-/** Fills what a form needs, so that its button sends it. */
-const FILL = `(() => {
-  const form = document.querySelector("[data-press]")?.form;
-  for (const one of form?.querySelectorAll(":invalid") ?? []) {
-    const text = { email: "ada@example.org", url: "https://example.org/a", number: one.min || "1", date: "2030-01-01", time: "10:00" };
-    const value = one.tagName === "SELECT" ? [...one.options].find(({ value }) => value)?.value : (text[one.type] ?? "sample-of-text");
-    if (value === undefined || one.type === "checkbox" || one.type === "file") continue;
-    const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(one), "value");
-    set.call(one, value);
-    one.dispatchEvent(new Event(one.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
-  }
-})()`;
-
-/** From here on what happens is the work of the press. */
-const ARM = `(() => {
+/**
+ * Fills what the form of what is marked needs, so that its button sends it; brings it into sight. From here on what
+ * happens is the work of the press. @returns where to press, or what is in the way.
+ */
+const AIM = `(async () => {
   const { buttons } = window;
   const one = document.querySelector("[data-press]");
+  for (const field of one.form?.querySelectorAll(":invalid") ?? []) {
+    const text = { email: "ada@example.org", url: "https://example.org/a", number: field.min || "1", date: "2030-01-01", time: "10:00" };
+    const value = field.tagName === "SELECT" ? [...field.options].find(({ value }) => value)?.value : (text[field.type] ?? "sample-of-text");
+    if (value === undefined || field.type === "checkbox" || field.type === "file") continue;
+    const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value") ?? {};
+    set?.call(field, value);
+    field.dispatchEvent(new Event(field.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
+  }
   one.removeAttribute("data-press");
   document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
   one.setAttribute("data-pressed", "");
-  return new Promise((done) => requestAnimationFrame(() => setTimeout(() => {
-    buttons.seen = null;
-    buttons.refused = [];
-    done();
-  })));
+  one.scrollIntoView({ block: "center", inline: "nearest", behavior: "instant" });
+  await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+  const box = [...one.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? one.getBoundingClientRect();
+  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  const hit = document.elementFromPoint(x, y);
+  buttons.seen = null;
+  buttons.refused = [];
+  return { x, y, covered: hit && (one.contains(hit) || hit.closest("label")?.control === one) ? null : (hit?.outerHTML.slice(0, 80) ?? "the edge of the window") };
 })()`;
 
 /** What the press did first, or null. */
@@ -121,6 +129,13 @@ const EFFECT = `new Promise((done) => {
 interface Next {
   key: string | null;
   layer: string;
+  rest: number;
+}
+
+interface Aim {
+  x: number;
+  y: number;
+  covered: string | null;
 }
 
 export interface Pressed {
@@ -145,10 +160,16 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
   const pressed: Pressed = { count: 0, sent: 0, found: [] };
   /** Who opened what lies on top, the last one last. */
   const openers: { key: string; layer: string }[] = [];
+  const next = async () => (await page.evaluate(NEXT(within, [...done]))) as Next;
+  /** What lay on top is done, and so is what opened it. */
+  const leave = () => {
+    const opener = openers.pop();
+    if (opener) done.add(opener.key);
+    return opener !== undefined;
+  };
   await visitor.open(path);
   await visitor.settled();
-  while (pressed.count < MOST_PRESSES) {
-    const { key, layer } = (await page.evaluate(NEXT(within, [...done]))) as Next;
+  for (let { key, layer, rest } = await next(); pressed.count < MOST_PRESSES; { key, layer, rest } = await next()) {
     if (layer === "" && page.url() !== base + path) {
       await page.evaluate(`history.pushState(null, "", ${JSON.stringify(base + path)})`);
       await page.locator("main h1").first().waitFor();
@@ -157,41 +178,37 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
     }
     while (openers.length > 0 && !openers.some((one) => one.layer === layer)) openers.pop();
     if (key === null) {
-      const opener = openers.pop();
-      if (!opener) return pressed;
-      done.add(opener.key);
+      if (!leave()) return pressed;
       await page.keyboard.press("Escape");
       await visitor.settled();
       continue;
     }
-    const { top, refused } = await press(visitor, `${path}: ${key}`, pressed);
+    await press(visitor, `${path}: ${key}`, pressed);
+    const { layer: top } = await next();
     if (top !== layer && top !== "") openers.push({ key, layer: top });
-    else done.add(key);
-    pressed.count++;
-    if (refused) pressed.sent++;
+    else {
+      done.add(key);
+      if (top === "" && layer !== "" && rest === 0) leave();
+    }
   }
   pressed.found.push(`${path}: more than ${MOST_PRESSES} presses`);
   return pressed;
 }
 
-/** Presses what is marked. @returns what lies on top afterwards, and whether something was sent. */
-async function press(
-  { page, settled }: Visitor,
-  name: string,
-  { found }: Pressed,
-): Promise<{ top: string; refused: boolean }> {
-  await page.evaluate(FILL);
-  await page.evaluate(ARM);
-  await page.locator("[data-pressed]").click();
-  if (!(await page.evaluate(EFFECT))) found.push(`nothing follows from ${name}`);
+/** Presses what is marked, and adds what it did. */
+async function press({ page, settled }: Visitor, name: string, pressed: Pressed): Promise<void> {
+  const { x, y, covered } = (await page.evaluate(AIM)) as Aim;
+  if (covered === null) await page.mouse.click(x, y);
+  // What moved meanwhile, or lies below something, is pressed with more patience.
+  else await page.locator("[data-pressed]").click();
+  pressed.count++;
+  if (!(await page.evaluate(EFFECT))) pressed.found.push(`nothing follows from ${name}`);
   await settled();
   const refused = (await page.evaluate("window.buttons.refused")) as string[];
-  if (refused.length > 0) {
-    const said = page.getByText(REFUSAL).filter({ visible: true }).first();
-    await said.waitFor({ timeout: DEAD_AFTER_MS }).catch(() => {
-      found.push(`${name} does not say that ${refused.join(", ")} was refused`);
-    });
-  }
-  const { layer } = (await page.evaluate(NEXT("body", []))) as Next;
-  return { top: layer, refused: refused.length > 0 };
+  if (refused.length === 0) return;
+  pressed.sent++;
+  const said = page.getByText(REFUSAL).filter({ visible: true }).first();
+  await said.waitFor({ timeout: DEAD_AFTER_MS }).catch(() => {
+    pressed.found.push(`${name} does not say that ${refused.join(", ")} was refused`);
+  });
 }

@@ -20,7 +20,7 @@ export function Changes({ project }: { project: string }) {
   return (
     <>
       <div className="mb-3 flex">
-        <SearchInput label="Compare with a commit or branch (HEAD)" value={base} onChange={setBase} />
+        <SearchInput label="Commit or branch (HEAD)" value={base} onChange={setBase} />
       </div>
       <Await query={query} rows={4}>
         {({ files, symbols, processes, totals, risk }) =>

@@ -184,7 +184,7 @@ function GraphSummary({ project }: { project: Project }) {
             )}
             {indexed_at && (
               <span className="text-dim">
-                indexed <Ago at={indexed_at} />
+                indexed <Ago at={indexed_at} sentence />
               </span>
             )}
           </Link>

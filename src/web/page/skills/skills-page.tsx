@@ -38,7 +38,11 @@ const COLUMNS: Column<Skill>[] = [
         <Badge>Off</Badge>
       ),
   },
-  { title: "For", wide: true, cell: ({ agent_id }) => agent_id ?? "everybody" },
+  {
+    title: "For",
+    wide: true,
+    cell: ({ agent_id }) => <span className="whitespace-nowrap">{agent_id ?? "everybody"}</span>,
+  },
   { title: "Tags", wide: true, cell: ({ tags }) => <span className="text-sm text-dim">{tags.join(", ")}</span> },
   { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];

@@ -59,7 +59,7 @@ function Health() {
                   ["Agents work in", sandboxWord(now.sandbox)],
                   ["Readers of events", now.broker.subscribers],
                   ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [
-                    name.replaceAll("_", " "),
+                    countWord(name),
                     value,
                   ]),
                 ]}
@@ -127,6 +127,12 @@ function Version() {
   );
 }
 
+/** `mcp_servers` as `MCP servers`. */
+function countWord(name: string): string {
+  const words = name.replaceAll("_", " ").replace(/^mcp\b/, "MCP");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 const AUDIT: Column<Schemas["Audit"]>[] = [
   {
     title: "What",
@@ -134,7 +140,11 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
     cell: ({ action, subject }) => <TwoLines first={<code className="font-mono">{action}</code>} second={subject} />,
   },
   { title: "Who", cell: ({ actor }) => <span className="text-sm">{actor}</span> },
-  { title: "From", wide: true, cell: ({ address }) => <span className="text-sm text-dim">{address}</span> },
+  {
+    title: "From",
+    wide: true,
+    cell: ({ address }) => <span className="text-sm whitespace-nowrap text-dim">{address}</span>,
+  },
   {
     title: "More",
     wide: true,

@@ -80,8 +80,7 @@ function UserList({ add }: { add(): void }) {
         <>
           {query.rows.length === 0 ? (
             <Empty action={<Button onClick={add}>Add the first</Button>} cli="skep users create NAME@EXAMPLE.ORG">
-              Nobody has an account: whoever reaches this server is its administrator. With an account everybody logs
-              in.
+              Nobody has an account, so people at this machine are administrators. With accounts, others can log in.
             </Empty>
           ) : (
             <Table
