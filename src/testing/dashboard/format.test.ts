@@ -1,5 +1,6 @@
+/** How pages write times. */
 import { expect, test } from "bun:test";
-import { ago } from "./format.ts";
+import { ago } from "../../web/ui/format.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const MINUTE = 60_000;
