@@ -206,7 +206,7 @@ describe("store", () => {
       lockDataFolder("${folder}"); console.log("held"); await Bun.sleep(300);`;
     const holder = Bun.spawn([process.execPath, "-e", hold], { stdout: "pipe" });
     await holder.stdout.getReader().read();
-    lockDataFolder(folder)();
+    lockDataFolder(folder, 60_000)();
     expect(await holder.exited).toBe(0);
   });
 });

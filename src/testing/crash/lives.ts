@@ -32,7 +32,7 @@ export function createHandClock(): HandClock {
 }
 
 /** How long a life may take until every agent waits for the model. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 240_000;
 
 const SANDBOX = {
   capabilities: { shell: false, network: "own", isolation: "container", filesAtOnce: 100 },
