@@ -82,6 +82,7 @@ export interface Contributions {
   /** Attachments of messages, whichever feature keeps them. */
   readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
+  readonly duties: readonly Duty[];
   readonly prunes: readonly Prune[];
   /** Kinds of events of all features. */
   readonly events: EventCatalogue;
@@ -106,12 +107,12 @@ export interface Duty {
   run(signal: AbortSignal): void | Promise<void>;
 }
 
-/** Removes old rows, a bounded number at a time; called every hour. */
+/** Removes old rows, called every hour. Where they may be many: `removeRows`. */
 export interface Prune {
   /** How long rows are kept: the setting that says so, a number of days, or null where `run` knows by itself. */
   keep: keyof Settings["retention"] | number | null;
   /** @param before ms since the epoch; older rows go. */
-  run(before: number): unknown;
+  run(before: number, signal: AbortSignal): unknown;
 }
 
 /** What a feature contributes; every member is optional. */

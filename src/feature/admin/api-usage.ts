@@ -2,8 +2,10 @@
  * Requests by route, status, caller and day. Counted in memory, written in batches: a crash loses at most the last
  * interval's counts, and no request waits for the disk.
  */
-import { and, asc, eq, gte, lt, lte, type SQL, sql } from "drizzle-orm";
+
+import { and, asc, eq, gte, lte, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
+import { removeRows } from "../../store/remove-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { apiUsage as table } from "../../store/tables/admin.ts";
 import type { ApiUsage } from "./model.ts";
@@ -32,7 +34,7 @@ export interface ApiUsageCounts {
   flush(): void;
   report(filter: ApiUsageFilter): ApiUsage;
   /** Removes the days before that time. */
-  prune(before: number): void;
+  prune(before: number, signal?: AbortSignal): Promise<void>;
   /** Writes the rest and stops the timer. */
   stop(): void;
 }
@@ -114,14 +116,13 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
           .all(),
       };
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.day, day(before)))
-          .run(),
-      );
-    },
+    prune: (before, signal) =>
+      removeRows(
+        store,
+        { from: "api_usage", key: "day, method, route, status, caller", where: "day < ?" },
+        [day(before)],
+        signal,
+      ),
     stop() {
       clearInterval(timer);
       tryFlush();

@@ -17,12 +17,14 @@ export function retentionDuty({ clock, keep, prunes }: RetentionDeps): Duty {
   return {
     name: "retention",
     everyMs: EVERY_MS,
-    run() {
+    async run(signal) {
       const settings = keep();
       for (const prune of prunes()) {
         // A setting of null keeps everything; a feature that knows its bounds is given now.
         const days = typeof prune.keep === "string" ? settings[prune.keep] : (prune.keep ?? 0);
-        if (days !== null) prune.run(clock.now() - days * DAY_MS);
+        if (days !== null) await prune.run(clock.now() - days * DAY_MS, signal);
+        await new Promise((next) => setImmediate(next));
+        if (signal.aborted) return;
       }
     },
   };

@@ -1,4 +1,5 @@
 /** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
+
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -7,6 +8,7 @@ import { didYouMean } from "../../core/near.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeRows } from "../../store/remove-rows.ts";
 import type { Store } from "../../store/store.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
@@ -69,11 +71,10 @@ export interface Pulses {
   ): ListAnswer<TimelineTick>;
   /** In the transaction that deletes the user. */
   handOver(from: string, to: string | null): void;
-  prune(before: number): void;
+  prune(before: number, signal?: AbortSignal): Promise<void>;
 }
 
 const DAY_MS = 24 * 3_600_000;
-const PRUNED_AT_ONCE = 5_000;
 /** Times that a preview shows. */
 const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;
@@ -234,6 +235,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit({ ...row, user_id: to, name }, "stopped");
       }
     },
-    prune: (before) => store.write(() => rows.prune(timestamp(before), PRUNED_AT_ONCE)),
+    prune: (before, signal) =>
+      removeRows(store, { from: "pulse_ticks", where: "finished_at < ?" }, [timestamp(before)], signal),
   };
 }

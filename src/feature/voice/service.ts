@@ -1,4 +1,5 @@
 /** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
+
 import { and, desc, eq, lt } from "drizzle-orm";
 import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -9,6 +10,7 @@ import type { Masking } from "../../core/masking.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeRows } from "../../store/remove-rows.ts";
 import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
@@ -38,7 +40,7 @@ export interface Voices {
   /** The caller's own, an administrator's all; newest first. */
   calls(filter: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall>;
   /** Removes rows made before that time (ms since the epoch). */
-  prune(before: number): void;
+  prune(before: number, signal?: AbortSignal): Promise<void>;
   handOver(from: string, to: string | null): void;
 }
 
@@ -162,14 +164,8 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         .all();
       return listAnswer(rows, page, ({ id }) => id, present);
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(ttsCalls)
-          .where(lt(ttsCalls.created_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before, signal) =>
+      removeRows(store, { from: "tts_calls", where: "created_at < ?" }, [timestamp(before)], signal),
     handOver(from, to) {
       store.write(() => db.update(ttsCalls).set({ user_id: to }).where(eq(ttsCalls.user_id, from)).run());
     },
