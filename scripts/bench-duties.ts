@@ -66,9 +66,10 @@ try {
   const { duties, prunes } = house.contributions;
   const settings = house.services.settings.get().retention;
   const signal = new AbortController().signal;
-  const ofPrune = (prune: (typeof prunes)[number]) => {
+  const ofPrune = async (prune: (typeof prunes)[number]) => {
     const days = typeof prune.keep === "string" ? settings[prune.keep] : (prune.keep ?? 0);
-    return prune.run(Date.now() - (days ?? OTHERWISE_DAYS) * DAY_MS, signal);
+    while ((await prune.run(Date.now() - (days ?? OTHERWISE_DAYS) * DAY_MS)) === true)
+      await new Promise((next) => setImmediate(next));
   };
   const all = [
     ...prunes.map((prune, at) => ({ name: `prune ${at + 1} ${prune.keep ?? ""}`, run: () => ofPrune(prune) })),

@@ -1,10 +1,8 @@
 /** Reading the durable event log, and keeping it bounded. */
-
 import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
 import type { EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
-import { REMOVED_AT_ONCE, removeRows } from "./remove-rows.ts";
 import type { Store } from "./store.ts";
 
 export interface EventFilter {
@@ -45,8 +43,8 @@ export interface EventLog {
   firstId(): number;
   /** Gives a user's events to another user, or to administrators only. */
   handOver(from: string, to: string | null): void;
-  /** Removes what is older than the limits say. */
-  prune(signal?: AbortSignal): Promise<void>;
+  /** Removes what is older than the limits say. Returns how many. */
+  prune(): boolean;
 }
 
 /** True if the event passes the filter. */
@@ -138,11 +136,15 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
       if (to === null) return;
       store.write(() => sqlite.prepare("UPDATE events SET user_id = ? WHERE user_id = ?").run(to, from));
     },
-    prune(signal) {
-      // Events get older with their ids, so that the first ones tell whether there is anything to do.
-      const where = `id IN (SELECT id FROM events ORDER BY id LIMIT ${REMOVED_AT_ONCE}) AND (id <= ? OR at < ?)`;
-      const bounds = [lastId() - LIMITS.eventKeepRows, timestamp(clock.now() - LIMITS.eventKeepMs)];
-      return removeRows(store, { from: "events", where }, bounds, signal);
+    prune() {
+      const oldest = lastId() - LIMITS.eventKeepRows;
+      // Events get older with their ids: the first ones tell whether there is anything to do.
+      const remove = sqlite.prepare(
+        `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
+           AND (id <= ? OR at < ?)`,
+      );
+      const { changes } = store.write(() => remove.run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)));
+      return changes === LIMITS.pruneRows;
     },
   };
 }

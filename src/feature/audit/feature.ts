@@ -1,5 +1,5 @@
 import { timestamp } from "../../core/clock.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import { auditRoutes } from "./routes.ts";
 
@@ -8,7 +8,7 @@ export const audit = defineFeature("audit-log", ({ base, store }: Core) => ({
   prunes: [
     {
       keep: "audit_days",
-      run: (before, signal) => removeRows(store, { from: "audit", where: "at < ?" }, [timestamp(before)], signal),
+      run: (before) => removeOld(store, "audit", "at < ?", timestamp(before)),
     },
   ],
 }));

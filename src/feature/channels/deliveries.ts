@@ -3,7 +3,6 @@
  * position in the log, so that none is missed or made twice, whatever happens to the server. The sending itself may happen
  * twice: its id is the same then.
  */
-
 import { type Static, Type as t } from "@sinclair/typebox";
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -15,7 +14,7 @@ import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import {
@@ -40,7 +39,7 @@ export interface Deliveries {
   list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
   /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
   test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery>;
-  prune(before: number, signal?: AbortSignal): Promise<void>;
+  prune(before: number): boolean;
   job: JobDefinition;
 }
 
@@ -156,8 +155,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       });
       return present({ ...cut, ...ended });
     },
-    prune: (before, signal) =>
-      removeRows(store, { from: "notification_deliveries", where: "created_at < ?" }, [timestamp(before)], signal),
+    prune: (before) => removeOld(store, "notification_deliveries", "created_at < ?", timestamp(before)),
   };
 }
 

@@ -2,7 +2,6 @@
  * Webhooks: each delivery is a row and a job, written in one transaction before the host gets its answer. A replay is
  * found by the delivery's id and by the hash of its signed body, whatever id it comes under.
  */
-
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
@@ -13,7 +12,7 @@ import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -54,7 +53,7 @@ export interface Deliveries {
   retry(id: string): Delivery;
   counts(): Omit<AppStatus["webhook"], "configured" | "path">;
   /** Removes those received before that time, ms since the epoch. */
-  prune(before: number, signal?: AbortSignal): Promise<void>;
+  prune(before: number): boolean;
 }
 
 const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery => row;
@@ -173,7 +172,6 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
       };
     },
-    prune: (before, signal) =>
-      removeRows(store, { from: "codehost_deliveries", where: "received_at < ?" }, [timestamp(before)], signal),
+    prune: (before) => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
   };
 }

@@ -18,7 +18,7 @@ export const events = defineFeature(
         fine: new Set(FINE.map(({ kind }) => kind)),
       }),
     handOver: eventLog.handOver,
-    prunes: [{ keep: null, run: (_before, signal) => eventLog.prune(signal) }],
+    prunes: [{ keep: null, run: eventLog.prune }],
   }),
   eventEvents,
 );

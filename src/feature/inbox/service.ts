@@ -2,7 +2,6 @@
  * Messages between agents. One is kept for the receiver and the user in whose work it was written, and is put into the
  * transcript of the receiver's next request in that user's work, as a quotation. It starts nothing by itself.
  */
-
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, notFound, Problem } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
@@ -13,7 +12,7 @@ import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
 import { agentMessageSent } from "./events.ts";
@@ -32,7 +31,7 @@ export interface Inbox {
   list(agentId: string, filter: { unread?: boolean | undefined }, page: Page, caller: Caller): ListAnswer<AgentMessage>;
   /** Removes what was written for a user. */
   removeOf(userId: string): void;
-  prune(before: number, signal?: AbortSignal): Promise<void>;
+  prune(before: number): boolean;
 }
 
 export interface InboxDeps {
@@ -143,8 +142,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       return listAnswer(rows as (Row & { read_session_id: string | null })[], page, ({ id }) => id, present);
     },
     removeOf: (userId) => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),
-    prune: (before, signal) =>
-      removeRows(store, { from: "agent_messages", where: "created_at < ?" }, [timestamp(before)], signal),
+    prune: (before) => removeOld(store, "agent_messages", "created_at < ?", timestamp(before)),
   };
 }
 

@@ -232,7 +232,7 @@ describe("a job", () => {
     jobs.handOver("usr_2", null);
     expect(jobs.list({ limit: 10, after: null }, user("usr_2")).items).toEqual([]);
     expect(jobs.get(job.id, LOCAL_ADMIN).id).toBe(job.id);
-    await jobs.prune(Date.now() + 1_000);
+    jobs.prune(Date.now() + 1_000);
     expect(() => jobs.get(job.id, LOCAL_ADMIN)).toThrow();
   });
 

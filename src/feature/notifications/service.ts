@@ -2,7 +2,6 @@
  * Notifications that the system makes when something matters. One open notification per key: raising it again counts
  * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
-
 import { and, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
@@ -11,7 +10,7 @@ import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
 import { notification } from "./events.ts";
@@ -43,7 +42,7 @@ export interface Notifications {
   /** Removes a deleted user's notifications. */
   handOver(from: string): void;
   /** Removes those dismissed before that time. */
-  prune(before: number, signal?: AbortSignal): Promise<void>;
+  prune(before: number): boolean;
 }
 
 export interface NotificationsDeps {
@@ -142,7 +141,6 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
     handOver(from) {
       store.write(() => db.delete(table).where(eq(table.user_id, from)).run());
     },
-    prune: (before, signal) =>
-      removeRows(store, { from: "notifications", where: "dismissed_at < ?" }, [timestamp(before)], signal),
+    prune: (before) => removeOld(store, "notifications", "dismissed_at < ?", timestamp(before)),
   };
 }

@@ -1,5 +1,4 @@
 /** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
-
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -8,7 +7,7 @@ import { didYouMean } from "../../core/near.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
@@ -71,7 +70,7 @@ export interface Pulses {
   ): ListAnswer<TimelineTick>;
   /** In the transaction that deletes the user. */
   handOver(from: string, to: string | null): void;
-  prune(before: number, signal?: AbortSignal): Promise<void>;
+  prune(before: number): boolean;
 }
 
 const DAY_MS = 24 * 3_600_000;
@@ -235,7 +234,6 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit({ ...row, user_id: to, name }, "stopped");
       }
     },
-    prune: (before, signal) =>
-      removeRows(store, { from: "pulse_ticks", where: "finished_at < ?" }, [timestamp(before)], signal),
+    prune: (before) => removeOld(store, "pulse_ticks", "finished_at < ?", timestamp(before)),
   };
 }

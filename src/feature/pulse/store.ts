@@ -129,7 +129,7 @@ export function createPulseStore({ db, statement }: Store) {
     insertTick: (row: TickRow): void => void db.insert(ticks).values(row).run(),
     updateTick: (id: string, change: Partial<TickRow>): void =>
       void db.update(ticks).set(change).where(eq(ticks.id, id)).run(),
-
+    /** Removes ticks that ended before that time (RFC 3339), so many at once. */
     /** The result of the session's work. */
     resultOf: (sessionId: string) =>
       db

@@ -7,7 +7,7 @@ import { newId } from "../../core/ids.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { removeRows } from "../../store/remove-rows.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
 import { llmCall } from "./events.ts";
@@ -41,7 +41,7 @@ export interface UsageLog {
   /** Every matching call, newest first, read in pages. */
   each(filter: CallFilter): Generator<LlmCall>;
   /** Removes calls made before that time. */
-  prune(before: number, signal?: AbortSignal): Promise<void>;
+  prune(before: number): boolean;
 }
 
 export type LlmCallRow = typeof table.$inferSelect;
@@ -202,7 +202,6 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
         if (rows.length < EXPORT_PAGE) return;
       }
     },
-    prune: (before, signal) =>
-      removeRows(store, { from: "llm_calls", where: "created_at < ?" }, [timestamp(before)], signal),
+    prune: (before) => removeOld(store, "llm_calls", "created_at < ?", timestamp(before)),
   };
 }

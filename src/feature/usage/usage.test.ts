@@ -246,13 +246,13 @@ describe("sums", () => {
     );
   });
 
-  test("calls older than the limit are removed, their totals stay", async () => {
+  test("calls older than the limit are removed, their totals stay", () => {
     const { usage, store, at } = openLog();
     at("2026-01-01T00:00:00Z");
     usage.record(call());
     at("2026-02-01T00:00:00Z");
     usage.record(call());
-    await usage.prune(Date.parse("2026-01-15"));
+    usage.prune(Date.parse("2026-01-15"));
     expect(usage.list({ limit: 10, after: null }, {}).items).toHaveLength(1);
     expect(usage.summary({}).totals.calls).toBe(2);
     store.close();
