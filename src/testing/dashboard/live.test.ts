@@ -108,6 +108,37 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     await close();
   });
 
+  test("requests that the browser drops are made again, those of the first view as well; a change is sent once", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const dropped = new Set<string>();
+    const sent: string[] = [];
+    await page.route("**/*", (route) => {
+      const request = route.request();
+      const what = `${request.method()} ${request.url()}`;
+      if (request.method() !== "GET") sent.push(what);
+      // The page itself, and the first script of all, which looks after the others.
+      if (request.isNavigationRequest() || /assets\/theme|favicon/.test(what) || dropped.has(what))
+        return route.continue();
+      dropped.add(what);
+      return route.abort("connectionaborted");
+    });
+    await open(`/runs/${run}?step=two`);
+    await further(page, "two", 0);
+    isWhole(await spoken(page, "two"));
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.getByRole("navigation").getByRole("link", { name: "Board" }).click();
+    await page.getByRole("heading", { name: "Board", level: 1 }).waitFor();
+    await page.evaluate(`history.pushState(null, "", "/runs/new?pipeline=hello&task=Greet")`);
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByText("The server does not answer").waitFor();
+    expect(sent).toEqual([`POST ${server.url}/v1/runs`]);
+    await close();
+    expect([...dropped].filter((what) => /assets\/.*js/.test(what)).length).toBeGreaterThan(3);
+    expect(faults.filter((fault) => !fault.endsWith("Failed to load resource: net::ERR_CONNECTION_ABORTED"))).toEqual(
+      [],
+    );
+  });
+
   test("the server is restarted while agents speak in a run and in a chat: the open pages lose and double no word", async () => {
     const context = await browser.newContext();
     const [page, chat] = [await context.newPage(), await context.newPage()];
