@@ -127,10 +127,10 @@ describe("a tool server", () => {
 });
 
 describe("what a server prints", () => {
-  const read = (lines: string, cut: number, maxNoiseBytes = 1_000_000) => {
+  const read = (lines: string, cut: number, limits: { maxLineBytes?: number; maxNoiseBytes?: number } = {}) => {
     const found: unknown[] = [];
     const reader = createLineReader({
-      ...{ maxLineBytes: 1_000, maxNoiseBytes },
+      ...{ maxLineBytes: 1_000, maxNoiseBytes: 1_000_000, ...limits },
       onMessage: (message) => found.push(message),
       onNoise: (text) => found.push(text),
       onTooLong: (_, id) => found.push(id),
@@ -144,8 +144,16 @@ describe("what a server prints", () => {
   test("besides messages is kept as its beginning, and gives the server up when nothing else comes for too long", () => {
     const [message, noise] = [{ jsonrpc: "2.0", method: "x" }, "n".repeat(900)];
     const both = `${noise}\n${JSON.stringify(message)}\n`;
-    expect(read(both.repeat(3), 100, 1_000)).toEqual([noise, message, noise, message, noise, message]);
-    expect(read(`${noise}\n${both}`, 100, 1_000)).toEqual([noise, noise, "flood"]);
+    expect(read(both.repeat(3), 100, { maxNoiseBytes: 1_000 })).toEqual([
+      noise,
+      message,
+      noise,
+      message,
+      noise,
+      message,
+    ]);
+    expect(read(`${noise}\n${both}`, 100, { maxNoiseBytes: 1_000 })).toEqual([noise, noise, "flood"]);
+    expect(read(`${"n".repeat(9_000)}\n`, 100, { maxLineBytes: 10_000 })).toEqual(["n".repeat(2_000)]);
   });
 
   test.each([1, 7, 999, 1_000_000])(
