@@ -140,7 +140,7 @@ function lockOrShare(root: string): () => void {
     if (!isProblem(error) || error.code !== "data_in_use" || !existsSync(databasePath(root))) throw error;
     const db = new Database(databasePath(root), { readonly: true });
     try {
-      const applied = db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() as string[];
+      const applied = db.prepare<unknown[], string>("SELECT name FROM migrations ORDER BY name").pluck().all();
       const same = JSON.stringify(applied) === JSON.stringify(MIGRATIONS.map(({ name }) => name).sort());
       if (!same) throw error;
     } finally {

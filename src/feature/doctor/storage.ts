@@ -116,7 +116,7 @@ function sqliteVersion(): string {
 }
 
 function checkMigrations(db: Database.Database): Finding {
-  const applied = db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() as string[];
+  const applied = db.prepare<unknown[], string>("SELECT name FROM migrations ORDER BY name").pluck().all();
   const known = MIGRATIONS.map(({ name }) => name);
   const foreign = applied.filter((name) => !known.includes(name));
   const missing = known.filter((name) => !applied.includes(name));

@@ -87,7 +87,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       if (to === from.agentId)
         throw conflict("This is your own inbox. Use remember for what you need later.", "own_inbox");
       store.write((tx) => {
-        const read = statement(HOPS).pluck().get([from.sessionId]) as number | null;
+        const read = statement<number | null>(HOPS).pluck().get([from.sessionId])!;
         const hops = read === null ? 0 : read + 1;
         if (hops > LIMITS.agentMessageHops)
           throw conflict(
@@ -109,7 +109,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
     deliver(execution) {
       if (!takesMessages(execution)) return;
       const { agentId, userId, id } = execution;
-      const unread = () => statement(UNREAD).all([agentId, userId ?? null]) as Row[];
+      const unread = () => statement<Row>(UNREAD).all([agentId, userId ?? null]);
       if (unread().length === 0) return;
       store.write(() => {
         const lines: string[] = [];

@@ -88,11 +88,11 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
       also("id < @before", "before", numberAfter(page));
       if (!caller.admin) also("(user_id IS NULL OR user_id = @user)", "user", caller.userId ?? "");
       const rows = store.sqlite
-        .prepare(
+        .prepare<unknown[], EventRow>(
           `SELECT id, at, kind, agent_id, run_id, step_id, session_id, data FROM events
            WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT @limit`,
         )
-        .all(values) as EventRow[];
+        .all(values);
       return listAnswer(
         rows,
         page,

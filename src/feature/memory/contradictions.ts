@@ -78,10 +78,10 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
     list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<Contradiction> {
       if (page.after !== null && !isId("contradiction", page.after)) throw badCursor();
       const { where, values } = open(caller);
-      const rows = statement(
+      const rows = statement<Row>(
         `SELECT c.* FROM memory_contradictions c WHERE ${where} AND (? IS NULL OR c.vault = ?) AND c.id > ?
          ORDER BY c.id LIMIT ?`,
-      ).all(...[...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1]) as Row[];
+      ).all(...[...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1]);
       return listAnswer(rows, page, ({ id }) => id, present(caller));
     },
     /** @throws Problem 404 unknown, settled, or of entries that the caller may not read; 403 for what it may not change. */

@@ -59,9 +59,7 @@ const monthOf = (time: string): string =>
 export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat): EntryIndex {
   const { statement } = store;
   const stored = (vault: string, entry: string) =>
-    statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry) as
-      | StoredEntry
-      | undefined;
+    statement<StoredEntry>("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry);
 
   function removeUnits(vault: string, entry: string): void {
     statement("DELETE FROM memory_text WHERE rowid IN (SELECT id FROM memory_units WHERE vault = ? AND entry = ?)").run(
@@ -152,7 +150,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
           refresh(vault, path.slice(vault.length + 1, -3));
           await giveWay();
         }
-      const known = statement("SELECT vault, entry FROM memory_entries").all() as { vault: string; entry: string }[];
+      const known = statement<{ vault: string; entry: string }>("SELECT vault, entry FROM memory_entries").all();
       for (const { vault, entry } of known) {
         if (signal?.aborted) return;
         if (!folder.read(`${vault}/${entry}.md`)) refresh(vault, entry);

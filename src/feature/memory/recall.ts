@@ -82,9 +82,9 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
 
   /** The memory that an earlier turn of the session began with. Undefined when there is none, or a part of it was removed since. */
   function keptFor({ sessionId, agentId, userId }: Who): { text: string; keys: Key[] } | undefined {
-    const kept = statement(
+    const kept = statement<{ text: string; entries: string }>(
       "SELECT text, entries FROM memory_session_recalls WHERE session_id = ? AND agent_id = ?",
-    ).get(...[sessionId, agentId]) as { text: string; entries: string } | undefined;
+    ).get(...[sessionId, agentId]);
     if (!kept) return undefined;
     const keys = JSON.parse(kept.entries) as Key[];
     const { where, values } = visibleTo(readerFor({ userId }));

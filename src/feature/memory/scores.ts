@@ -47,8 +47,7 @@ const three = (value: number): number => Math.round(value * 1_000) / 1_000;
 export function createScores({ store, clock, stored }: ScoresDeps): Scores {
   const { statement } = store;
   const rowOf = ({ vault, entry }: Key): Row =>
-    (statement("SELECT * FROM memory_scores WHERE vault = ? AND entry = ?").get(vault, entry) as Row | undefined) ??
-    NEVER;
+    statement<Row>("SELECT * FROM memory_scores WHERE vault = ? AND entry = ?").get(vault, entry) ?? NEVER;
   const settings = (): ScoreSettings => {
     const kept = stored.read(NAME);
     const whole = { ...DEFAULT_SCORE_SETTINGS, ...(kept as Partial<ScoreSettings> | undefined) };

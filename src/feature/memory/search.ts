@@ -78,10 +78,10 @@ export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[]
 export function createSearch(store: Store, scores: Scores, now: () => string, near: Meaning["near"]): Search {
   const { statement } = store;
   const snippetOf = ({ vault, entry, position }: Fit): string => {
-    const units = statement(
+    const units = statement<{ text: string }>(
       `SELECT t.text FROM memory_units u JOIN memory_text t ON t.rowid = u.id
        WHERE u.vault = ? AND u.entry = ? AND u.position BETWEEN ? AND ? ORDER BY u.position`,
-    ).all(vault, entry, position - 1, position + 1) as { text: string }[];
+    ).all(vault, entry, position - 1, position + 1);
     return units
       .map(({ text }) => text)
       .join("\n\n")
@@ -90,13 +90,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
 
   function matching({ expression, ranked }: WordQuery, wish: SearchWish): Fit[] {
     const { where, values } = findable(wish, now());
-    const found = statement(
+    const found = statement<Fit>(
       `SELECT u.vault, u.entry, u.position, ${ranked ? "-memory_text.rank" : "0.000001"} AS text
        FROM memory_text CROSS JOIN memory_units u ON u.id = memory_text.rowid
        CROSS JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
        WHERE memory_text MATCH ? AND memory_text.rank MATCH 'bm25(1.0, 2.0, 1.0)' AND ${where}
        ORDER BY ${ranked ? "memory_text.rank" : "memory_text.rowid DESC"} LIMIT ?`,
-    ).all(expression, ...values, wish.limit * UNITS_PER_HIT) as Fit[];
+    ).all(expression, ...values, wish.limit * UNITS_PER_HIT);
     return bestOfEach(found);
   }
   function fitting(wish: SearchWish): Fit[] {

@@ -150,7 +150,7 @@ export function createMemory(deps: MemoryDeps) {
 
   function add(vault: string, input: NewEntry, writer: Writer): EntryRow {
     const { type = "note", title, content, tags = [], links = [], pinned, expires_at, supersedes } = input;
-    const { n } = statement("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault) as { n: number };
+    const { n } = statement<{ n: number }>("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault)!;
     if (n >= MAX_ENTRIES_PER_VAULT) throw conflict(`The vault holds ${n} entries, which is the limit.`, "vault_full");
     const reader: Reader = { all: false, userId: input.owner ?? undefined };
     const old = supersedes === undefined ? undefined : findForSupersede(vault, supersedes, reader);
@@ -193,9 +193,9 @@ export function createMemory(deps: MemoryDeps) {
 
   function undo(vault: string, entry: string, reader: Reader): EntryRow | undefined {
     assertVault(vault);
-    const last = statement(
+    const last = statement<{ id: number; before: string | null }>(
       "SELECT id, before FROM memory_versions WHERE vault = ? AND entry = ? ORDER BY id DESC LIMIT 1",
-    ).get(vault, entry) as { id: number; before: string | null } | undefined;
+    ).get(vault, entry);
     const now = index.find(vault, entry);
     if (now) findForChange(vault, entry, reader);
     else {
@@ -223,10 +223,10 @@ export function createMemory(deps: MemoryDeps) {
     },
     /** Removes a deleted user's own entries with their versions. Inside the deleting transaction. */
     removeOf(userId: string): void {
-      const rows = statement("SELECT vault, entry FROM memory_entries WHERE owner_id = ?").all(userId) as {
+      const rows = statement<{
         vault: string;
         entry: string;
-      }[];
+      }>("SELECT vault, entry FROM memory_entries WHERE owner_id = ?").all(userId);
       store.write(({ after }) => {
         for (const { vault, entry } of rows) {
           statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
@@ -240,13 +240,11 @@ export function createMemory(deps: MemoryDeps) {
     vaults(page: Page, caller: Caller): ListAnswer<Vault> {
       const { where, values } = visibleTo(readerOf(caller));
       const own = caller.execution ? "e.vault IN (?, 'shared')" : "1";
-      const rows = statement(
+      const rows = statement<Vault>(
         `SELECT vault AS agent_id, count(*) AS entries, sum(size_bytes) AS size_bytes, max(updated_at) AS updated_at,
            sum(NOT trusted) AS unconfirmed
          FROM memory_entries e WHERE ${where} AND ${own} AND vault > ? GROUP BY vault ORDER BY vault LIMIT ?`,
-      ).all(
-        ...[...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1],
-      ) as Vault[];
+      ).all(...[...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1]);
       return listAnswer(
         rows,
         page,
@@ -341,6 +339,6 @@ export function createMemory(deps: MemoryDeps) {
       };
     },
     countOf: (vault: string): number =>
-      (statement("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault) as { n: number }).n,
+      statement<{ n: number }>("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault)!.n,
   };
 }

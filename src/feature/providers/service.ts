@@ -144,8 +144,10 @@ export function createProviders(deps: ProvidersDeps): Providers {
   const daysUsed = (): Map<string, string> => {
     const since = timestamp(clock.now() - USED_MS).slice(0, 10);
     const rows = store
-      .statement("SELECT provider, max(day) AS day FROM usage_days WHERE day >= ? GROUP BY provider")
-      .all([since]) as { provider: string; day: string }[];
+      .statement<{ provider: string; day: string }>(
+        "SELECT provider, max(day) AS day FROM usage_days WHERE day >= ? GROUP BY provider",
+      )
+      .all([since]);
     return new Map(rows.map(({ provider, day }) => [provider, day]));
   };
   const shown = (entry: ProviderEntry, days = daysUsed()): Provider => ({

@@ -254,13 +254,13 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     /** How many turns of each session have never started, where there are any. */
     waitingCounts: (sessionIds: readonly string[]): Map<string, number> =>
       new Map(
-        statement(
+        statement<[string, number]>(
           `SELECT session_id, count(*) FROM executions
            WHERE session_id IN (SELECT value FROM json_each(?)) AND status = 'queued' AND started_at IS NULL
            GROUP BY session_id`,
         )
           .raw()
-          .all(JSON.stringify(sessionIds)) as [string, number][],
+          .all(JSON.stringify(sessionIds)),
       ),
     hasSteering: (sessionId: string): boolean =>
       statement("SELECT 1 FROM executions WHERE session_id = ? AND status = 'queued' AND steers = 1 LIMIT 1").get([
@@ -276,9 +276,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .where(and(eq(executions.status, "running"), ne(executions.lease_owner, owner)))
         .all(),
     ownedBy: (owner: string): string[] =>
-      statement("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?")
-        .pluck()
-        .all(owner) as string[],
+      statement<string>("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?").pluck().all(owner),
     liveExecutions: (): ExecutionRow[] =>
       db
         .select()

@@ -143,7 +143,7 @@ export function createSums({ statement }: Pick<Store, "statement">): UsageSums {
   return {
     totals(filter) {
       const { sql, values } = sourceOf(filter);
-      return present(statement(`SELECT ${SUMMED} FROM (${sql})`).get(values) as Sums);
+      return present(statement<Sums>(`SELECT ${SUMMED} FROM (${sql})`).get(values)!);
     },
     by: (column, filter) => grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
     over(granularity, filter) {
