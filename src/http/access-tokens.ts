@@ -46,7 +46,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
         currentDate: new Date(clock.now()),
       });
       if (!claims) return undefined;
-      const { sub, sid } = claims as { sub?: unknown; sid?: unknown };
+      const { sub, sid } = claims;
       return typeof sub === "string" && typeof sid === "string" ? { userId: sub, sessionId: sid } : undefined;
     },
   };
