@@ -55,11 +55,11 @@ export function createDocumentStore(store: Store) {
     ): DocumentRow[] {
       const { where, values } = visibleTo(filter.reader);
       const { projectId = null, status = null } = filter;
-      const rows = statement(
+      const rows = statement<Stored>(
         `SELECT d.* FROM documents d WHERE ${where} AND (? IS NULL OR d.project_id = ?) AND (? IS NULL OR d.status = ?)
            AND (? IS NULL OR d.id < ?) ORDER BY d.id DESC LIMIT ?`,
       ).all(...[...values, projectId, projectId, status, status, page.after, page.after, page.limit + 1]);
-      return (rows as Stored[]).map(({ title_given, ...row }) => ({ ...row, title_given: title_given === 1 }));
+      return rows.map(({ title_given, ...row }) => ({ ...row, title_given: title_given === 1 }));
     },
     remove(id: string): void {
       db.delete(table).where(eq(table.id, id)).run();

@@ -132,13 +132,13 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       if (unread !== undefined) where.push(`m.read_at IS ${unread ? "" : "NOT "}NULL`);
       if (page.after !== null) where.push("m.id < @after");
       const rows = store.sqlite
-        .prepare(
+        .prepare<unknown[], Row & { read_session_id: string | null }>(
           `SELECT m.*, x.session_id AS read_session_id FROM agent_messages m
            LEFT JOIN executions x ON x.id = m.read_execution_id
            WHERE ${where.join(" AND ")} ORDER BY m.id DESC LIMIT @limit`,
         )
         .all({ agent: agentId, user: caller.userId ?? null, after: page.after, limit: page.limit + 1 });
-      return listAnswer(rows as (Row & { read_session_id: string | null })[], page, ({ id }) => id, present);
+      return listAnswer(rows, page, ({ id }) => id, present);
     },
     removeOf: (userId) => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),
     prune: (before) => void statement("DELETE FROM agent_messages WHERE created_at < ?").run([timestamp(before)]),

@@ -1,7 +1,9 @@
 /** The timeline, from the event log, and the sessions that are alive. */
 
 import { timestamp } from "../../core/clock.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
+import { ownJson } from "../../core/own-json.ts";
 import { timeOf } from "../../core/time-of.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -47,7 +49,7 @@ const WHICH = TIMELINE_KINDS.map((kind) => `'${kind}'`).join(", ");
 
 function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): string {
   const said = (name: string) => (typeof data[name] === "string" ? data[name] : "");
-  const error = (data["error"] as { message?: unknown } | undefined)?.message;
+  const error = membersOf(data["error"])["message"];
   const why = typeof error === "string" ? `: ${error}` : "";
   switch (kind) {
     case "activity":
@@ -98,7 +100,7 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
         page,
         ({ id }) => String(id),
         (row) => {
-          const data = JSON.parse(row.data) as Record<string, unknown>;
+          const data = ownJson<Record<string, unknown>>(row.data);
           const { id, at, kind, agent_id, run_id, session_id } = row;
           return {
             ...{ id, at, kind, agent_id, title: titleOf(row, data), data },

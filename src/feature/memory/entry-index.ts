@@ -1,4 +1,5 @@
 /** The index of the vaults' files: a row an entry and its paragraphs for full-text search. The files are the truth. */
+import { ownJson } from "../../core/own-json.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
@@ -37,9 +38,9 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
   ...stored,
   trusted: stored.trusted === 1,
   pinned: stored.pinned === 1,
-  tags: JSON.parse(stored.tags) as string[],
-  links: JSON.parse(stored.links) as string[],
-  origin: JSON.parse(stored.origin) as MemoryEntry["origin"],
+  tags: ownJson<string[]>(stored.tags),
+  links: ownJson<string[]>(stored.links),
+  origin: ownJson<MemoryEntry["origin"]>(stored.origin),
 });
 
 /** What a reader may see, as a condition with its parameters. Broken files may be anybody's: only administrators see them. */

@@ -95,7 +95,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
       memory.get(vault, entry, caller);
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
-      const rows = statement(
+      const rows = statement<MemoryRecall>(
         `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at
          FROM memory_recalls r JOIN sessions s ON s.id = r.session_id
          WHERE r.vault = ? AND r.entry = ? AND (? OR s.user_id IS ?)
@@ -106,7 +106,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
         ...[at ?? null, at ?? null, id ?? null, page.limit + 1],
       );
       const keyOf = (row: MemoryRecall) => `${row.at}|${row.execution_id}`;
-      return listAnswer(rows as MemoryRecall[], page, keyOf, (row) => row);
+      return listAnswer(rows, page, keyOf, (row) => row);
     },
     /** Puts back what every entry was before the execution wrote it, but for those that were changed since. */
     takeBack(executionId: string, caller: Caller): TakenBack {

@@ -1,8 +1,10 @@
 /** How much an entry is worth: useful to those who recalled it, recent, often read. People may set it themselves. */
+
 import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "../../core/clock.ts";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { EntryRow } from "./entry-index.ts";
@@ -50,7 +52,7 @@ export function createScores({ store, clock, stored }: ScoresDeps): Scores {
     statement<Row>("SELECT * FROM memory_scores WHERE vault = ? AND entry = ?").get(vault, entry) ?? NEVER;
   const settings = (): ScoreSettings => {
     const kept = stored.read(NAME);
-    const whole = { ...DEFAULT_SCORE_SETTINGS, ...(kept as Partial<ScoreSettings> | undefined) };
+    const whole = { ...DEFAULT_SCORE_SETTINGS, ...membersOf(kept) };
     return Value.Check(ScoreSettings, whole) ? whole : DEFAULT_SCORE_SETTINGS;
   };
   const usefulnessOf = ({ useful, not_useful }: Row): number => (useful + 1) / (useful + not_useful + 2);

@@ -109,9 +109,11 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   }
   function present(found: readonly Fit[], limit: number): MemoryHit[] {
     const scoreOf = scores.reader();
-    const entry = statement(`SELECT ${SHOWN} FROM memory_entries WHERE vault = ? AND entry = ?`);
+    const entry = statement<Pick<StoredEntry, (typeof SHOWN)[number]>>(
+      `SELECT ${SHOWN} FROM memory_entries WHERE vault = ? AND entry = ?`,
+    );
     const rated = found.map((fit) => {
-      const stored = entry.get(fit.vault, fit.entry) as Pick<StoredEntry, (typeof SHOWN)[number]>;
+      const stored = entry.get(fit.vault, fit.entry)!;
       const row = { ...stored, trusted: stored.trusted === 1, pinned: stored.pinned === 1 };
       const { score, factor } = scoreOf(row);
       return { fit, row, score, fits: fit.text * factor };

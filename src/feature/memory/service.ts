@@ -7,7 +7,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { digestOf, type FrontMatterFormat, isEntryPath, readEntry, slugOf } from "./entry-file.ts";
-import { type EntryIndex, type EntryRow, type Reader, rowOf, visibleTo } from "./entry-index.ts";
+import { type EntryIndex, type EntryRow, type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import { memoryWritten } from "./events.ts";
 import {
   type EntryCreate,
@@ -84,11 +84,11 @@ export function createMemory(deps: MemoryDeps) {
     // A file that was saved a moment ago counts.
     index.refresh(vault, entry);
     const { where, values } = visibleTo(reader);
-    const found = statement(`SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`).get(
-      ...[vault, entry, ...values],
-    );
+    const found = statement<StoredEntry>(
+      `SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`,
+    ).get(...[vault, entry, ...values]);
     if (!found) throw notFound("memory entry");
-    return rowOf(found as never);
+    return rowOf(found);
   }
   const mayChange = (owner: string | null, reader: Reader): boolean => reader.all || owner === (reader.userId ?? null);
   function findForChange(vault: string, entry: string, reader: Reader): EntryRow {
@@ -258,10 +258,10 @@ export function createMemory(deps: MemoryDeps) {
       const { entry, type = null, unconfirmed = false } = filter;
       if (entry !== undefined) return { items: [present(find(vault, entry, reader))], next_cursor: null };
       const { where, values } = visibleTo(reader);
-      const rows = statement(
+      const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND (? IS NULL OR type = ?)
          AND (NOT ? OR NOT trusted) AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]) as never[];
+      ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]);
       return listAnswer(rows.map(rowOf), page, (row) => row.entry, present);
     },
     get: (vault: string, entry: string, caller: Caller): MemoryEntry => present(find(vault, entry, readerOf(caller))),
@@ -304,9 +304,9 @@ export function createMemory(deps: MemoryDeps) {
     scores(vault: string, page: Page, caller: Caller): ListAnswer<MemoryScore> {
       assertVault(vault);
       const { where, values } = visibleTo(readerOf(caller));
-      const rows = statement(
+      const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", ...values, page.limit + 1]) as never[];
+      ).all(...[vault, page.after ?? "", ...values, page.limit + 1]);
       return listAnswer(rows.map(rowOf), page, (row) => row.entry, scores.of);
     },
     rate(vault: string, entry: string, { useful, pinned, score }: ScoreUpdate, caller: Caller): MemoryScore {
@@ -321,9 +321,9 @@ export function createMemory(deps: MemoryDeps) {
     graph(vault: string, caller: Caller): MemoryGraph {
       assertVault(vault);
       const { where, values } = visibleTo(readerOf(caller));
-      const all = statement(`SELECT * FROM memory_entries e WHERE vault = ? AND ${where} ORDER BY entry LIMIT ?`).all(
-        ...[vault, ...values, GRAPH_NODES + 1],
-      ) as never[];
+      const all = statement<StoredEntry>(
+        `SELECT * FROM memory_entries e WHERE vault = ? AND ${where} ORDER BY entry LIMIT ?`,
+      ).all(...[vault, ...values, GRAPH_NODES + 1]);
       const rows = all.slice(0, GRAPH_NODES).map(rowOf);
       const known = new Set(rows.map(({ entry }) => entry));
       return {

@@ -152,8 +152,10 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     /** Parts of a reply with call ids that are unique in the session: some providers count from 0 each time. */
     withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
       if (!parts.some(({ type }) => type === "tool_call")) return parts;
-      const known = statement("SELECT call_id FROM tool_calls WHERE session_id = ?").all([sessionId]);
-      const taken = new Set((known as { call_id: string }[]).map((call) => call.call_id));
+      const known = statement<{ call_id: string }>("SELECT call_id FROM tool_calls WHERE session_id = ?").all([
+        sessionId,
+      ]);
+      const taken = new Set(known.map((call) => call.call_id));
       return parts.map((part) => {
         if (part.type !== "tool_call") return part;
         let call_id = part.call_id;
