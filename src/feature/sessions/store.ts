@@ -38,7 +38,7 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     taskId: given(session.task_id),
     wantedModel: given(row.wanted_model ?? session.wanted_model),
     onlyTools: given(session.tools),
-    input: row.input as InputPart[],
+    input: row.input,
     system,
     contract: row.contract,
     command: row.command,

@@ -38,7 +38,7 @@ const toCall = (row: CallRow): StoredCall => ({
   status: row.status,
   ok: row.ok ?? false,
   output: row.output ?? "",
-  ending: (row.ending as ToolResult["end"] | null) ?? null,
+  ending: row.ending ?? null,
 });
 
 function toStored(

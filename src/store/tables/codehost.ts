@@ -1,4 +1,5 @@
 /** Deliveries of a code host, the rules that start runs, and what runs are there. */
+import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
@@ -17,7 +18,7 @@ export const codehostDeliveries = sqliteTable("codehost_deliveries", {
   event: text().notNull(),
   repository: text(),
   /** What is acted on; null when nothing is. */
-  notice: text({ mode: "json" }).$type<unknown>(),
+  notice: text({ mode: "json" }).$type<Notice>(),
   state: text({ enum: ["queued", "done", "ignored", "failed"] }).notNull(),
   detail: text(),
   error: text({ mode: "json" }).$type<CodeHostError>(),

@@ -2,7 +2,8 @@
 import { type AnySQLiteColumn, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
-import type { MessagePart } from "../../engine/parts.ts";
+import type { InputPart, MessagePart } from "../../engine/parts.ts";
+import type { ToolResult } from "../../engine/tool.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 /** `open`: between two turns. `ended`: by a person. A session that ends with its work has that work's status. */
@@ -94,7 +95,7 @@ export const executions = sqliteTable("executions", {
   urgent: integer({ mode: "boolean" }).notNull(),
   /** Id that its input has, or will have, as a message. */
   message_id: text().notNull(),
-  input: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
+  input: text({ mode: "json" }).$type<InputPart[]>().notNull(),
   /** What it runs, of a kind that works without a model. */
   command: text({ mode: "json" }).$type<CommandLine | null>(),
   /** Assembled at the first start and kept, so that a resumed execution continues with the same words. */
@@ -167,7 +168,7 @@ export const toolCalls = sqliteTable(
     ok: integer({ mode: "boolean" }),
     output: text(),
     /** Set when this call ended the execution. */
-    ending: text({ mode: "json" }),
+    ending: text({ mode: "json" }).$type<ToolResult["end"]>(),
     started_at: text(),
     finished_at: text(),
     duration_ms: integer(),
