@@ -16,7 +16,7 @@ import type { RunRow } from "../runs/store.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { tasks } from "../tasks/feature.ts";
 import { type CodeHostConnection, createConnection } from "./connection.ts";
-import { createDeliveries, type Deliveries , DeliveryPayload } from "./deliveries.ts";
+import { createDeliveries, type Deliveries, DeliveryPayload } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
 import { createReact, projectsOf, type React, type Reaction } from "./react.ts";

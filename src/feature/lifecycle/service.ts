@@ -113,7 +113,7 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
     async sessions(page, caller) {
       const mine = live()
         .filter((row) => caller.admin || (row.user_id !== null && row.user_id === caller.userId))
-        .filter(({ kind, status }) => status !== "open" || kindOf(kind as SessionKind).listed === "open")
+        .filter(({ kind, status }) => status !== "open" || kindOf(kind).listed === "open")
         .reverse();
       const start = page.after === null ? 0 : mine.findIndex(({ id }) => id < page.after!);
       const rows = start < 0 ? [] : mine.slice(start, start + page.limit + 1);

@@ -73,7 +73,7 @@ function blackoutLeft(timezone: string, blackouts: readonly Blackout[]): (at: nu
   });
   return (at) => {
     const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, value]));
-    const day = DAYS.indexOf(parts["weekday"]!.toLowerCase() as (typeof DAYS)[number]);
+    const day = DAYS.findIndex((name) => name === parts["weekday"]!.toLowerCase());
     const now = day * DAY + Number(parts["hour"]) * 60 + Number(parts["minute"]);
     let left = 0;
     while (left < WEEK && week[(now + left) % WEEK] === 1) left++;

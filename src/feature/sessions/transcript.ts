@@ -58,7 +58,7 @@ function toStored(
         ...at,
         role,
         parts: content as AssistantPart[],
-        finish: (finish ?? "stop") as ModelReply["finish"],
+        finish: finish ?? "stop",
         calls,
       };
   }
@@ -129,7 +129,7 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
   const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
   const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
   const numberOf = (text: string, ...values: unknown[]): number | null =>
-    (Object.values(statement<object>(text).get(values)!)[0] as number | null) ?? null;
+    statement<number | null>(text).pluck().get(values) ?? null;
   const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
     const found = new Map<number, CallRow[]>();
     if (seqs.length === 0) return found;

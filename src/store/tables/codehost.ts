@@ -1,6 +1,7 @@
 /** Deliveries of a code host, the rules that start runs, and what runs are there. */
-import type { Notice } from "../../adapter/codehost/webhook.ts";
+
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
 

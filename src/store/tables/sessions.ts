@@ -2,6 +2,7 @@
 import { type AnySQLiteColumn, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
+import type { FinishReason } from "../../engine/model.ts";
 import type { InputPart, MessagePart } from "../../engine/parts.ts";
 import type { ToolResult } from "../../engine/tool.ts";
 
@@ -142,7 +143,7 @@ export const messages = sqliteTable(
     role: text().$type<"user" | "assistant" | "note" | "summary">().notNull(),
     content: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
     /** Of a reply: how it ended. */
-    finish: text(),
+    finish: text().$type<FinishReason>(),
     covers_to: integer(),
     /** Taken back: still to be read by people, not by the model. */
     withdrawn: integer({ mode: "boolean" }).notNull(),
