@@ -1,8 +1,7 @@
-import { Type as t } from "@sinclair/typebox";
 import { gitOrigin, repositoryName } from "../../adapter/codehost/code-host.ts";
 import { openCodeHost } from "../../adapter/codehost/open.ts";
 import { bodyHash, deliveryOf, isSigned } from "../../adapter/codehost/signature.ts";
-import { type Notice, readNotice } from "../../adapter/codehost/webhook.ts";
+import { readNotice } from "../../adapter/codehost/webhook.ts";
 import { isProblem } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";

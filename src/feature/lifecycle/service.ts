@@ -5,7 +5,7 @@ import { membersOf } from "../../core/is-object.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { timeOf } from "../../core/time-of.ts";
-import { kindOf, type SessionKind } from "../../engine/kinds.ts";
+import { kindOf } from "../../engine/kinds.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";

@@ -7,7 +7,6 @@ import { newId } from "../../core/ids.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
-import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Store } from "../../store/store.ts";
 import { executions, prompts, sessions } from "../../store/tables/sessions.ts";

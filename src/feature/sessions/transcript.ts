@@ -5,7 +5,6 @@ import { newId } from "../../core/ids.ts";
 import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type AssistantPart, type InputPart, type MessagePart, textOf } from "../../engine/parts.ts";
-import type { ToolResult } from "../../engine/tool.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import { kept } from "./store.ts";
