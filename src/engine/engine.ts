@@ -113,7 +113,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let stopped = false;
   const sweep = async (): Promise<void> => {
     try {
-      const removed = await sandboxes.sweep((id) => scheduler.isActive(id) || pool.holds(id));
+      const removed = await pool.sweep();
       if (removed > 0) log.info({ removed }, "sandboxes left behind were removed");
     } catch (error) {
       log.debug({ err: error }, "no sweep: the container engine does not answer");

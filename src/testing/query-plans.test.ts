@@ -33,7 +33,7 @@ const MAY: [statement: RegExp, why: string][] = [
   [/FROM usage_(days|hours)\b/, "sums of a day or an hour for each agent and model, which is what a year adds up to"],
   [/where false/, "reads nothing: what belongs to an empty page"],
   [
-    /FROM events\s+WHERE agent_id IS NOT NULL/,
+    /FROM events INDEXED BY events_timeline/,
     "reads the index of the timeline from its newest, and events are kept for days",
   ],
   [/count\(\*\).* from "codehost_deliveries" group by/, "deliveries are kept for days"],

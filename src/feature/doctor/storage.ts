@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
 import { codeOf, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { compareMigrations } from "../../store/migrate.ts";
 import { MIGRATIONS } from "../../store/migrations/list.ts";
 import { exposedPaths } from "../../store/private-folder.ts";
 import { databasePath } from "../../store/store.ts";
@@ -116,13 +117,9 @@ function sqliteVersion(): string {
 }
 
 function checkMigrations(db: Database.Database): Finding {
-  const applied = db.prepare<unknown[], string>("SELECT name FROM migrations ORDER BY name").pluck().all();
-  const known = MIGRATIONS.map(({ name }) => name);
-  const foreign = applied.filter((name) => !known.includes(name));
-  const missing = known.filter((name) => !applied.includes(name));
-  if (foreign.length > 0)
-    return fail("migrations", `written by a newer skep (${foreign.join(", ")})`, "use that version, or restore a copy");
+  const { missing, refusal } = compareMigrations(db);
+  if (refusal) return fail("migrations", refusal.message, "use the version that wrote it, or restore a copy");
   if (missing.length > 0)
-    return ok("migrations", `${missing.length} of ${known.length} are applied at the next start, after a copy`);
-  return ok("migrations", `all ${known.length} applied`);
+    return ok("migrations", `${missing.length} of ${MIGRATIONS.length} are applied at the next start, after a copy`);
+  return ok("migrations", `all ${MIGRATIONS.length} applied`);
 }

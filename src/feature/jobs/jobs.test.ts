@@ -352,11 +352,16 @@ describe("a kind of jobs", () => {
 
   test("starts at the requested time, and not before", async () => {
     const at = Date.now() + 150;
-    work = async () => ({ began: Date.now() });
+    const began: string[] = [];
+    work = async ({ say }) => {
+      began.push(say);
+      return { began: Date.now() };
+    };
     const [late, now] = [start("late", { runAt: at }), start("now")];
-    await ended(now.id);
     expect(get(late.id).state).toBe("queued");
+    await ended(now.id);
     await ended(late.id);
+    expect(began).toEqual(["now", "late"]);
     expect(get(late.id).result!["began"]).toBeGreaterThanOrEqual(at);
   });
 

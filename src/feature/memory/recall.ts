@@ -49,7 +49,12 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
       `SELECT * FROM memory_entries e WHERE vault IN (?, ?) AND pinned = 1 AND trusted = 1 AND problem IS NULL AND ${where}
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT ?`,
     ).all(...[agentId, SHARED, ...values, timestamp(clock.now()), PINNED]);
-    return rows.map(rowOf).sort((a, b) => scores.of(b).score - scores.of(a).score);
+    const pinned = rows.map(rowOf);
+    const scored = scores.reader(pinned);
+    return pinned
+      .map((row) => ({ row, score: scored.of(row).score }))
+      .sort((a, b) => b.score - a.score)
+      .map(({ row }) => row);
   }
 
   /** Pinned entries, then what fits the input, as far as there is room. */

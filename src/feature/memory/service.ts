@@ -97,10 +97,22 @@ export function createMemory(deps: MemoryDeps) {
       throw forbidden("This entry belongs to everybody: only an administrator may change it.");
     return row;
   }
-  const present = (row: EntryRow): MemoryEntry => {
+  const presentScored = (row: EntryRow, { score }: MemoryScore): MemoryEntry => {
     const { vault, entry, digest: _d, size_bytes: _s, ...fields } = row;
-    return { agent_id: vault, id: entry, ...fields, score: scores.of(row).score };
+    return { agent_id: vault, id: entry, ...fields, score };
   };
+  const present = (row: EntryRow): MemoryEntry => presentScored(row, scores.of(row));
+
+  /** A page of entries, whose scores are read at once. */
+  function listScored<T>(rows: EntryRow[], page: Page, show: (row: EntryRow, score: MemoryScore) => T): ListAnswer<T> {
+    const scored = scores.reader(rows);
+    return listAnswer(
+      rows,
+      page,
+      (row) => row.entry,
+      (row) => show(row, scored.of(row)),
+    );
+  }
 
   /** Puts the file in its place, or removes it; what it held is kept as a version. */
   function save(vault: string, entry: string, text: string | null, writer: Writer): void {
@@ -262,7 +274,7 @@ export function createMemory(deps: MemoryDeps) {
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND (? IS NULL OR type = ?)
          AND (NOT ? OR NOT trusted) AND ${where} ORDER BY entry LIMIT ?`,
       ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]);
-      return listAnswer(rows.map(rowOf), page, (row) => row.entry, present);
+      return listScored(rows.map(rowOf), page, presentScored);
     },
     get: (vault: string, entry: string, caller: Caller): MemoryEntry => present(find(vault, entry, readerOf(caller))),
     create(vault: string, { private: own, ...input }: EntryCreate, caller: Caller): MemoryEntry {
@@ -307,7 +319,7 @@ export function createMemory(deps: MemoryDeps) {
       const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} ORDER BY entry LIMIT ?`,
       ).all(...[vault, page.after ?? "", ...values, page.limit + 1]);
-      return listAnswer(rows.map(rowOf), page, (row) => row.entry, scores.of);
+      return listScored(rows.map(rowOf), page, (_row, score) => score);
     },
     rate(vault: string, entry: string, { useful, pinned, score }: ScoreUpdate, caller: Caller): MemoryScore {
       const reader = readerOf(caller);
