@@ -57,8 +57,8 @@ const worded = <const T extends string>(env: string, about: string, ...words: [T
     ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
     accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
   });
-const flagged = (env: string, about: string, fallback: boolean) =>
-  option<boolean>({ env, about, accepts: "true or false", default: fallback, read: boolean });
+const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
+  option<boolean | D>({ env, about, accepts: "true or false", default: fallback, read: boolean });
 
 export const OPTIONS = {
   data: option<string>({
@@ -89,13 +89,11 @@ export const OPTIONS = {
     default: undefined,
     read: url,
   }),
-  authEnabled: option<boolean | undefined>({
-    env: "AUTH_ENABLED",
-    about: "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",
-    accepts: "true or false",
-    default: undefined,
-    read: boolean,
-  }),
+  authEnabled: flagged(
+    "AUTH_ENABLED",
+    "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",
+    undefined,
+  ),
   engineInternalToken: option<string | undefined>({
     env: "ENGINE_INTERNAL_TOKEN",
     about: "Service-level key; 32 random bytes, URL-safe.",
@@ -178,7 +176,11 @@ export const OPTIONS = {
     read: url,
   }),
   allowHostShell: flagged("ALLOW_HOST_SHELL", "Let agents run commands on this host in the process sandbox.", false),
-  allowLocalRepositories: flagged("ALLOW_LOCAL_REPOSITORIES", "Let projects clone from paths of this host.", false),
+  allowLocalRepositories: flagged(
+    "ALLOW_LOCAL_REPOSITORIES",
+    "Let projects clone from paths of this host. Unset: only where this machine alone gets in, without credentials.",
+    undefined,
+  ),
   fetchAllow: option<string[]>({
     env: "FETCH_ALLOW",
     about: "Private addresses that agents may fetch.",
@@ -312,6 +314,8 @@ export interface Config extends Readonly<Values> {
   readonly sources: Readonly<Record<OptionName, Source>>;
   /** Whether credentials are asked for. */
   readonly authRequired: boolean;
+  /** Whether projects may be cloned from paths of this host. */
+  readonly localRepositories: boolean;
   /** Variables whose key is too short to be safe, on a server that only this machine reaches. */
   readonly weakKeys: readonly string[];
   /** Provider keys and addresses of the environment, by variable name (`ANTHROPIC_API_KEY`, `OLLAMA_BASE_URL`). */
@@ -369,11 +373,13 @@ export function readConfig(
     Object.fromEntries(
       Object.entries(env).filter((pair): pair is [string, string] => names.test(pair[0]) && !!pair[1]?.trim()),
     );
+  const authRequired = config.authEnabled ?? reachable;
   return Object.freeze({
     ...config,
     data: resolve(config.data),
     sources: sources as Record<OptionName, Source>,
-    authRequired: config.authEnabled ?? reachable,
+    authRequired,
+    localRepositories: config.allowLocalRepositories ?? (!reachable && !authRequired),
     weakKeys: weakKeys.map((name) => OPTIONS[name].env),
     providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
     hostEnv: environment(HOST_VARIABLE),

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
-import { skepCommand } from "../../testing/server.ts";
+import { skepCommand, startServer } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
 
 setDefaultTimeout(300_000);
@@ -77,6 +77,19 @@ describe("skep init without a terminal", () => {
     expect(code).toBe(0);
     const result = JSON.parse(stdout);
     expect(result).toMatchObject({ model: "custom-lab/qwen3-small", project: "bell", run: { status: "succeeded" } });
+  });
+
+  test("the repository is added to a server that runs already; one that clones no paths says how it would", async () => {
+    const servers = await Promise.all([startServer(), startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "false" } })]);
+    const [added = "", refused] = await Promise.all(
+      servers.map(async ({ url }) => {
+        const args = ["init", "--provider", "demo", "--no-run", "--url", url];
+        return (await skep(args, { env, cwd: repository })).stdout;
+      }),
+    );
+    await Promise.all(servers.map((server) => server.remove()));
+    expect(added).toMatch(/^Project {5}bell: cloned from .*\/bell$/m);
+    expect(refused).toMatch(/^Project {5}none: .*start it with ALLOW_LOCAL_REPOSITORIES=true/m);
   });
 
   test("a wrong key stores nothing, and a missing key is reported before the provider is asked", async () => {

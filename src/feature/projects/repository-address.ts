@@ -77,6 +77,9 @@ function withHost({ transport, user, host, port, path, relative }: Parts, rules:
 }
 
 function localPath(path: string, { allowLocal }: RepositoryRules): RepositoryAddress {
-  if (!allowLocal) throw refuse("Paths of this machine are cloned only when ALLOW_LOCAL_REPOSITORIES is set.");
+  if (!allowLocal)
+    throw refuse(
+      "This server clones no paths of its machine: start it with ALLOW_LOCAL_REPOSITORIES=true to allow them.",
+    );
   return { transport: "file", source: normalize(path) };
 }

@@ -167,7 +167,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
       const found = rows.page(page, caller.admin ? undefined : (caller.userId ?? null));
-      return listAnswer(found, page, ({ id }) => id, present);
+      return listAnswer(found, page, ({ session_id }) => session_id, present);
     },
     tasks(id, page, caller) {
       const all = rows.tasks(find(id, caller).id);
