@@ -46,7 +46,7 @@ export interface EventLog {
   /** Gives a user's events to another user, or to administrators only. */
   handOver(from: string, to: string | null): void;
   /** Removes what is older than the limits say. Returns how many. */
-  prune(): number;
+  prune(): boolean;
 }
 
 /** True if the event passes the filter. */
@@ -143,14 +143,12 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
     },
     prune() {
       const oldest = lastId() - LIMITS.eventKeepRows;
-      return store.write(
-        () =>
-          sqlite
-            .prepare(
-              "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id <= ? OR at < ? ORDER BY id LIMIT 20000)",
-            )
-            .run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)).changes,
+      const remove = sqlite.prepare(
+        `DELETE FROM events WHERE id IN (
+           SELECT id FROM events WHERE id <= ? OR at < ? ORDER BY id LIMIT ${LIMITS.pruneRows})`,
       );
+      const { changes } = store.write(() => remove.run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)));
+      return changes === LIMITS.pruneRows;
     },
   };
 }

@@ -14,6 +14,7 @@ import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import {
@@ -38,7 +39,7 @@ export interface Deliveries {
   list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
   /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
   test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery>;
-  prune(before: number): void;
+  prune(before: number): boolean;
   job: JobDefinition;
 }
 
@@ -151,14 +152,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       });
       return present({ ...cut, ...ended });
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.created_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before) => removeOld(store, "notification_deliveries", "created_at < ?", timestamp(before)),
   };
 }
 

@@ -13,6 +13,7 @@ import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -55,7 +56,7 @@ export interface Deliveries {
   retry(id: string): Delivery;
   counts(): Omit<AppStatus["webhook"], "configured" | "path">;
   /** Removes those received before that time, ms since the epoch. */
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery => row;
@@ -174,13 +175,6 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
       };
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.received_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before) => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
   };
 }

@@ -12,6 +12,7 @@ import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
 import { agentMessageSent } from "./events.ts";
@@ -30,7 +31,7 @@ export interface Inbox {
   list(agentId: string, filter: { unread?: boolean | undefined }, page: Page, caller: Caller): ListAnswer<AgentMessage>;
   /** Removes what was written for a user. */
   removeOf(userId: string): void;
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 export interface InboxDeps {
@@ -141,7 +142,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       return listAnswer(rows, page, ({ id }) => id, present);
     },
     removeOf: (userId) => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),
-    prune: (before) => void statement("DELETE FROM agent_messages WHERE created_at < ?").run([timestamp(before)]),
+    prune: (before) => removeOld(store, "agent_messages", "created_at < ?", timestamp(before)),
   };
 }
 

@@ -15,6 +15,7 @@ import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
@@ -58,7 +59,7 @@ export interface Jobs {
   /** A deleted user's jobs go to the heir, or to the administrators. */
   handOver(from: string, to: string | null): void;
   /** Removes finished jobs that ended before that time, ms since the epoch. */
-  prune(before: number): void;
+  prune(before: number): boolean;
   /** Continues with what the last process left, and takes what is due from now on. */
   start(): void;
   /** Aborts what runs and waits for it; the next start begins it again. */
@@ -185,7 +186,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       await runner.idle(row.id);
     },
     handOver: (from, to) => store.write(() => rows.handOver(from, to)),
-    prune: (before) => store.write(() => rows.removeEndedBefore(timestamp(before))),
+    prune: (before) => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
     start: runner.start,
     stop: runner.stop,
   };

@@ -25,7 +25,6 @@ export interface JobStore {
   /** When the next queued job is due that is not due now, ms since the epoch. */
   nextAt(): number | null;
   handOver(from: string, to: string | null): void;
-  removeEndedBefore(at: string): void;
 }
 
 export function createJobStore(store: Store, clock: Clock): JobStore {
@@ -91,7 +90,6 @@ export function createJobStore(store: Store, clock: Clock): JobStore {
     },
     nextAt: () => prepared().nextAt.get(clock.now()) ?? null,
     handOver: (from, to) => void db.update(table).set({ user_id: to }).where(eq(table.user_id, from)).run(),
-    removeEndedBefore: (at) => void db.delete(table).where(lt(table.finished_at, at)).run(),
   };
 }
 

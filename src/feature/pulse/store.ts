@@ -1,22 +1,5 @@
 /** Rows of routines and their ticks. */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  ne,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -147,11 +130,6 @@ export function createPulseStore({ db, statement }: Store) {
     updateTick: (id: string, change: Partial<TickRow>): void =>
       void db.update(ticks).set(change).where(eq(ticks.id, id)).run(),
     /** Removes ticks that ended before that time (RFC 3339), so many at once. */
-    prune: (before: string, most: number): void =>
-      void db.run(
-        sql`DELETE FROM pulse_ticks WHERE id IN (SELECT id FROM pulse_ticks WHERE finished_at < ${before} LIMIT ${most})`,
-      ),
-
     /** The result of the session's work. */
     resultOf: (sessionId: string) =>
       db
