@@ -15,6 +15,7 @@ import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
@@ -58,7 +59,7 @@ export interface Jobs {
   /** A deleted user's jobs go to the heir, or to the administrators. */
   handOver(from: string, to: string | null): void;
   /** Removes finished jobs that ended before that time, ms since the epoch. */
-  prune(before: number): void;
+  prune(before: number): boolean;
   /** Continues with what the last process left, and takes what is due from now on. */
   start(): void;
   /** Aborts what runs and waits for it; the next start begins it again. */
@@ -126,13 +127,13 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       for (const definition of definitions) runner.register(definition);
     },
     enqueue(definition, payload, wish = {}) {
-      if (runner.definitionOf(definition.kind) !== (definition as JobDefinition))
+      if (runner.definitionOf(definition.kind) !== definition)
         throw new Error(`jobs of the kind ${definition.kind} were not registered`);
       if (!Value.Check(definition.payload, payload)) throw new Error(`no payload of a job ${definition.kind}`);
       return store.write((tx) => {
         const known = wish.key === undefined ? undefined : rows.live(definition.kind, wish.key);
         if (known) return present(join(tx, known, wish));
-        const row = newRow(definition as JobDefinition, payload, wish);
+        const row = newRow(definition, payload, wish);
         rows.insert(row);
         tx.after(runner.look);
         return present(row);
@@ -153,7 +154,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
     payloadOf(definition, id) {
       const row = rows.find(id);
       if (row?.kind !== definition.kind) throw new Error(`no job ${definition.kind} has the id ${id}`);
-      return row.payload as Static<(typeof definition)["payload"]>;
+      return row.payload;
     },
     alter(id, { payload, runAt }) {
       return store.write(({ after }) => {
@@ -185,7 +186,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       await runner.idle(row.id);
     },
     handOver: (from, to) => store.write(() => rows.handOver(from, to)),
-    prune: (before) => store.write(() => rows.removeEndedBefore(timestamp(before))),
+    prune: (before) => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
     start: runner.start,
     stop: runner.stop,
   };
