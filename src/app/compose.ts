@@ -60,7 +60,7 @@ function listOf<Services, Event extends EventDefinition>(
     with(definition) {
       if (definitions.some(({ name }) => name === definition.name))
         throw new Error(`Two features are called ${definition.name}.`);
-      return listOf([...definitions, definition as AnyDefinition]);
+      return listOf([...definitions, definition]);
     },
     create: (core, api, patience = PATIENCE) => createComposition<Services>(definitions, core, api, patience),
   };

@@ -2,8 +2,10 @@
  * Reads strangers' files in processes of their own: a file that takes too long, fills the memory or breaks the reader
  * ends its process and nothing else.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import { Problem, unavailable } from "../core/errors.ts";
+import { ownJson } from "../core/own-json.ts";
 import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
 
 export interface ExtractWish {
@@ -132,7 +134,7 @@ async function outcomeOf(output: ReadableStream<Uint8Array>, receiver: Receiver)
       return undefined;
     }
     for (const text of lines) {
-      const line = JSON.parse(text) as ExtractLine;
+      const line = ownJson<ExtractLine>(text);
       if (line.kind === "section") await receiver.section(line.section);
       else if (line.kind === "progress") receiver.progress?.(line.percent);
       else outcome = line;

@@ -20,7 +20,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
   function found({ expression, ranked }: WordQuery, wish: DocumentSearch, reader: Reader, limit: number): Found[] {
     const { document_id = null, project_id = null } = wish;
     const { where, values } = visibleTo(reader);
-    return statement(
+    return statement<Found>(
       `SELECT c.id, c.document_id, c.position, d.title, s.section_id, s.title AS heading, s.page,
          ${ranked ? "rank" : "0"} AS rank
        FROM document_text CROSS JOIN document_chunks c ON c.id = document_text.rowid
@@ -29,9 +29,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
        WHERE document_text MATCH ? AND document_text.rank MATCH 'bm25(1.0, 3.0, 1.0)' AND d.status = 'ready' AND ${where}
          AND (? IS NULL OR d.id = ?) AND (? IS NULL OR d.project_id = ?)
        ORDER BY ${ranked ? "document_text.rank" : "document_text.rowid DESC"} LIMIT ?`,
-    ).all(
-      ...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT],
-    ) as Found[];
+    ).all(...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT]);
   }
   return (wish, reader) => {
     const { limit = DEFAULT_HITS } = wish;
@@ -46,7 +44,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
     }
     return [...best.values()].map(({ id, position: _, rank, ...hit }) => ({
       ...hit,
-      snippet: statement("SELECT text FROM document_text WHERE rowid = ?").pluck().get(id) as string,
+      snippet: statement<string>("SELECT text FROM document_text WHERE rowid = ?").pluck().get(id)!,
       score: Number((-rank).toPrecision(6)) || 0,
     }));
   };

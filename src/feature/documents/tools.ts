@@ -23,7 +23,7 @@ const readerFor = ({ userId }: ExecutionInfo): Reader => ({ all: false, userId }
 const onPage = (page: number | null): string => (page === null ? "" : `, page ${page}`);
 
 export function documentTools(documents: Documents): ToolSource {
-  return toolsOf("documents", [list(documents), search(documents), read(documents)] as readonly Tool[]);
+  return toolsOf("documents", [list(documents), search(documents), read(documents)]);
 }
 
 const list = (documents: Documents) =>

@@ -127,13 +127,13 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       for (const definition of definitions) runner.register(definition);
     },
     enqueue(definition, payload, wish = {}) {
-      if (runner.definitionOf(definition.kind) !== (definition as JobDefinition))
+      if (runner.definitionOf(definition.kind) !== definition)
         throw new Error(`jobs of the kind ${definition.kind} were not registered`);
       if (!Value.Check(definition.payload, payload)) throw new Error(`no payload of a job ${definition.kind}`);
       return store.write((tx) => {
         const known = wish.key === undefined ? undefined : rows.live(definition.kind, wish.key);
         if (known) return present(join(tx, known, wish));
-        const row = newRow(definition as JobDefinition, payload, wish);
+        const row = newRow(definition, payload, wish);
         rows.insert(row);
         tx.after(runner.look);
         return present(row);
@@ -154,7 +154,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
     payloadOf(definition, id) {
       const row = rows.find(id);
       if (row?.kind !== definition.kind) throw new Error(`no job ${definition.kind} has the id ${id}`);
-      return row.payload as Static<(typeof definition)["payload"]>;
+      return row.payload;
     },
     alter(id, { payload, runAt }) {
       return store.write(({ after }) => {

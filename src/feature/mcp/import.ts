@@ -87,7 +87,7 @@ function configured(name: string, one: unknown, image: string | undefined): McpC
   const args = one["args"] ?? [];
   if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string"))
     throw new LeftOut("Its args are no list of texts.");
-  const given = { command, args: args as string[], env: valuesOf(one["env"], "env") };
+  const given = { command, args: args, env: valuesOf(one["env"], "env") };
   return {
     ...base,
     transport: "stdio",

@@ -73,14 +73,16 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
   }
 
   const missing = (model: string, limit: number) =>
-    statement(
+    statement<{ id: number; title: string; text: string }>(
       `SELECT u.id, t.title, t.text FROM memory_units u JOIN memory_text t ON t.rowid = u.id
        WHERE NOT EXISTS (SELECT 1 FROM memory_vectors v WHERE v.unit_id = u.id AND v.model = ?) LIMIT ?`,
-    ).all(model, limit) as { id: number; title: string; text: string }[];
+    ).all(model, limit);
   const countMissing = (model: string) =>
-    statement("SELECT (SELECT count(*) FROM memory_units) - (SELECT count(*) FROM memory_vectors WHERE model = ?)")
+    statement<number>(
+      "SELECT (SELECT count(*) FROM memory_units) - (SELECT count(*) FROM memory_vectors WHERE model = ?)",
+    )
       .pluck()
-      .get(model) as number;
+      .get(model)!;
 
   const job = defineJob(
     "embed_memory",
@@ -140,11 +142,11 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     const { where, values } = findable(wish, new Date(clock.now()).toISOString());
     const found: Fit[] = [];
     for (let after = 0; ; ) {
-      const rows = statement(
+      const rows = statement<Omit<Fit, "text"> & { id: number; vector: Buffer }>(
         `SELECT u.id, u.vault, u.entry, u.position, v.vector FROM memory_vectors v JOIN memory_units u ON u.id = v.unit_id
          JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
          WHERE v.unit_id > ? AND v.model = ? AND ${where} ORDER BY v.unit_id LIMIT ?`,
-      ).all(...[after, model, ...values, GIVE_WAY_ROWS]) as (Omit<Fit, "text"> & { id: number; vector: Buffer })[];
+      ).all(...[after, model, ...values, GIVE_WAY_ROWS]);
       for (const { vault, entry, position, vector } of rows)
         found.push({ vault, entry, position, text: product(question, vector) });
       if (rows.length < GIVE_WAY_ROWS) break;

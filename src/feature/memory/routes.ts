@@ -209,8 +209,7 @@ function scoreRoutes(base: Base, memory: Memory, scores: Scores) {
     })
     .put(
       "/v1/memory-scores/settings",
-      ({ body, query, caller }) =>
-        scores.updateSettings(body as Partial<ScoreSettings>, query.reset === "true", caller),
+      ({ body, query, caller }) => scores.updateSettings(body, query.reset === "true", caller),
       {
         access: "admin",
         query: t.Object({

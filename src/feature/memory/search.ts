@@ -81,22 +81,22 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   const { statement } = store;
   /** What is shown of each hit, by its place in the list: one that was deleted meanwhile is left out. */
   function entriesOf(hits: readonly Fit[]): Map<number, ShownEntry> {
-    const rows = statement(
+    const rows = statement<Pick<StoredEntry, (typeof SHOWN)[number]> & { at: number }>(
       `SELECT k.key AS at, ${SHOWN.map((name) => `e.${name}`)} FROM json_each(?) AS k
        CROSS JOIN memory_entries e ON e.vault = k.value ->> 0 AND e.entry = k.value ->> 1`,
-    ).all(keysOf(hits)) as (Pick<StoredEntry, (typeof SHOWN)[number]> & { at: number })[];
+    ).all(keysOf(hits));
     return new Map(
       rows.map(({ at, trusted, pinned, ...row }) => [at, { ...row, trusted: trusted === 1, pinned: pinned === 1 }]),
     );
   }
   /** The paragraph that fits with those around it, by the hit's place in the list. */
   function snippetsOf(hits: readonly Fit[]): Map<number, string> {
-    const units = statement(
+    const units = statement<{ at: number; text: string }>(
       `SELECT k.key AS at, t.text FROM json_each(?) AS k
        CROSS JOIN memory_units u ON u.vault = k.value ->> 0 AND u.entry = k.value ->> 1
          AND u.position BETWEEN (k.value ->> 2) - 1 AND (k.value ->> 2) + 1
        CROSS JOIN memory_text t ON t.rowid = u.id ORDER BY k.key, u.position`,
-    ).all(keysOf(hits)) as { at: number; text: string }[];
+    ).all(keysOf(hits));
     const texts = Map.groupBy(units, ({ at }) => at);
     const joined = (some: typeof units) => some.map(({ text }) => text).join("\n\n");
     return new Map([...texts].map(([at, some]) => [at, joined(some).slice(0, SNIPPET_CHARACTERS)]));
@@ -104,13 +104,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
 
   function matching({ expression, ranked }: WordQuery, wish: SearchWish): Fit[] {
     const { where, values } = findable(wish, now());
-    const found = statement(
+    const found = statement<Fit>(
       `SELECT u.vault, u.entry, u.position, ${ranked ? "-memory_text.rank" : "0.000001"} AS text
        FROM memory_text CROSS JOIN memory_units u ON u.id = memory_text.rowid
        CROSS JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
        WHERE memory_text MATCH ? AND memory_text.rank MATCH 'bm25(1.0, 2.0, 1.0)' AND ${where}
        ORDER BY ${ranked ? "memory_text.rank" : "memory_text.rowid DESC"} LIMIT ?`,
-    ).all(expression, ...values, wish.limit * UNITS_PER_HIT) as Fit[];
+    ).all(expression, ...values, wish.limit * UNITS_PER_HIT);
     return bestOfEach(found);
   }
   function fitting(wish: SearchWish): Fit[] {

@@ -48,7 +48,7 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
     ended: (tick: PulseTick) =>
       rig.event(({ kind, data }) => /^pulse_(complete|failed)$/.test(kind) && data["tick_id"] === tick.id),
     sessions: () =>
-      rig.store.sqlite.prepare("SELECT count(*) FROM sessions WHERE kind = 'pulse'").pluck().get() as number,
+      rig.store.sqlite.prepare<unknown[], number>("SELECT count(*) FROM sessions WHERE kind = 'pulse'").pluck().get()!,
   };
 }
 const shape = (ticks: PulseTick[]) =>
@@ -156,9 +156,9 @@ describe("a routine that is due", () => {
     await goTo("2026-11-22T10:00:00Z");
     await goTo("2026-11-22T11:00:00Z");
     const near = rig.store.sqlite
-      .prepare("SELECT due_at FROM pulse_ticks WHERE routine_id = ? AND due_at < ? ORDER BY due_at")
+      .prepare<unknown[], number>("SELECT due_at FROM pulse_ticks WHERE routine_id = ? AND due_at < ? ORDER BY due_at")
       .pluck()
-      .all(id, Date.parse("2027-01-01T00:00Z")) as number[];
+      .all(id, Date.parse("2027-01-01T00:00Z"));
     expect(near.map((at) => new Date(at).toISOString().slice(11, 16))).toEqual(["10:00", "11:00"]);
   });
 

@@ -103,7 +103,7 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
       const payload = { run_id: id, project_id, strategy, into, message: message ?? standard, push, task, ...by };
       return job.run(payload, caller, waitMs);
     },
-    mergeJob: job.definition as JobDefinition,
+    mergeJob: job.definition,
     stop: job.stop,
   };
 
