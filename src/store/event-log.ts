@@ -143,9 +143,10 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
     },
     prune() {
       const oldest = lastId() - LIMITS.eventKeepRows;
+      // Events get older with their ids: the first ones tell whether there is anything to do.
       const remove = sqlite.prepare(
-        `DELETE FROM events WHERE id IN (
-           SELECT id FROM events WHERE id <= ? OR at < ? ORDER BY id LIMIT ${LIMITS.pruneRows})`,
+        `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
+           AND (id <= ? OR at < ?)`,
       );
       const { changes } = store.write(() => remove.run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)));
       return changes === LIMITS.pruneRows;

@@ -186,7 +186,9 @@ describe("API keys", () => {
       ["read"],
       { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "GET /v1/users": 403, "POST /v1/auth/api-keys": 403 },
     ],
-    [["runs"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "PUT /v1/users/me": 403 }],
+    [["runs"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "PUT /v1/users/me": 403, "POST /v1/projects": 403 }],
+    [["runs"], { "POST /v1/chat/sessions": 201 }],
+    [["write"], { "POST /v1/projects": 201 }],
     [["write"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "POST /v1/events/ticket": 200 }],
     [
       ["admin"],
@@ -201,6 +203,8 @@ describe("API keys", () => {
       "/v1/auth/api-keys": { name: "child" },
       "/v1/users": { email: "child@example.test" },
       "/v1/users/me": { display_name: "x" },
+      "/v1/projects": { name: "scoped" },
+      "/v1/chat/sessions": { agent_id: "scribe" },
     };
     for (const [route, status] of Object.entries(expected)) {
       const [method, path] = route.split(" ") as [string, string];

@@ -52,7 +52,7 @@ export function visibleTo(reader: Reader): { where: string; values: string[] } {
     : { where: `(${everybodys} OR e.owner_id = ?)`, values: [reader.userId] };
 }
 
-const GIVE_WAY_FILES = 100;
+const GIVE_WAY_FILES = 25;
 const MAX_DEPTH = 3;
 const monthOf = (time: string): string =>
   new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
