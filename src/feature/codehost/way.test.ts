@@ -266,6 +266,8 @@ test("the rules of a user who is deleted are switched off until the heir has loo
   await must("DELETE", `/v1/users/${leaver.id}`);
   const left = await must<Rule>("GET", `/v1/codehost/rules/${id}`);
   expect([left.enabled, left.user_id === leaver.id]).toEqual([false, false]);
+  const delivered = await labeled(newIssue("x", { labels: ["left"] }), "left", "alice");
+  expect(delivered).toMatchObject({ state: "ignored", run_id: null, detail: "No rule is about this." });
 });
 
 describe("trying a rule", () => {
