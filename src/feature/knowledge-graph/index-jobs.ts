@@ -25,7 +25,7 @@ export interface IndexJobsDeps {
   nameOf(projectId: string): string;
 }
 
-export interface IndexWish {
+export interface IndexRequest {
   force: boolean;
   cause: IndexJob["cause"];
   userId?: string | undefined;
@@ -34,7 +34,7 @@ export interface IndexWish {
 export interface IndexJobs {
   readonly definition: JobDefinition;
   /** Starts a job, or joins the one that has not ended. Synchronous, for the transaction around it. */
-  start(projectId: string, wish: IndexWish): IndexJob;
+  start(projectId: string, request: IndexRequest): IndexJob;
   /** @throws Problem 404. */
   get(projectId: string, jobId: string): IndexJob;
   /** The newest job of a project. */
@@ -88,7 +88,7 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
   }
   const index = defineJob("index", Payload, run, { parallel: PARALLEL, ended });
 
-  const enqueue = (projectId: string, { force, cause, userId }: IndexWish, runAt?: number): Job =>
+  const enqueue = (projectId: string, { force, cause, userId }: IndexRequest, runAt?: number): Job =>
     jobs.enqueue(
       index,
       { project_id: projectId, force, cause },
@@ -103,11 +103,11 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
 
   return {
     definition: index,
-    start: (projectId, wish) =>
+    start: (projectId, request) =>
       store.write(() => {
-        const job = enqueue(projectId, wish);
+        const job = enqueue(projectId, request);
         const payload = jobs.payloadOf(index, job.id);
-        if (wish.force && !payload.force && !jobs.alter(job.id, { payload: { ...payload, force: true } }))
+        if (request.force && !payload.force && !jobs.alter(job.id, { payload: { ...payload, force: true } }))
           again.set(projectId, true);
         return present(job);
       }),
