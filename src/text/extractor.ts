@@ -8,7 +8,7 @@ import { Problem, unavailable } from "../core/errors.ts";
 import { ownJson } from "../core/own-json.ts";
 import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
 
-export interface ExtractWish {
+export interface ExtractRequest {
   /** Of the file. */
   path: string;
   /** Media type that it was said to have: tells kinds of text apart. */
@@ -21,7 +21,7 @@ export interface ExtractWish {
 
 export interface Extractor {
   /** @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
-  extract(wish: ExtractWish): Promise<ExtractedDocument>;
+  extract(request: ExtractRequest): Promise<ExtractedDocument>;
   /** Process ids of the readers that run now. */
   pids(): number[];
   /** Ends all readers and waits for them. */
@@ -114,7 +114,7 @@ function bounded(command: readonly string[], { timeoutMs, dataKilobytes }: Extra
   return [SHELL, "-c", `ulimit -d ${dataKilobytes}; ulimit -t ${seconds}; exec "$@"`, "sh", ...command];
 }
 
-interface Receiver extends Pick<ExtractWish, "section" | "progress"> {
+interface Receiver extends Pick<ExtractRequest, "section" | "progress"> {
   tooMuch(): void;
 }
 type Outcome = Extract<ExtractLine, { kind: "end" | "failed" }>;

@@ -242,7 +242,7 @@ const TOOL_PAGE: Library.StandardSchemaV1<unknown, ToolPage> = {
     vendor: "skep",
     validate(value) {
       const { tools, nextCursor } = membersOf(value);
-      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer holds no list of tools." }] };
+      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer has no list of tools." }] };
       return { value: { tools, ...(typeof nextCursor === "string" ? { nextCursor } : {}) } };
     },
   },

@@ -105,14 +105,13 @@ function unreachable(url: string, error: unknown): Problem {
   const [code, message] = [codeOf(error) ?? "", messageOf(error)];
   if (code === "EPROTO" || /WRONG_VERSION|TLS handshake/.test(`${code} ${message}`))
     return noServer(`${url} does not speak TLS. Is it http:// rather than https://?`);
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return noServer(`TLS: the certificate of ${url} is made out to another name.`);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return noServer(`TLS: the certificate of ${url} is for another name.`);
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)) {
     const why =
       code === "CERT_HAS_EXPIRED" ? "has expired" : `is not trusted (${code.toLowerCase().replaceAll("_", " ")})`;
     return noServer(`TLS: the certificate of ${url} ${why}. Trust an authority of your own with SSL_CERT_FILE=FILE.`);
   }
-  if (code === "ENOTFOUND") return noServer(`There is no host of the name in ${url}.`);
+  if (code === "ENOTFOUND") return noServer(`The host name in ${url} cannot be resolved.`);
   return noServer(`${url} does not answer. Is the server running?`);
 }
 

@@ -96,8 +96,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const message = messageOf(event, aboutOf(deps, event), deps.masking.text);
     const row: Row = { ...newRow(channel, event.kind, message), event_id: event.id, run_id: event.run_id ?? null };
     if (db.insert(table).values(row).onConflictDoNothing().run().changes === 0) return;
-    const wish = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
-    jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, wish);
+    const options = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
+    jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, options);
   }
 
   return {

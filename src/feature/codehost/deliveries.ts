@@ -79,8 +79,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       return row;
     });
   const enqueue = (row: DeliveryRow): void => {
-    const wish = { key: row.id, subject: `${row.event} of ${row.repository ?? "the code host"}` };
-    deps.jobs.enqueue(deps.definition(), { delivery_id: row.id }, wish);
+    const options = { key: row.id, subject: `${row.event} of ${row.repository ?? "the code host"}` };
+    deps.jobs.enqueue(deps.definition(), { delivery_id: row.id }, options);
   };
   const again = (id: string): DeliveryRow =>
     store.write(() => {

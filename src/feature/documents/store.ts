@@ -88,19 +88,19 @@ export function createDocumentStore(store: Store) {
     /** The one of that id; by heading the first; by page the last that begins at or before its top. */
     section(
       id: string,
-      wish: { section_id?: string | undefined; heading?: string | undefined; page?: number | undefined },
+      request: { section_id?: string | undefined; heading?: string | undefined; page?: number | undefined },
     ) {
       const [condition, ...values]: [string, ...(string | number)[]] =
-        wish.section_id !== undefined
-          ? ["section_id = ?", wish.section_id]
-          : wish.heading !== undefined
-            ? ["lower(title) = lower(?)", wish.heading.trim()]
-            : wish.page !== undefined
+        request.section_id !== undefined
+          ? ["section_id = ?", request.section_id]
+          : request.heading !== undefined
+            ? ["lower(title) = lower(?)", request.heading.trim()]
+            : request.page !== undefined
               ? [
                   `position = coalesce(
                     (SELECT min(position) FROM document_sections WHERE document_id = ? AND page = ?),
                     (SELECT max(position) FROM document_sections WHERE document_id = ? AND page < ?))`,
-                  ...[id, wish.page, id, wish.page],
+                  ...[id, request.page, id, request.page],
                 ]
               : ["1"];
       return statement<SectionRow & { text: string }>(

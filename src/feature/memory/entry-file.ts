@@ -59,9 +59,9 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
   const folder = entry.split("/")[0];
   const type = isType(data["type"]) ? data["type"] : isType(folder) ? folder : "note";
   const faults = problems.map(({ line, message }) => `Line ${line}: ${message}`);
-  if (data["type"] !== undefined && !isType(data["type"])) faults.push(`There is no type of that name.`);
+  if (data["type"] !== undefined && !isType(data["type"])) faults.push(`There is no such type.`);
   if (data["expires"] !== undefined && timeOf(data["expires"]) === undefined) faults.push("`expires` is not a date.");
-  if (data["owner"] !== undefined && typeof data["owner"] !== "string") faults.push("`owner` is no user's id.");
+  if (data["owner"] !== undefined && typeof data["owner"] !== "string") faults.push("`owner` is not the id of a user.");
   if (data["trusted"] !== undefined && typeof data["trusted"] !== "boolean")
     faults.push("`trusted` is neither true nor false.");
   const content = body.trim();

@@ -7,7 +7,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Masker } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
-import { bestOfEach, type Fit, findable, type SearchWish } from "./search.ts";
+import { bestOfEach, type Fit, findable, type SearchRequest } from "./search.ts";
 
 /** Turns texts into vectors of length 1, in the same order. @throws Problem when the provider gives none. */
 export type Embed<Call> = (request: {
@@ -33,7 +33,7 @@ export interface MeaningDeps<Call> {
 
 export interface Meaning {
   /** Paragraphs whose meaning is near that of the question, best first. Empty without a model, or when it does not answer. */
-  near(wish: SearchWish): Promise<Fit[]>;
+  near(request: SearchRequest): Promise<Fit[]>;
 }
 
 const BATCH = 64;
@@ -122,13 +122,13 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
       if (model === null || clock.now() < notBefore || missing(model, 1).length === 0) return;
       deps.jobs.enqueue(job, {}, { key: "all", subject: model });
     },
-    async near(wish: SearchWish): Promise<Fit[]> {
+    async near(request: SearchRequest): Promise<Fit[]> {
       const model = deps.model();
-      if (model === null || wish.limit < 1 || clock.monotonic() < silentUntil) return [];
+      if (model === null || request.limit < 1 || clock.monotonic() < silentUntil) return [];
       const begun = clock.monotonic();
       try {
-        const question = await questionVector(model, wish.query);
-        return await nearest(question, model, wish);
+        const question = await questionVector(model, request.query);
+        return await nearest(question, model, request);
       } catch (err) {
         log.warn({ err }, "memory is searched by words alone");
         // One that hangs is not waited for by every search.
@@ -138,8 +138,8 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     },
   };
 
-  async function nearest(question: Float32Array, model: string, wish: SearchWish): Promise<Fit[]> {
-    const { where, values } = findable(wish, new Date(clock.now()).toISOString());
+  async function nearest(question: Float32Array, model: string, request: SearchRequest): Promise<Fit[]> {
+    const { where, values } = findable(request, new Date(clock.now()).toISOString());
     const found: Fit[] = [];
     for (let after = 0; ; ) {
       const rows = statement<Omit<Fit, "text"> & { id: number; vector: Buffer }>(
@@ -153,7 +153,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
       after = rows.at(-1)!.id;
       await new Promise((done) => setImmediate(done));
     }
-    return bestOfEach(found.sort((a, b) => b.text - a.text)).slice(0, wish.limit * NEAR_PER_HIT);
+    return bestOfEach(found.sort((a, b) => b.text - a.text)).slice(0, request.limit * NEAR_PER_HIT);
   }
 }
 

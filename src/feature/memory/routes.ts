@@ -85,8 +85,8 @@ function vaultRoutes(base: Base, memory: Memory) {
       ({ query, caller }) => {
         if (query.agent_id !== undefined) assertReadable(caller, query.agent_id);
         const { agent_id, limit } = query;
-        const wish = { ...(agent_id === undefined ? {} : { agentId: agent_id }), ...(limit ? { limit } : {}) };
-        return memory.search({ ...wish, query: query.query }, caller);
+        const options = { ...(agent_id === undefined ? {} : { agentId: agent_id }), ...(limit ? { limit } : {}) };
+        return memory.search({ ...options, query: query.query }, caller);
       },
       {
         access: "user",

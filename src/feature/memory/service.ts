@@ -300,14 +300,19 @@ export function createMemory(deps: MemoryDeps) {
       return row && present(row);
     },
     async search(
-      wish: { agentId?: string; query: string; limit?: number },
+      request: { agentId?: string; query: string; limit?: number },
       caller: Caller,
     ): Promise<{ items: MemoryHit[] }> {
-      if (wish.agentId !== undefined) assertVault(wish.agentId);
-      const agentId = wish.agentId ?? caller.execution?.agentId;
+      if (request.agentId !== undefined) assertVault(request.agentId);
+      const agentId = request.agentId ?? caller.execution?.agentId;
       const vaults = agentId === undefined ? {} : { vaults: [agentId] };
       return {
-        items: await search.find({ query: wish.query, limit: wish.limit ?? 10, ...vaults, reader: readerOf(caller) }),
+        items: await search.find({
+          query: request.query,
+          limit: request.limit ?? 10,
+          ...vaults,
+          reader: readerOf(caller),
+        }),
       };
     },
     /** By words alone, over all vaults. */

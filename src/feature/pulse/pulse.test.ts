@@ -79,13 +79,13 @@ describe("a routine that is due", () => {
     for (const part of ["Look at the inbox", "Mend the bell", task.id, "Hourly"]) expect(words).toContain(part);
     expect(call.request.tools.map(({ name }) => name)).toContain("list_my_tasks");
     expect(JSON.stringify(call.request.messages)).toContain("The bell is cracked");
-    const [begun] = ticks(id);
-    expect(begun).toMatchObject({ status: "running", cause: "schedule", caught_up: false });
+    const [tick] = ticks(id);
+    expect(tick).toMatchObject({ status: "running", cause: "schedule", caught_up: false });
     call.reply([{ tool: "list_my_tasks", input: {} }]);
     const second = await model.next();
     expect(JSON.stringify(second.request.messages)).toContain("Mend the bell");
     second.reply(done);
-    const event = await ended(begun!);
+    const event = await ended(tick!);
     expect(event).toMatchObject({ kind: "pulse_complete", data: { name: "Hourly", summary: "Nothing waited" } });
     expect(ticks(id)[0]).toMatchObject({ status: "succeeded", summary: "Nothing waited", reason: null });
     expect(get(id)).toMatchObject({ runs: 1, next_run_at: "2026-11-22T11:00:00.000Z" });
