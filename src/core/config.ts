@@ -2,9 +2,11 @@
  * Configuration: one table of options. Each has an environment variable and a flag of the same name
  * (`AGENT_IMAGE`, `--agent-image`); a flag beats the environment, the environment the default. Read once, passed on.
  */
+
 import { resolve } from "node:path";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
+import { entriesOf } from "./typed-keys.ts";
 
 type Reader<T> = (text: string) => T | undefined;
 
@@ -346,7 +348,7 @@ export function readConfig(
 ): Config {
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
-  for (const [name, one] of Object.entries(OPTIONS) as [OptionName, Option<unknown>][]) {
+  for (const [name, one] of entriesOf<OptionName, Option<unknown>>(OPTIONS)) {
     const flag = flags[name];
     // An empty variable counts as unset, so that an empty token never becomes a credential.
     const raw = flag ?? (env[one.env]?.trim() ? env[one.env]?.trim() : undefined);
@@ -388,7 +390,7 @@ export function readConfig(
 export function describeConfig(
   config: Config,
 ): { option: string; flag: string; value: string; source: Source; about: string }[] {
-  return (Object.entries(OPTIONS) as [OptionName, Option<unknown>][]).map(([name, one]) => {
+  return entriesOf<OptionName, Option<unknown>>(OPTIONS).map(([name, one]) => {
     const value = config[name];
     const shown =
       value === undefined ? "(unset)" : one.secret ? "(set)" : Array.isArray(value) ? value.join(",") : String(value);

@@ -254,7 +254,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
 }
 
 /** Of a command that borrows nobody's sandbox. */
-const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} as AgentFile["config"] };
+const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} };
 
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {

@@ -82,6 +82,7 @@ export interface Contributions {
   /** Attachments of messages, whichever feature keeps them. */
   readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
+  readonly duties: readonly Duty[];
   readonly prunes: readonly Prune[];
   /** Kinds of events of all features. */
   readonly events: EventCatalogue;

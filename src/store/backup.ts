@@ -310,8 +310,7 @@ function assertDatabase(path: string, file: string): void {
   if (!existsSync(path)) throw failed("no_backup", `${file} holds no database. Nothing was restored.`);
   const db = new Database(path, { readonly: true });
   try {
-    const [found] = db.pragma("quick_check") as { quick_check: string }[];
-    if (found?.quick_check !== "ok")
+    if (db.pragma("quick_check", { simple: true }) !== "ok")
       throw failed("damaged", `The database in ${file} is damaged. Nothing was restored.`);
   } finally {
     db.close();

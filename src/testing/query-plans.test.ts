@@ -176,7 +176,7 @@ test("no GET reads the whole of what grows with history", async () => {
     if (!/^\s*(select|with)\b/i.test(text)) return [];
     const names = [...text.matchAll(/@(\w+)/g)].map(([, name]) => [name!, null] as const);
     const values = names.length > 0 ? [Object.fromEntries(names)] : Array(text.split("?").length - 1).fill(null);
-    const plan = store.sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    const plan = store.sqlite.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
     const sorted = plan.some(({ detail }) => detail.includes("TEMP B-TREE"));
     // The first rows in the order of a key, and no condition that could pass any of them by.
     const firstRows = /\blimit\b/i.test(text) && !/\bwhere\b/i.test(text) && !sorted;

@@ -2,8 +2,10 @@
  * A connection to one tool server over whichever transport, in either revision of the protocol: its list of tools and
  * calls of them. It has no policy: callers judge what is listed.
  */
+
 import type * as Library from "@modelcontextprotocol/client";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { isValueTooDeep } from "../../core/json-depth.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
@@ -202,7 +204,7 @@ async function withUsableHeaders(
     (list) => new Set<unknown>(list.tools.map(({ name }) => name)),
     () => new Set<unknown>(),
   );
-  return tools.filter((tool) => !asks(tool) || usable.has((tool as { name?: unknown }).name));
+  return tools.filter((tool) => !asks(tool) || usable.has(membersOf(tool)["name"]));
 }
 
 /** A call that reports progress may take this many times as long. */
@@ -248,8 +250,8 @@ const TOOL_PAGE: Library.StandardSchemaV1<unknown, ToolPage> = {
     version: 1,
     vendor: "skep",
     validate(value) {
-      const { tools, nextCursor } = (value ?? {}) as Partial<ToolPage>;
-      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer holds no list of tools." }] };
+      const { tools, nextCursor } = membersOf(value);
+      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer has no list of tools." }] };
       return { value: { tools, ...(typeof nextCursor === "string" ? { nextCursor } : {}) } };
     },
   },

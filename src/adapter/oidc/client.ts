@@ -2,10 +2,12 @@
  * OpenID Connect, the client's side, through openid-client: discovery, authorization code with PKCE, ID token checked
  * to the letter (issuer, audience, azp, nonce, times, signature), RFC 9207 issuer of the answer, log-out address.
  */
+
 import { createHash } from "node:crypto";
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
 import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
 
 const TIMEOUT_SECONDS = 10;
@@ -125,6 +127,6 @@ function personOf(claims: Record<string, unknown> & { sub: string }, idToken: st
 
 /** Codes of the library's errors; its messages may hold what the provider sent. */
 function reasonOf(error: unknown): string {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  const { code, name } = membersOf(error);
   return [name, code].filter((part) => typeof part === "string").join(" ") || messageOf(error).slice(0, 200);
 }

@@ -133,9 +133,12 @@ describe("skep init without a terminal", () => {
   test("a folder that is not a repository gets no project, and one that is named must be one", async () => {
     const args = ["init", ...lab(), "--no-run"];
     const none = await skep(args, { env, cwd: home, stdin: KEY });
-    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining("Project     none: this folder is no git")]);
+    expect([none.code, none.stdout]).toEqual([
+      0,
+      expect.stringContaining("Project     none: this folder is not a git"),
+    ]);
     const named = await skep([...args, "--project", home], { env, cwd: home, stdin: KEY });
-    expect([named.code, named.stderr]).toEqual([2, expect.stringContaining("is no git repository")]);
+    expect([named.code, named.stderr]).toEqual([2, expect.stringContaining("is not a git repository")]);
   });
 });
 

@@ -139,6 +139,10 @@ describe("on_failure", () => {
     expect(start(steps).fail("a", { code: "budget_exceeded", message: "spent", final: true }).run.status).toBe(
       "failed",
     );
+    const stopped = start(steps);
+    Object.assign(stopped.row("a"), { status: "cancelled" });
+    stopped.next();
+    expect([stopped.run.status, stopped.rows.length]).toEqual(["failed", 1]);
   });
 
   test("continue: those after it continue and can see it", () => {
@@ -328,6 +332,16 @@ describe("for_each", () => {
       outputs: { r: ["one", "two", null], extra: [1, null, null] },
     });
     expect(JSON.parse(String(inputOf(run, "z")))).toEqual(["one", "two", null]);
+  });
+
+  test("with continue an item that failed leaves a gap, but a final error fails the step", () => {
+    const list = { list: ["x", "y"] };
+    const gap = start(each("on_failure: continue")).succeed("a", list).fail("e[0]").succeed("e[1]", { r: "two" });
+    expect(gap.row("e")).toMatchObject({ status: "succeeded", outputs: { r: [null, "two"] } });
+    const spent = { code: "budget_exceeded", message: "spent", final: true };
+    const final = start(each("on_failure: continue")).succeed("a", list).fail("e[0]", spent);
+    const statuses = [final.run.status, final.row("e").status, final.row("e[1]").status];
+    expect(statuses.join()).toBe("failed,failed,cancelled");
   });
 
   test("an empty list succeeds with empty outputs", () => {

@@ -27,9 +27,9 @@ export function createAgentActivity(store: Store): AgentActivity {
       db.select({ rows: count() }).from(secretGrants).where(eq(secretGrants.agent_id, agentId)).get()!.rows,
     memories: (agentId) =>
       store
-        .statement("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL")
+        .statement<number>("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL")
         .pluck()
-        .get(agentId) as number,
+        .get(agentId)!,
     isWorking: (agentId) =>
       db
         .select({ id: executions.id })

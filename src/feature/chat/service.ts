@@ -249,15 +249,15 @@ export function createChats(deps: ChatsDeps): Chats {
         if (row.status !== "open")
           throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
         if (row.message_count < 2) throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
-        const wish = { key: id, subject: row.title ?? id, userId: caller.userId };
-        return deps.jobs.enqueue(deps.work.compact, { session_id: id }, wish);
+        const options = { key: id, subject: row.title ?? id, userId: caller.userId };
+        return deps.jobs.enqueue(deps.work.compact, { session_id: id }, options);
       }),
     finished({ session, input }, { status }) {
       const { id, title, execution_count, user_id } = session;
       if (status !== "succeeded" || execution_count !== 1 || title === null || !deps.makesTitles()) return;
       if (title !== titleOf(textOf(input))) return;
-      const wish = { key: id, subject: title, userId: user_id ?? undefined };
-      deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, wish);
+      const options = { key: id, subject: title, userId: user_id ?? undefined };
+      deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, options);
     },
     all(id, caller) {
       const chat = present(find(id, caller));

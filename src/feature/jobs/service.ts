@@ -21,7 +21,7 @@ import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
 import { createJobStore, type JobRow, presentJob } from "./store.ts";
 
-export interface JobWish {
+export interface EnqueueOptions {
   /** What it works on, for people. */
   subject?: string | undefined;
   /** Its owner; jobs without one are for administrators or, with a project, for all who see it. */
@@ -39,7 +39,11 @@ export interface Jobs {
   /** Makes a kind known. Before `start`. @throws Error when another feature has that kind. */
   register(...definitions: JobDefinition[]): void;
   /** Writes the row, or joins the live one of that key; the work begins after the transaction around it has committed. */
-  enqueue<Schema extends TSchema>(definition: JobDefinition<Schema>, payload: Static<Schema>, wish?: JobWish): Job;
+  enqueue<Schema extends TSchema>(
+    definition: JobDefinition<Schema>,
+    payload: Static<Schema>,
+    options?: EnqueueOptions,
+  ): Job;
   /** The job of that key that has not ended. */
   live(definition: Pick<JobDefinition, "kind">, key: string): Job | undefined;
   /** The newest of a project's jobs of that kind. */
@@ -94,7 +98,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       return rows.find(row.id)!;
     });
 
-  function join({ after }: WriteTx, row: JobRow, { priority = 0, runAt = clock.now() }: JobWish): JobRow {
+  function join({ after }: WriteTx, row: JobRow, { priority = 0, runAt = clock.now() }: EnqueueOptions): JobRow {
     if (row.state !== "queued" || (row.run_at <= runAt && row.priority >= priority)) return row;
     after(runner.look);
     return rows.update(row.id, {
@@ -102,22 +106,22 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       priority: Math.max(row.priority, priority),
     })!;
   }
-  function newRow(definition: JobDefinition, payload: unknown, wish: JobWish): JobRow {
+  function newRow(definition: JobDefinition, payload: unknown, options: EnqueueOptions): JobRow {
     const at = timestamp(clock.now());
     return {
       id: newId("job"),
       kind: definition.kind,
       state: "queued",
       payload,
-      key: wish.key ?? null,
+      key: options.key ?? null,
       exclusive: definition.exclusive?.(payload) ?? null,
-      priority: wish.priority ?? 0,
-      run_at: Math.ceil(wish.runAt ?? clock.now()),
+      priority: options.priority ?? 0,
+      run_at: Math.ceil(options.runAt ?? clock.now()),
       ...{ failures: 0, interruptions: 0, cancel_requested: false },
       ...{ percent: null, detail: null, progress: null, result: null, error_code: null, error_message: null },
-      subject: wish.subject ?? null,
-      user_id: wish.userId ?? null,
-      project_id: wish.projectId ?? null,
+      subject: options.subject ?? null,
+      user_id: options.userId ?? null,
+      project_id: options.projectId ?? null,
       ...{ created_at: at, updated_at: at, finished_at: null },
     };
   }
@@ -126,14 +130,14 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
     register(...definitions) {
       for (const definition of definitions) runner.register(definition);
     },
-    enqueue(definition, payload, wish = {}) {
-      if (runner.definitionOf(definition.kind) !== (definition as JobDefinition))
+    enqueue(definition, payload, options = {}) {
+      if (runner.definitionOf(definition.kind) !== definition)
         throw new Error(`jobs of the kind ${definition.kind} were not registered`);
       if (!Value.Check(definition.payload, payload)) throw new Error(`no payload of a job ${definition.kind}`);
       return store.write((tx) => {
-        const known = wish.key === undefined ? undefined : rows.live(definition.kind, wish.key);
-        if (known) return present(join(tx, known, wish));
-        const row = newRow(definition as JobDefinition, payload, wish);
+        const known = options.key === undefined ? undefined : rows.live(definition.kind, options.key);
+        if (known) return present(join(tx, known, options));
+        const row = newRow(definition, payload, options);
         rows.insert(row);
         tx.after(runner.look);
         return present(row);
@@ -154,7 +158,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
     payloadOf(definition, id) {
       const row = rows.find(id);
       if (row?.kind !== definition.kind) throw new Error(`no job ${definition.kind} has the id ${id}`);
-      return row.payload as Static<(typeof definition)["payload"]>;
+      return row.payload;
     },
     alter(id, { payload, runAt }) {
       return store.write(({ after }) => {

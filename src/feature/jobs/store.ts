@@ -31,12 +31,15 @@ export function createJobStore(store: Store, clock: Clock): JobStore {
   const { db, sqlite } = store;
   const one = (id: string) => eq(table.id, id);
   const next = () =>
-    sqlite.prepare(`
+    sqlite.prepare<unknown[], { id: string }>(`
       SELECT id FROM jobs
       WHERE kind = @kind AND state = 'queued' AND run_at <= @now
         AND (exclusive IS NULL OR exclusive NOT IN (SELECT value FROM json_each(@running)))
       ORDER BY priority DESC, run_at, id LIMIT 1`);
-  const nextAt = () => sqlite.prepare("SELECT min(run_at) FROM jobs WHERE state = 'queued' AND run_at > ?").pluck();
+  const nextAt = () =>
+    sqlite
+      .prepare<unknown[], number | null>("SELECT min(run_at) FROM jobs WHERE state = 'queued' AND run_at > ?")
+      .pluck();
   let statements: { next: ReturnType<typeof next>; nextAt: ReturnType<typeof nextAt> } | undefined;
   const prepared = () => {
     statements ??= { next: next(), nextAt: nextAt() };
@@ -83,9 +86,9 @@ export function createJobStore(store: Store, clock: Clock): JobStore {
         .get(),
     next(kind, running) {
       const row = prepared().next.get({ kind, now: clock.now(), running: JSON.stringify(running) });
-      return row === undefined ? undefined : find((row as { id: string }).id);
+      return row === undefined ? undefined : find(row.id);
     },
-    nextAt: () => prepared().nextAt.get(clock.now()) as number | null,
+    nextAt: () => prepared().nextAt.get(clock.now()) ?? null,
     handOver: (from, to) => void db.update(table).set({ user_id: to }).where(eq(table.user_id, from)).run(),
   };
 }

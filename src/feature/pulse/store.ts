@@ -63,9 +63,9 @@ export function createPulseStore({ db, statement }: Store) {
     remove: (id: string): void => void db.delete(routines).where(eq(routines.id, id)).run(),
     /** When the next routine is due, ms since the epoch. */
     nextDue: (): number | null =>
-      statement("SELECT min(planned_at) FROM pulse_routines WHERE planned_at IS NOT NULL").pluck().get() as
-        | number
-        | null,
+      statement<number | null>("SELECT min(planned_at) FROM pulse_routines WHERE planned_at IS NOT NULL")
+        .pluck()
+        .get()!,
     due: (now: number, most: number): RoutineRow[] =>
       db
         .select()
@@ -144,13 +144,13 @@ export function createPulseStore({ db, statement }: Store) {
       db.select({ active: users.active }).from(users).where(eq(users.id, userId)).get()?.active,
     /** The agent's open tasks in all projects, the most urgent first. */
     openTasks: (agentId: string, most: number): OpenTask[] =>
-      statement(
+      statement<OpenTask>(
         `SELECT tasks.id AS task_id, tasks.title, tasks.status, 'p' || tasks.priority AS priority, projects.name AS project,
            projects.id AS project_id
          FROM tasks JOIN projects ON projects.id = tasks.project_id
          WHERE tasks.assigned_agent = ? AND tasks.finished_at IS NULL
          ORDER BY tasks.priority, tasks.position LIMIT ?`,
-      ).all([agentId, most]) as OpenTask[],
+      ).all([agentId, most]),
   };
 }
 

@@ -189,9 +189,9 @@ describe("merging", () => {
     const { id, name } = await project("conflict-task");
     const [left, right] = [await run("left", name), await run("right", name)];
     await merge(left.id);
-    const wish = () =>
+    const mergeWithTask = () =>
       server.request<{ task_id: string }>("POST", `/v1/runs/${right.id}/merge`, { body: { task: true } });
-    const [first, second] = [await wish(), await wish()];
+    const [first, second] = [await mergeWithTask(), await mergeWithTask()];
     expect([first.status, second.body.task_id]).toEqual([409, first.body.task_id]);
     const { items } = (await server.request<{ items: Task[] }>("GET", `/v1/projects/${id}/tasks`)).body;
     expect(items).toMatchObject([

@@ -14,9 +14,9 @@ beforeEach(() => {
   store = openStore({ path: ":memory:", clock: systemClock });
   const { db, sqlite, statement } = store;
   texts = [];
-  const noted = (text: string) => {
+  const noted = <Row>(text: string) => {
     texts.push(text);
-    return statement(text);
+    return statement<Row>(text);
   };
   views = createRunViews(createRunStore({ db, statement: noted }), sqlite);
   sqlite.exec(`

@@ -160,8 +160,8 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
     },
     executeFor({ sessionId, agentId }, callId, plan) {
-      const begun = sessions.startedBy(sessionId, callId);
-      if (begun) return present(rows.ofSession(begun.id)!);
+      const started = sessions.startedBy(sessionId, callId);
+      if (started) return present(rows.ofSession(started.id)!);
       return start({ agent_id: agentId, parent_id: sessionId, call_id: callId }, plan);
     },
     get: (id, caller) => present(find(id, caller)),

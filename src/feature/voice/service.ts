@@ -95,7 +95,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
 
   return {
     async synthesize(request, caller, signal) {
-      const begun = performance.now();
+      const started = performance.now();
       const userId = caller.userId;
       const plan = await planOf(request, userId);
       const { said, service, voiceId, model, format, speed, provider } = plan;
@@ -105,7 +105,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         log({
           ...{ ...row, bytes, cached, error, characters: said.length },
           cost_nano: costUsd === null ? null : Math.round(costUsd * 1e9),
-          duration_ms: Math.round(performance.now() - begun),
+          duration_ms: Math.round(performance.now() - started),
         });
       const key = [said, service.name, voiceId, model, format, speed];
       const known = await cache.find(key);
