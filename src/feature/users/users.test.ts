@@ -36,6 +36,7 @@ describe("users", () => {
     expect(await off(other)).toBe(true);
     expect(await off(admin)).toBe(false);
     expect((await logIn(server, other.email)).id).toBe(other.id);
+    expect((await by(admin, "DELETE", `/v1/users/${other.id}`)).status).toBe(204);
   });
 
   test.each([
