@@ -41,16 +41,28 @@ function ofRecord(child: TSchema): Shape | undefined {
 
 function ofObject({ properties, additionalProperties }: Members): Shape {
   const members = Object.entries(properties).map(([key, schema]) => ({ key, inner: shapeOf(schema) }));
-  const open = additionalProperties !== undefined && additionalProperties !== false;
+  if (additionalProperties === undefined || additionalProperties === false) return ofMembers(members);
   return (value) => {
     if (!isObject(value)) return value;
-    const shaped: Record<string, unknown> = open ? { ...value } : {};
-    for (const { key, inner } of members) {
-      const member = value[key];
-      if (member !== undefined) shaped[key] = inner ? inner(member) : member;
-    }
+    const shaped = { ...value };
+    for (const { key, inner } of members) if (inner && shaped[key] !== undefined) shaped[key] = inner(shaped[key]);
     return shaped;
   };
+}
+
+/**
+ * Written out as one literal, `{"id": value["id"], "error": inner[1](value["error"])}`, which takes a fraction of the time
+ * of a loop over the names. What is not there is undefined in it, which JSON leaves out.
+ */
+function ofMembers(members: readonly { key: string; inner: Shape | undefined }[]): Shape {
+  const written = members.map(({ key, inner }, at) => {
+    const name = JSON.stringify(key);
+    return `${name}: ${inner ? `value[${name}] === undefined ? undefined : inner[${at}](value[${name}])` : `value[${name}]`}`;
+  });
+  const literal = new Function("inner", `return (value) => ({ ${written.join(", ")} })`)(
+    members.map(({ inner }) => inner),
+  ) as Shape;
+  return (value) => (isObject(value) ? literal(value) : value);
 }
 
 const intersected = (all: readonly TSchema[]): Members => ({

@@ -66,8 +66,8 @@ export function base({ store, idempotency, facts }: HttpDeps) {
       if (typeof query["cursor"] === "string") query["cursor"] = ownCursor(request, query["cursor"]);
     })
     .onAfterHandle({ as: "global" }, ({ response, request }) => {
-      if (!isPage(response)) return;
-      return { ...response, next_cursor: boundCursor(request, response.next_cursor) };
+      // In the page itself: what is returned here would be checked and shaped beside what the handler returned.
+      if (isPage(response)) response.next_cursor = boundCursor(request, response.next_cursor);
     })
     .derive({ as: "global" }, ({ request, set }) => {
       const known = facts.get(request);

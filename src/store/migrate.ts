@@ -1,4 +1,4 @@
-/** Brings a database to this version: forward only, after a copy, all or nothing. Refuses a newer one. */
+/** Brings a database to this version: forward only, after a copy, all or nothing. Refuses one that it cannot continue. */
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
@@ -7,11 +7,38 @@ import { MIGRATIONS, type Migration } from "./migrations/list.ts";
 
 const COPIES_KEPT = 5;
 
+/** Builds from before the first release made the schema of `0001-schema` in so many steps, from `first` to `last`. */
+const STEPS_BEFORE_RELEASE = { first: "0001-foundation", last: "0320-secret-use", count: 52 };
+
+export interface Comparison {
+  /** Migrations that the database lacks. */
+  missing: Migration[];
+  /** Why this version cannot use the database; null: it can. */
+  refusal: Problem | null;
+}
+
+/** Compares the migrations that were applied to a database with those of this version, without changing it. */
+export function compareMigrations(db: Database.Database, migrations: readonly Migration[] = MIGRATIONS): Comparison {
+  const applied = new Set(db.prepare<[], string>("SELECT name FROM migrations").pluck().all());
+  const known = new Set(migrations.map(({ name }) => name));
+  let foreign = [...applied].filter((name) => !known.has(name));
+  const { first, last, count } = STEPS_BEFORE_RELEASE;
+  if (applied.has(first)) {
+    const steps = foreign.filter((name) => name <= last);
+    if (!applied.has(last) || steps.length !== count) return { missing: [], refusal: beforeRelease() };
+    applied.add("0001-schema");
+    foreign = foreign.filter((name) => name > last);
+  }
+  const missing = migrations.filter(({ name }) => !applied.has(name));
+  return { missing, refusal: foreign.length > 0 ? newer(foreign) : null };
+}
+
 /**
  * Applies what is missing.
  * @param copies folder for the copy made before an existing database is changed; null makes none.
  * @returns the names applied.
- * @throws Problem 409 `database_newer` when the database knows a migration that this binary does not.
+ * @throws Problem 409 `database_newer` when the database has a migration that this version does not know,
+ * `database_too_old` when it is of a build from before the first release and not up to that.
  */
 export function migrate(
   db: Database.Database,
@@ -21,18 +48,11 @@ export function migrate(
   db.exec(
     "CREATE TABLE IF NOT EXISTS migrations (name TEXT PRIMARY KEY, applied_at TEXT NOT NULL) STRICT, WITHOUT ROWID",
   );
-  const applied = new Set(db.prepare<[], string>("SELECT name FROM migrations").pluck().all());
-  const known = new Set(migrations.map((migration) => migration.name));
-  const foreign = [...applied].filter((name) => !known.has(name));
-  if (foreign.length > 0)
-    throw new Problem(
-      409,
-      "database_newer",
-      `The data folder was written by a newer skep (${foreign.join(", ")}). Use that version, or restore a backup.`,
-    );
-  const missing = migrations.filter((migration) => !applied.has(migration.name));
+  const { missing, refusal } = compareMigrations(db, migrations);
+  if (refusal) throw refusal;
   if (missing.length === 0) return [];
-  if (applied.size > 0 && copies !== null) copyBefore(db, copies, missing[0]!.name);
+  const existing = db.prepare("SELECT 1 FROM migrations LIMIT 1").get() !== undefined;
+  if (existing && copies !== null) copyBefore(db, copies, missing[0]!.name);
   db.transaction(() => {
     const remember = db.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, ?)");
     for (const { name, sql } of missing) {
@@ -42,6 +62,21 @@ export function migrate(
   }).immediate();
   return missing.map((migration) => migration.name);
 }
+
+const newer = (names: string[]): Problem =>
+  new Problem(
+    409,
+    "database_newer",
+    `The data folder was written by a newer skep (${names.join(", ")}). Use that version, or restore a backup.`,
+  );
+
+const beforeRelease = (): Problem =>
+  new Problem(
+    409,
+    "database_too_old",
+    "The data folder was written by a build from before the first release, and this version cannot read it. " +
+      "Nothing in it was changed. Use the build that wrote it, or start with an empty data folder.",
+  );
 
 function copyBefore(db: Database.Database, folder: string, name: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -8,7 +8,8 @@ import { systemClock } from "../core/clock.ts";
 import { defineEvent, type SkepEvent } from "../core/events.ts";
 import { createEventLog } from "./event-log.ts";
 import { lockDataFolder } from "./lock.ts";
-import { migrate } from "./migrate.ts";
+import { compareMigrations, migrate } from "./migrate.ts";
+import { MIGRATIONS } from "./migrations/list.ts";
 import { openStore, type Store } from "./store.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skep-store-"));
@@ -163,6 +164,26 @@ describe("store", () => {
     db.close();
   });
 
+  test("a database that a build from before the first release brought up to the schema continues, another is refused", () => {
+    const db = new Database(fresh());
+    migrate(db, null);
+    const tables = db.prepare("SELECT name, sql FROM sqlite_schema").all();
+    db.exec("DELETE FROM migrations WHERE name = '0001-schema'");
+    const step = db.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, '2026-01-01T00:00:00.000Z')");
+    step.run("0001-foundation");
+    for (let n = 100; n < 150; n++) step.run(`0${n}-step`);
+    expect(() => migrate(db, null)).toThrow("from before the first release");
+    expect(compareMigrations(db).refusal?.code).toBe("database_too_old");
+    step.run("0320-secret-use");
+    expect(compareMigrations(db)).toEqual({ missing: [], refusal: null });
+    const later = [...MIGRATIONS, { name: "0400-later", sql: "CREATE TABLE later (x);" }];
+    expect(migrate(db, null, later)).toEqual(["0400-later"]);
+    expect(() => migrate(db, null)).toThrow("newer skep (0400-later)");
+    db.exec("DROP TABLE later");
+    expect(db.prepare("SELECT name, sql FROM sqlite_schema").all()).toEqual(tables);
+    db.close();
+  });
+
   test("a migration that fails changes nothing", () => {
     const db = new Database(fresh());
     expect(() =>
@@ -185,7 +206,7 @@ describe("store", () => {
       lockDataFolder("${folder}"); console.log("held"); await Bun.sleep(300);`;
     const holder = Bun.spawn([process.execPath, "-e", hold], { stdout: "pipe" });
     await holder.stdout.getReader().read();
-    lockDataFolder(folder)();
+    lockDataFolder(folder, 60_000)();
     expect(await holder.exited).toBe(0);
   });
 });

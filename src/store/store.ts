@@ -13,6 +13,7 @@ import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
+import { withSteadyPlans } from "./steady-plans.ts";
 
 export type Db = BetterSQLite3Database<Record<string, never>>;
 
@@ -70,7 +71,7 @@ export interface StoreOptions {
  */
 export function openStore({ path, clock, copies, ...options }: StoreOptions): Store {
   if (path !== ":memory:") ensureDatabase(path);
-  const sqlite = new Database(path, { timeout: 5_000 });
+  const sqlite = withSteadyPlans(new Database(path, { timeout: 5_000 }));
   try {
     tune(sqlite);
     migrate(sqlite, copies ?? null);
@@ -83,7 +84,7 @@ export function openStore({ path, clock, copies, ...options }: StoreOptions): St
 
 /** Opens a database as it is, to read: nothing is migrated, a write throws. @throws Error when it cannot be read. */
 export function openStoreToRead(path: string, clock: Clock): Store {
-  return createStore(new Database(path, { readonly: true, timeout: 5_000 }), clock, {});
+  return createStore(withSteadyPlans(new Database(path, { readonly: true, timeout: 5_000 })), clock, {});
 }
 
 export const databasePath = (data: string): string => join(data, "skep.db");

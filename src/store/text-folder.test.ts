@@ -48,6 +48,33 @@ describe("text folder", () => {
     expect(folder.read("x.md")).toBe(folder.read("x.md"));
   });
 
+  test("a snapshot looks at each file and folder once, sees what is written through it, and ends with the work", () => {
+    folder.write("a/one.md", "1");
+    const names = () => folder.list("a").map(({ name }) => name);
+    folder.snapshot(() => {
+      expect([folder.read("a/one.md")?.text, folder.read("a/two.md"), names()]).toEqual(["1", undefined, ["one.md"]]);
+      writeFileSync(join(root, "a/one.md"), "edited");
+      writeFileSync(join(root, "a/two.md"), "2");
+      folder.snapshot(() => expect([folder.read("a/one.md")?.text, names()]).toEqual(["1", ["one.md"]]));
+      expect([folder.read("a/two.md"), names()]).toEqual([undefined, ["one.md"]]);
+      folder.write("a/three.md", "3");
+      expect([folder.read("a/one.md")?.text, names()]).toEqual(["edited", ["one.md", "three.md", "two.md"]]);
+      folder.remove("a/three.md");
+      expect([folder.read("a/three.md"), names()]).toEqual([undefined, ["one.md", "two.md"]]);
+      writeFileSync(join(root, "a/two.md"), "second");
+      expect(folder.read("a/one.md")?.text).toBe("edited");
+      expect(folder.read("a/two.md")?.text).toBe("second");
+    });
+    const failing = () =>
+      folder.snapshot(() => {
+        folder.read("a/one.md");
+        throw new Error("broken off");
+      });
+    expect(failing).toThrow("broken off");
+    writeFileSync(join(root, "a/one.md"), "at once");
+    expect(folder.read("a/one.md")?.text).toBe("at once");
+  });
+
   test("links that lead out are as if absent: not listed, read, written, removed through", () => {
     symlinkSync(join(outside, "secret.md"), join(root, "leak.md"));
     symlinkSync(outside, join(root, "way"));

@@ -40,13 +40,18 @@ export interface FolderEntry {
 
 export interface TextFolder {
   /** Entries by name; empty when the folder does not exist. Links count as what they lead to, if that is inside. */
-  list(path: string): FolderEntry[];
+  list(path: string): readonly FolderEntry[];
   /** Undefined when there is no such file inside the folder. Never throws. */
   read(path: string): TextFile | undefined;
   /** Writes a file whole, making the folders above it. @throws Problem 413 too large, 409 a link leads out. */
   write(path: string, text: string): void;
   /** Removes a file, or a folder with all it holds; links in it are not followed. @returns false when there was none. */
   remove(path: string): boolean;
+  /**
+   * Reads on behalf of one answer: until `work` returns, each file and folder is looked at once on disk, however often it
+   * is asked for. What is written through this folder meanwhile counts at once. `work` does not wait for anything.
+   */
+  snapshot<T>(work: () => T): T;
 }
 
 export const TEXT_FILE_BYTES = 512 * 1024;
@@ -57,8 +62,15 @@ interface Cached {
   file: TextFile;
 }
 
+/** What was found on disk, by path. */
+interface Snapshot {
+  lists: Map<string, readonly FolderEntry[]>;
+  files: Map<string, TextFile | undefined>;
+}
+
 export function createTextFolder(root: string): TextFolder {
   const cache = new Map<string, Cached>();
+  let snapshot: Snapshot | undefined;
   const base = realpathSync(root);
   const isInside = (real: string): boolean => real === base || real.startsWith(base + sep);
 
@@ -83,39 +95,63 @@ export function createTextFolder(root: string): TextFolder {
       if (resolve(above) === undefined) throw outside();
     }
   };
+  const list = (path: string): readonly FolderEntry[] => {
+    const folder = resolve(path);
+    if (folder === undefined) return [];
+    try {
+      return readdirSync(folder, { withFileTypes: true })
+        .flatMap((entry): FolderEntry[] => {
+          if (entry.isFile()) return [{ name: entry.name, kind: "file" }];
+          if (entry.isDirectory()) return [{ name: entry.name, kind: "folder" }];
+          const real = entry.isSymbolicLink() ? resolve(join(path, entry.name)) : undefined;
+          const stat = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false });
+          if (stat?.isFile()) return [{ name: entry.name, kind: "file" }];
+          return stat?.isDirectory() ? [{ name: entry.name, kind: "folder" }] : [];
+        })
+        .sort((a, b) => (a.name < b.name ? -1 : 1));
+    } catch {
+      return [];
+    }
+  };
+  const read = (path: string): TextFile | undefined => {
+    const real = resolve(path);
+    const known = cache.get(path);
+    const found = real === undefined ? undefined : readFile(real, path, known);
+    if (found === undefined) cache.delete(path);
+    else if (found !== known) {
+      if (cache.size >= CACHED_FILES) cache.clear();
+      cache.set(path, found);
+    }
+    return found?.file;
+  };
+  /** After a change of ours. */
+  const forget = (path: string): void => {
+    cache.delete(path);
+    snapshot?.lists.clear();
+    snapshot?.files.clear();
+  };
   return {
     list(path) {
-      const folder = resolve(path);
-      if (folder === undefined) return [];
-      try {
-        return readdirSync(folder, { withFileTypes: true })
-          .flatMap((entry): FolderEntry[] => {
-            if (entry.isFile()) return [{ name: entry.name, kind: "file" }];
-            if (entry.isDirectory()) return [{ name: entry.name, kind: "folder" }];
-            const real = entry.isSymbolicLink() ? resolve(join(path, entry.name)) : undefined;
-            const stat = real === undefined ? undefined : statSync(real, { throwIfNoEntry: false });
-            if (stat?.isFile()) return [{ name: entry.name, kind: "file" }];
-            return stat?.isDirectory() ? [{ name: entry.name, kind: "folder" }] : [];
-          })
-          .sort((a, b) => (a.name < b.name ? -1 : 1));
-      } catch {
-        return [];
-      }
+      const seen = snapshot?.lists.get(path);
+      if (seen !== undefined) return seen;
+      const found = list(path);
+      snapshot?.lists.set(path, found);
+      return found;
     },
     read(path) {
-      const real = resolve(path);
-      if (real === undefined) {
-        cache.delete(path);
-        return undefined;
+      if (snapshot?.files.has(path)) return snapshot.files.get(path);
+      const found = read(path);
+      snapshot?.files.set(path, found);
+      return found;
+    },
+    snapshot(work) {
+      if (snapshot !== undefined) return work();
+      snapshot = { lists: new Map(), files: new Map() };
+      try {
+        return work();
+      } finally {
+        snapshot = undefined;
       }
-      const known = cache.get(path);
-      const read = readFile(real, path, known);
-      if (read === undefined) cache.delete(path);
-      else if (read !== known) {
-        if (cache.size >= CACHED_FILES) cache.clear();
-        cache.set(path, read);
-      }
-      return read?.file;
     },
     write(path, text) {
       if (Buffer.byteLength(text) > TEXT_FILE_BYTES)
@@ -134,15 +170,18 @@ export function createTextFolder(root: string): TextFolder {
         rmSync(draft, { force: true });
         throw error;
       }
-      cache.delete(path);
+      forget(path);
     },
     remove(path) {
       assertInside(path);
       const target = join(root, path);
-      cache.delete(path);
-      if (!isThere(target)) return false;
-      rmSync(target, { recursive: true, force: true, maxRetries: 3 });
-      return true;
+      try {
+        if (!isThere(target)) return false;
+        rmSync(target, { recursive: true, force: true, maxRetries: 3 });
+        return true;
+      } finally {
+        forget(path);
+      }
     },
   };
 }

@@ -1,6 +1,6 @@
 /** A real browser for a test: Chromium of this machine, without a window, each time with an empty profile. */
 import { existsSync } from "node:fs";
-import { type Browser, chromium } from "playwright-core";
+import { type Browser, chromium, type Page } from "playwright-core";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
@@ -10,11 +10,27 @@ export const PATIENCE_MS = 120_000;
 /** Whether there is one; with CI set, tests fail rather than be skipped without it. */
 export const hasBrowser = (): boolean => process.env["CI"] === "true" || PATHS.some((path) => existsSync(path));
 
+/** What Chromium says of requests that it drops because a network interface, such as a container's, came or went. */
+export const NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED";
+
+/** Loads of the page that are dropped for that are made once more, as a person would. */
+function loadAgain(page: Page): void {
+  const once = <A extends unknown[], R>(load: (...args: A) => Promise<R>) => {
+    return (...args: A) =>
+      load(...args).catch((error: Error) => {
+        if (!error.message.includes(NETWORK_CHANGED)) throw error;
+        return load(...args);
+      });
+  };
+  page.goto = once(page.goto.bind(page));
+  page.reload = once(page.reload.bind(page));
+}
+
 /** Close it when done. It reaches this machine and nothing else. */
 export async function openBrowser(): Promise<Browser> {
   const executablePath = PATHS.find((path) => existsSync(path));
   if (!executablePath) throw new Error(`no Chromium at ${PATHS.join(", ")}`);
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath,
     headless: true,
     timeout: PATIENCE_MS,
@@ -23,4 +39,7 @@ export async function openBrowser(): Promise<Browser> {
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     ],
   });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => (await newContext(options)).on("page", loadAgain);
+  return browser;
 }

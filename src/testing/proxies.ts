@@ -1,4 +1,5 @@
 /** Real proxies for tests: nginx and Caddy, each with what a test writes into its configuration. */
+import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -12,12 +13,17 @@ export interface RealProxy {
 export const hasProgram = (name: string): boolean =>
   Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null;
 
-/** A port that was free a moment ago. */
+/** A port that is free, below those that the system gives to connections and to servers that name none. */
 export function freePort(): number {
-  const taken = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
-  const { port } = taken;
-  taken.stop(true);
-  return port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    try {
+      Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
+      return port;
+    } catch {
+      // It is taken.
+    }
+  }
 }
 
 /** Runs it until it passes requests on: to a server that is already running. */

@@ -12,7 +12,7 @@ import {
 import { newId } from "../core/ids.ts";
 import type { ExecOptions, SandboxSpec } from "../engine/sandbox.ts";
 
-export const EXEC: ExecOptions = { timeoutMs: 30_000, maxOutputBytes: 1024 * 1024 };
+export const EXEC: ExecOptions = { timeoutMs: 240_000, maxOutputBytes: 1024 * 1024 };
 
 export interface SandboxFixture {
   driver: DockerSandboxes;

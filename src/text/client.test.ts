@@ -1,6 +1,7 @@
 /** Text of strangers is worked on elsewhere, and whatever it does there, the next piece of work is done. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
+import { msWhenBusy } from "../testing/busy-machine.ts";
 import { skepCommand } from "../testing/server.ts";
 import { createTextWork, type TextLimits } from "./client.ts";
 import { readableText } from "./page.ts";
@@ -46,7 +47,7 @@ describe("the text worker", () => {
   });
 
   test("a pattern that backtracks forever is stopped at the limit, and others continue meanwhile", async () => {
-    const { work, reasons } = textWork({ timeoutMs: 1_500 });
+    const { work, reasons } = textWork({ timeoutMs: msWhenBusy(1_500) });
     const value = { a: `${"a".repeat(50_000)}!` };
     const stuck = refusalOf(work.schemaFaults("hostile", { ...CATASTROPHE, uniqueItems: true }, value));
     expect(await work.readableText("other", "text/html", bytes("<p>x</p>"))).toBe("x");
@@ -60,7 +61,7 @@ describe("the text worker", () => {
   });
 
   test("a comparison of all with all is stopped at the limit", async () => {
-    const { work, reasons } = textWork({ timeoutMs: 1_000 });
+    const { work, reasons } = textWork({ timeoutMs: msWhenBusy(1_000) });
     const many = Array.from({ length: 25_000 }, (_, i) => ({ a: { b: { c: i } } }));
     const schema = { type: "object", properties: { list: { type: "array", uniqueItems: true } } };
     expect(await refusalOf(work.schemaFaults("me", schema, { list: many }))).toEqual([
@@ -77,7 +78,7 @@ describe("the text worker", () => {
   });
 
   test("one owner's work waits for its own, not for others'; an idle process ends by itself", async () => {
-    const { work } = textWork({ timeoutMs: 3_000, idleMs: 200 });
+    const { work } = textWork({ timeoutMs: msWhenBusy(3_000), idleMs: 200 });
     const many = Array.from({ length: 25_000 }, (_, i) => ({ a: { b: { c: i } } }));
     const schema = { type: "object", properties: { list: { type: "array", uniqueItems: true } } };
     const ended: string[] = [];

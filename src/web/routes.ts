@@ -30,7 +30,8 @@ import {
   Volume2,
   Workflow,
 } from "lucide-react";
-import { type ComponentType, lazy } from "react";
+import type { ComponentType } from "react";
+import { lazy } from "./ui/lazy.ts";
 
 export interface Page {
   path: string;

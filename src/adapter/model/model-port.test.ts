@@ -208,7 +208,7 @@ for (const one of WIRE_CASES) {
 
     test("a slow first token is waited for within the limit", async () => {
       server.next({ kind: "reply", reply: { text: "late" }, firstTokenMs: 150 });
-      const answer = await fixture.call(one, { firstTokenMs: 5000 });
+      const answer = await fixture.call(one, { firstTokenMs: 60_000 });
       expect(textOf(answer)).toBe("late");
       expect(answer.time_to_first_token_ms!).toBeGreaterThanOrEqual(140);
     });
@@ -223,9 +223,9 @@ for (const one of WIRE_CASES) {
 
     test("silence after the first token is a time-out that keeps the text", async () => {
       server.next({ kind: "hang", reply: { text: "and then" } });
-      const answer = await fixture.call(one, { firstTokenMs: 5000, idleMs: 80 });
+      const answer = await fixture.call(one, { firstTokenMs: 60_000, idleMs: 80 });
       expect(answer.error?.code).toBe("provider_timeout");
-      expect(answer.duration_ms).toBeLessThan(4000);
+      expect(answer.duration_ms).toBeLessThan(msWhenBusy(4_000));
       expect(textOf(answer)).toBe("and then");
     });
 
@@ -253,8 +253,7 @@ for (const one of WIRE_CASES) {
       expect(answer.error).toBeUndefined();
       expect(textOf(answer)).toBe("continuing");
       expect(answer.parts.some((part) => part.type === "tool_call")).toBe(false);
-      for (let wait = 0; server.open() > 0 && wait < 100; wait++) await Bun.sleep(10);
-      expect(server.open()).toBe(0);
+      while (server.open() > 0) await Bun.sleep(10);
     });
 
     test("an abort before the call and one during a back-off end it as aborted", async () => {
@@ -267,7 +266,7 @@ for (const one of WIRE_CASES) {
       );
       const answer = await waiting;
       expect(answer.finish).toBe("aborted");
-      expect(answer.duration_ms).toBeLessThan(5000);
+      expect(answer.duration_ms).toBeLessThan(msWhenBusy(5_000));
     });
 
     test("a redirect is not followed: the key goes to no other host", async () => {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import type { ModelMessage, ModelRequest, ModelTool } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
+import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { sample } from "./sample-outputs.ts";
 import { parseScript } from "./script-file.ts";
 import { createScriptedModel } from "./scripted.ts";
@@ -166,7 +167,7 @@ describe("a transcript file", () => {
     );
     const answer = await play({ signal: AbortSignal.timeout(50) });
     expect(answer).toMatchObject({ finish: "aborted" });
-    expect(answer.duration_ms).toBeLessThan(2000);
+    expect(answer.duration_ms).toBeLessThan(msWhenBusy(2_000));
     expect(calls(answer.parts)).toEqual([]);
   });
 

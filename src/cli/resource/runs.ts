@@ -75,13 +75,23 @@ async function show(run: RunView & Started, client: Client): Promise<Answer> {
       { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
       { head: "ERROR", of: ({ error }) => error?.message, shrinks: true },
     ],
-    steps,
+    partsBelow(steps),
   );
   const inputs = Object.entries(run.inputs).map(([name, value]) => `  input ${name}: ${oneLine(value)}`);
   return {
     json: { ...run, steps },
     text: [...reportLines(run, client), ...inputs, ...(steps.length > 0 ? ["", ...table] : [])],
   };
+}
+
+/** Steps in their order, the parts of a loop below the step that they are parts of. */
+export function partsBelow(steps: readonly Item[]): Item[] {
+  const isPart = ({ index }: Item) => typeof index === "number";
+  const places = new Map<string, number>();
+  for (const { step_id } of steps) if (!places.has(step_id)) places.set(step_id, places.size);
+  return steps.toSorted(
+    (a, b) => places.get(a["step_id"])! - places.get(b["step_id"])! || Number(isPart(a)) - Number(isPart(b)),
+  );
 }
 
 async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> {

@@ -7,6 +7,7 @@ import { createMasking } from "../../core/masking.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore } from "../../store/store.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { steadyDay } from "../../testing/busy-machine.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Notification } from "../notifications/model.ts";
 import { createNotifications } from "../notifications/service.ts";
@@ -36,6 +37,7 @@ describe("api-usage", () => {
   const routeOf = (usage: ApiUsage, route: string) => usage.by_route.find((one) => one.route === route);
 
   test("counts every request by route, status, caller and day", async () => {
+    await steadyDay();
     for (const agent of ["scribe", "scribe", "reviewer"])
       await call("GET", `/v1/secrets/agents/${agent}`, { who: user });
     await call("GET", "/v1/settings", { who: user });

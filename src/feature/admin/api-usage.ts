@@ -2,7 +2,7 @@
  * Requests by route, status, caller and day. Counted in memory, written in batches: a crash loses at most the last
  * interval's counts, and no request waits for the disk.
  */
-import { and, asc, eq, gte, lt, lte, type SQL, sql } from "drizzle-orm";
+import { and, asc, eq, gte, lte, min, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { apiUsage as table } from "../../store/tables/admin.ts";
@@ -32,7 +32,7 @@ export interface ApiUsageCounts {
   flush(): void;
   report(filter: ApiUsageFilter): ApiUsage;
   /** Removes the days before that time. */
-  prune(before: number): void;
+  prune(before: number): boolean;
   /** Writes the rest and stops the timer. */
   stop(): void;
 }
@@ -115,12 +115,13 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
       };
     },
     prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.day, day(before)))
-          .run(),
-      );
+      const oldest = db
+        .select({ day: min(table.day) })
+        .from(table)
+        .get()?.day;
+      if (oldest === undefined || oldest === null || oldest >= day(before)) return false;
+      store.write(() => db.delete(table).where(eq(table.day, oldest)).run());
+      return true;
     },
     stop() {
       clearInterval(timer);

@@ -25,7 +25,15 @@ export const agents = defineFeature("agents", (deps: Needs) => {
   const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
   const overrides = createToolOverrides({ store, clock, toolNames });
   const agents = createAgents({
-    ...{ store, audit, files: team.files, overrides, parse: parseAgentFile, updateFrontMatter },
+    ...{
+      store,
+      audit,
+      files: team.files,
+      snapshot: team.folder.snapshot,
+      overrides,
+      parse: parseAgentFile,
+      updateFrontMatter,
+    },
     fields: bodies.names,
     defaults() {
       const { limits, sandbox } = settings.get();

@@ -7,6 +7,7 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
+import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
 import type { AgentFiles, ParseAgentFile, StoredAgent } from "../team/files.ts";
 import type { Agent, AgentChange, AgentCreate, AgentDetail, AgentSettings } from "./model.ts";
@@ -28,6 +29,8 @@ export interface AgentsDeps {
   store: Store;
   audit: Audit;
   files: AgentFiles;
+  /** Of the folder that the files and skills of agents are in. */
+  snapshot: TextFolder["snapshot"];
   overrides: ToolOverrides;
   ports: AgentPorts;
   /** From `engine/agent-file.ts`. */
@@ -66,12 +69,13 @@ export interface Agents {
 }
 
 export function createAgents(deps: AgentsDeps): Agents {
-  const { store, audit, files, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
+  const { store, audit, files, snapshot, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
   const find = (id: string): StoredAgent => {
     const agent = files.find(id);
     if (!agent) throw notFound("agent", didYouMean(id, files.ids()));
     return agent;
   };
+  const all = (): StoredAgent[] => snapshot(() => files.ids().flatMap((id) => files.find(id) ?? []));
   const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults());
   const toolsOf = ({ id, config }: StoredAgent): string[] => {
     const allows = overrides.allows(id, config.tools);
@@ -128,12 +132,13 @@ export function createAgents(deps: AgentsDeps): Agents {
   return {
     ids: files.ids,
     exists: (id) => files.find(id) !== undefined,
-    list(page) {
-      const ids = files.ids().map((id) => ({ id }));
-      const { items, next_cursor } = pageOfArray(ids, page, ({ id }) => id);
-      return { items: items.flatMap(({ id }) => files.find(id) ?? []).map(present), next_cursor };
-    },
-    named: () => files.ids().flatMap((id) => files.find(id) ?? []),
+    list: (page) =>
+      snapshot(() => {
+        const ids = files.ids().map((id) => ({ id }));
+        const { items, next_cursor } = pageOfArray(ids, page, ({ id }) => id);
+        return { items: items.flatMap(({ id }) => files.find(id) ?? []).map(present), next_cursor };
+      }),
+    named: all,
     get: detail,
     version: (id) => find(id).text,
     configure(id, change, caller) {
@@ -163,12 +168,9 @@ export function createAgents(deps: AgentsDeps): Agents {
       files.remove(id);
     },
     files: () =>
-      files.ids().flatMap((id) => {
-        const agent = files.find(id);
-        if (!agent) return [];
-        const { sourceFile, config, enabled, problems } = agent;
-        return [{ id, file: sourceFile, model: config.model ?? null, enabled, problems }];
-      }),
+      all().map(({ id, sourceFile, config, enabled, problems }) => ({
+        ...{ id, file: sourceFile, model: config.model ?? null, enabled, problems },
+      })),
     ready(id) {
       const agent = find(id);
       const [problem] = agent.problems;

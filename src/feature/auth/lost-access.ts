@@ -14,7 +14,7 @@ import type { Scope } from "../../http/scopes.ts";
 import { createAudit } from "../../store/audit.ts";
 import { openDataFolder } from "../../store/data-folder.ts";
 import { lockDataFolder } from "../../store/lock.ts";
-import { MIGRATIONS } from "../../store/migrations/list.ts";
+import { compareMigrations } from "../../store/migrate.ts";
 import { databasePath, openStore } from "../../store/store.ts";
 import { authSessions, loginFailures, recoveryCodes, users } from "../../store/tables/accounts.ts";
 import { newUserRow, presentUser, type User, type UserRow } from "../users/model.ts";
@@ -140,9 +140,8 @@ function lockOrShare(root: string): () => void {
     if (!isProblem(error) || error.code !== "data_in_use" || !existsSync(databasePath(root))) throw error;
     const db = new Database(databasePath(root), { readonly: true });
     try {
-      const applied = db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() as string[];
-      const same = JSON.stringify(applied) === JSON.stringify(MIGRATIONS.map(({ name }) => name).sort());
-      if (!same) throw error;
+      const { missing, refusal } = compareMigrations(db);
+      if (refusal || missing.length > 0) throw error;
     } finally {
       db.close();
     }

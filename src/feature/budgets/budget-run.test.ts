@@ -1,5 +1,6 @@
 /** Budgets over real runs: the server, its engine, and a model that has a price. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
+import { steadyDay } from "../../testing/busy-machine.ts";
 import { DONE, type EndedRun, type MeteredServer, startMeteredServer } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 import type { LlmCall } from "../usage/model.ts";
@@ -13,7 +14,8 @@ afterAll(() => metered.remove());
 const usage = { input: 1_000, output: 1_000 };
 /** An agent that would never stop, at $0.1 a turn. */
 const ENDLESS = reply({ toolCalls: [{ name: "ls", input: { path: "." } }], usage });
-beforeEach(() => {
+beforeEach(async () => {
+  await steadyDay();
   metered.models.requests.length = 0;
   metered.models.next(ENDLESS);
 });

@@ -1,8 +1,8 @@
 /** Summaries that are asked for, and titles that a model makes, on a server with the scripted model. */
-import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import { temporaryFolder } from "../../testing/command.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";

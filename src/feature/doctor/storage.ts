@@ -2,8 +2,9 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { messageOf } from "../../core/errors.ts";
+import { codeOf, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { compareMigrations } from "../../store/migrate.ts";
 import { MIGRATIONS } from "../../store/migrations/list.ts";
 import { exposedPaths } from "../../store/private-folder.ts";
 import { databasePath } from "../../store/store.ts";
@@ -96,7 +97,7 @@ export function checkDatabase(data: string): Finding[] {
         : fail("database", `damaged: ${problems.join("; ")}`, RESTORE);
     return [health, checkMigrations(db)];
   } catch (error) {
-    const damaged = /^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? "");
+    const damaged = /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? "");
     if (damaged) return [fail("database", `damaged: ${messageOf(error)}`, RESTORE)];
     return [
       fail("database", `cannot be read: ${messageOf(error)}`, "see who owns skep.db, and whether it is a database"),
@@ -116,13 +117,9 @@ function sqliteVersion(): string {
 }
 
 function checkMigrations(db: Database.Database): Finding {
-  const applied = db.prepare("SELECT name FROM migrations ORDER BY name").pluck().all() as string[];
-  const known = MIGRATIONS.map(({ name }) => name);
-  const foreign = applied.filter((name) => !known.includes(name));
-  const missing = known.filter((name) => !applied.includes(name));
-  if (foreign.length > 0)
-    return fail("migrations", `written by a newer skep (${foreign.join(", ")})`, "use that version, or restore a copy");
+  const { missing, refusal } = compareMigrations(db);
+  if (refusal) return fail("migrations", refusal.message, "use the version that wrote it, or restore a copy");
   if (missing.length > 0)
-    return ok("migrations", `${missing.length} of ${known.length} are applied at the next start, after a copy`);
-  return ok("migrations", `all ${known.length} applied`);
+    return ok("migrations", `${missing.length} of ${MIGRATIONS.length} are applied at the next start, after a copy`);
+  return ok("migrations", `all ${MIGRATIONS.length} applied`);
 }

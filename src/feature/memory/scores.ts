@@ -1,8 +1,10 @@
 /** How much an entry is worth: useful to those who recalled it, recent, often read. People may set it themselves. */
+
 import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "../../core/clock.ts";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { EntryRow } from "./entry-index.ts";
@@ -13,8 +15,8 @@ type Rated = Pick<EntryRow, "vault" | "entry" | "pinned" | "updated_at">;
 
 export interface Scores {
   of(row: Rated): MemoryScore;
-  /** For many rows at once: their parts, and what a search multiplies by, 1 for an entry that nobody rated. */
-  reader(): (row: Rated) => { score: MemoryScore; factor: number };
+  /** What was counted of all these entries, read at once; of another entry it answers as of one that nobody read. */
+  reader(keys: readonly Key[]): ScoreReader;
   rate(key: Key, useful: boolean): void;
   setScore(key: Key, score: number | null): void;
   /** Counts that the entries were read. */
@@ -22,6 +24,12 @@ export interface Scores {
   settings(): ScoreSettings;
   /** @throws Problem 422 when the weights do not sum to 1. */
   updateSettings(input: Partial<ScoreSettings>, reset: boolean, caller: Caller): ScoreSettings;
+}
+
+export interface ScoreReader {
+  of(row: Rated): MemoryScore;
+  /** What a search multiplies by, 1 for an entry that nobody rated. */
+  factorOf(key: Key): number;
 }
 
 export interface ScoresDeps {
@@ -42,16 +50,21 @@ interface Row {
 const NAME = "memory_scores";
 const DAY_MS = 86_400_000;
 const NEVER: Row = { accesses: 0, useful: 0, not_useful: 0, score: null, last_accessed_at: null };
+const keyOf = ({ vault, entry }: Key): string => `${vault}\n${entry}`;
 const three = (value: number): number => Math.round(value * 1_000) / 1_000;
 
 export function createScores({ store, clock, stored }: ScoresDeps): Scores {
   const { statement } = store;
-  const rowOf = ({ vault, entry }: Key): Row =>
-    (statement("SELECT * FROM memory_scores WHERE vault = ? AND entry = ?").get(vault, entry) as Row | undefined) ??
-    NEVER;
+  const rowsOf = (keys: readonly Key[]): ReadonlyMap<string, Row> => {
+    const rows = statement<Row & Key>(
+      `SELECT s.* FROM json_each(?) AS k
+       CROSS JOIN memory_scores s ON s.vault = k.value ->> 0 AND s.entry = k.value ->> 1`,
+    ).all(JSON.stringify(keys.map(({ vault, entry }) => [vault, entry])));
+    return new Map(rows.map((row) => [keyOf(row), row]));
+  };
   const settings = (): ScoreSettings => {
     const kept = stored.read(NAME);
-    const whole = { ...DEFAULT_SCORE_SETTINGS, ...(kept as Partial<ScoreSettings> | undefined) };
+    const whole = { ...DEFAULT_SCORE_SETTINGS, ...membersOf(kept) };
     return Value.Check(ScoreSettings, whole) ? whole : DEFAULT_SCORE_SETTINGS;
   };
   const usefulnessOf = ({ useful, not_useful }: Row): number => (useful + 1) / (useful + not_useful + 2);
@@ -76,18 +89,22 @@ export function createScores({ store, clock, stored }: ScoresDeps): Scores {
       score: three(row.score ?? sum),
     };
   }
-  function reader(): ReturnType<Scores["reader"]> {
+  function reader(keys: readonly Key[]): ScoreReader {
     const now = settings();
-    return (rated) => {
-      const row = rowOf(rated);
-      const factor = 1 + now.usefulness_weight * ((row.score ?? usefulnessOf(row)) - 0.5);
-      return { score: scoreOf(rated, row, now), factor };
+    const rows = rowsOf(keys);
+    const rowOf = (key: Key): Row => rows.get(keyOf(key)) ?? NEVER;
+    return {
+      of: (rated) => scoreOf(rated, rowOf(rated), now),
+      factorOf(key) {
+        const row = rowOf(key);
+        return 1 + now.usefulness_weight * ((row.score ?? usefulnessOf(row)) - 0.5);
+      },
     };
   }
 
   return {
     settings,
-    of: (row) => reader()(row).score,
+    of: (row) => reader([row]).of(row),
     reader,
     rate: (key, useful) => (useful ? change(key, "useful = useful + 1") : change(key, "not_useful = not_useful + 1")),
     setScore: (key, score) => change(key, "score = ?", score),

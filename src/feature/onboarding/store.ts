@@ -30,6 +30,9 @@ export const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
 
 export const cursorOf = ({ session }: Found): string => `${session.last_activity_at}|${session.id}`;
 
+/** As the partial index has it. */
+const ACTIVE = sql`${onboardings.status} = 'active'`;
+
 export function createOnboardingStore({ db }: Store): OnboardingStore {
   const joined = () =>
     db
@@ -59,7 +62,7 @@ export function createOnboardingStore({ db }: Store): OnboardingStore {
     },
     left: (before, limit) =>
       joined()
-        .where(and(eq(onboardings.status, "active"), lt(sessions.last_activity_at, before)))
+        .where(and(ACTIVE, lt(sessions.last_activity_at, before)))
         .limit(limit)
         .all()
         .map(({ row }) => row.session_id),

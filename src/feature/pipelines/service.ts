@@ -3,6 +3,7 @@ import { parseDocument } from "yaml";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
+import { lazy } from "../../core/lazy.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { KnownNames } from "../../engine/pipeline/meaning.ts";
@@ -32,6 +33,8 @@ export interface Pipelines {
   ids(): string[];
   exists(id: string): boolean;
   list(page: Page): ListAnswer<Pipeline>;
+  /** All pipelines. */
+  named(): Pick<Pipeline, "id" | "name" | "description">[];
   /** @throws Problem 404. */
   get(id: string): PipelineDetail;
   /** What a run is made of. @throws Problem 404, 422 `pipeline_invalid` with its problems. */
@@ -66,25 +69,42 @@ export function createPipelines({
     /** The agents' skills that the check depended on, by agent. */
     skills: ReadonlyMap<string, string>;
   }
+  /** What checks depend on, each found once. */
+  interface Team {
+    agents(): readonly string[];
+    skillsOf(agentId: string): readonly string[];
+  }
   const cache = new WeakMap<TextFile, Known>();
-  const check = (text: string, fileId?: string): Known => {
+  const teamNow = (): Team => {
+    const agents = lazy(agentIds);
+    const skills = new Map<string, readonly string[]>();
+    return {
+      agents,
+      skillsOf(agentId) {
+        const names = skills.get(agentId) ?? skillsOf(agentId);
+        skills.set(agentId, names);
+        return names;
+      },
+    };
+  };
+  const check = (text: string, team: Team, fileId?: string): Known => {
     const skills = new Map<string, string>();
     const asked = (agentId: string): ReadonlySet<string> => {
-      const names = skillsOf(agentId);
+      const names = team.skillsOf(agentId);
       skills.set(agentId, names.join());
       return new Set(names);
     };
-    const ids = agentIds();
+    const ids = team.agents();
     return { parsed: parse(text, { fileId, agents: new Set(ids), skillsOf: asked }), agents: ids.join(), skills };
   };
-  const stillHolds = ({ agents, skills }: Known): boolean =>
-    agents === agentIds().join() && [...skills].every(([agentId, names]) => skillsOf(agentId).join() === names);
-  const parseText = (text: string, fileId?: string): ParsedPipeline => check(text, fileId).parsed;
-  const parseFile = (id: string, file: TextFile): ParsedPipeline => {
+  const stillHolds = ({ agents, skills }: Known, team: Team): boolean =>
+    agents === team.agents().join() && [...skills].every(([agentId, names]) => team.skillsOf(agentId).join() === names);
+  const parseText = (text: string, fileId?: string): ParsedPipeline => check(text, teamNow(), fileId).parsed;
+  const parseFile = (id: string, file: TextFile, team: Team): ParsedPipeline => {
     if (file.problem !== undefined) return { problems: [{ line: 1, column: 1, pointer: "", message: file.problem }] };
     const known = cache.get(file);
-    if (known && stillHolds(known)) return known.parsed;
-    const checked = check(file.text, id);
+    if (known && stillHolds(known, team)) return known.parsed;
+    const checked = check(file.text, team, id);
     cache.set(file, checked);
     return checked.parsed;
   };
@@ -103,8 +123,18 @@ export function createPipelines({
       .map(({ name }) => name.replace(ENDING, ""));
     return [...new Set(names)].filter(isSlug).sort();
   };
-  const present = (id: string, file: TextFile): Pipeline => {
-    const { definition, problems } = parseFile(id, file);
+  type Show<T> = (id: string, file: TextFile, team: Team) => T;
+  /** Those that have a file. */
+  const allOf = <T>(wanted: readonly string[], show: Show<T>): T[] => {
+    const team = teamNow();
+    return wanted.flatMap((id) => {
+      const file = fileOf(id);
+      return file ? [show(id, file, team)] : [];
+    });
+  };
+  const every = <T>(show: Show<T>): T[] => folder.snapshot(() => allOf(ids(), show));
+  const present = (id: string, file: TextFile, team: Team): Pipeline => {
+    const { definition, problems } = parseFile(id, file, team);
     return {
       id,
       name: definition?.name ?? id,
@@ -122,7 +152,7 @@ export function createPipelines({
   };
   const detail = (id: string): PipelineDetail => {
     const file = find(id);
-    return { ...present(id, file), source: file.text };
+    return { ...present(id, file, teamNow()), source: file.text };
   };
   const assertValid = (text: string, fileId?: string): PipelineDefinition => {
     const { definition, problems } = parseText(text, fileId);
@@ -138,17 +168,21 @@ export function createPipelines({
   return {
     ids,
     exists: (id) => fileOf(id) !== undefined,
-    list: (page) => {
-      const { items, next_cursor } = pageOfArray(
-        ids().map((id) => ({ id })),
-        page,
-        ({ id }) => id,
-      );
-      return { items: items.flatMap(({ id }) => presentIfThere(id)), next_cursor };
-    },
+    list: (page) =>
+      folder.snapshot(() => {
+        const rows = ids().map((id) => ({ id }));
+        const { items, next_cursor } = pageOfArray(rows, page, ({ id }) => id);
+        const wanted = items.map(({ id }) => id);
+        return { items: allOf(wanted, present), next_cursor };
+      }),
+    named: () =>
+      every((id, file, team) => {
+        const { definition } = parseFile(id, file, team);
+        return { id, name: definition?.name ?? id, description: definition?.description ?? "" };
+      }),
     get: detail,
     definitionOf(id) {
-      const { definition, problems } = parseFile(id, find(id));
+      const { definition, problems } = parseFile(id, find(id), teamNow());
       if (!definition) throw wrong(problems, "pipeline_invalid", `The pipeline ${id} cannot run. `);
       return definition;
     },
@@ -173,18 +207,12 @@ export function createPipelines({
       folder.remove(find(id).path);
       record("deleted", id, caller);
     },
-    files: () =>
-      ids().flatMap((id) => presentIfThere(id).map(({ source_file, problems }) => ({ file: source_file, problems }))),
+    files: () => every(present).map(({ source_file, problems }) => ({ file: source_file, problems })),
     validate(body) {
       const { definition, problems } = parseText(body.source ?? written("", body));
       return { valid: definition !== undefined, problems };
     },
   };
-
-  function presentIfThere(id: string): Pipeline[] {
-    const file = fileOf(id);
-    return file ? [present(id, file)] : [];
-  }
 }
 
 function wrong(problems: ParsedPipeline["problems"], code = "validation_failed", head = ""): Problem {

@@ -5,17 +5,17 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { KnowledgeGraph } from "../knowledge-graph/service.ts";
 import type { memory } from "../memory/feature.ts";
 import type { Pipelines } from "../pipelines/service.ts";
-import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Skills } from "../skills/service.ts";
+import type { Team } from "../team/feature.ts";
 import { searchRoutes } from "./routes.ts";
 import { createSearch } from "./service.ts";
 
 type Needs = Core & {
   agents: Pick<Agents, "named">;
-  pipelines: Pick<Pipelines, "list">;
+  pipelines: Pick<Pipelines, "named">;
   skills: Pick<Skills, "list">;
-  projects: Pick<ServiceOf<typeof projects>, "list">;
+  team: Team;
   runs: Pick<RunsService, "views">;
   chat: Pick<Chats, "titled">;
   memory: Pick<ServiceOf<typeof memory>, "searchWords">;
@@ -23,6 +23,10 @@ type Needs = Core & {
   knowledgeGraph: Pick<KnowledgeGraph, "findSymbols">;
 };
 
-export const search = defineFeature("search", ({ runs, knowledgeGraph, ...deps }: Needs) => ({
-  routes: () => searchRoutes(deps.base, createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph })),
+export const search = defineFeature("search", ({ runs, knowledgeGraph, team, ...deps }: Needs) => ({
+  routes: () =>
+    searchRoutes(
+      deps.base,
+      createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph, snapshot: team.folder.snapshot }),
+    ),
 }));

@@ -3,7 +3,9 @@ import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
 import { allOf, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
+import { projects } from "../../store/tables/projects.ts";
 import { tasks } from "../../store/tables/tasks.ts";
+import type { TextFolder } from "../../store/text-folder.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
 import type { Agent } from "../agents/model.ts";
 import type { Chats } from "../chat/service.ts";
@@ -11,7 +13,6 @@ import type { DocumentHit } from "../documents/model.ts";
 import type { FoundSymbol } from "../knowledge-graph/service.ts";
 import type { MemoryHit } from "../memory/model.ts";
 import type { Pipeline } from "../pipelines/model.ts";
-import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Skill } from "../skills/model.ts";
 import type { Found } from "./model.ts";
@@ -21,16 +22,20 @@ type Kind = Found["kind"];
 export interface SearchDeps {
   store: Store;
   agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
-  pipelines: { list(page: Page): ListAnswer<Pipeline> };
+  pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[] };
   skills: { list(page: Page): ListAnswer<Skill> };
-  projects: { list(filter: object, page: Page): ListAnswer<Project> };
+  /** Of the folder that agents, pipelines and skills are in. */
+  snapshot: TextFolder["snapshot"];
   /** The caller's own. */
   chat: Pick<Chats, "titled">;
   /** Only what the caller may see. */
   memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
   /** Only those the reader may see. */
   documents: {
-    search(wish: { query: string; limit: number }, reader: { all: boolean; userId: string | undefined }): DocumentHit[];
+    search(
+      request: { query: string; limit: number },
+      reader: { all: boolean; userId: string | undefined },
+    ): DocumentHit[];
   };
   graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */
@@ -60,17 +65,18 @@ function rank({ title, id, detail }: Found, words: readonly string[]): number | 
 export function createSearch(deps: SearchDeps) {
   const all: Page = { limit: NAMED_MAX, after: null };
   const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
+  const projectRows = createReader(deps.store.statement, projects, ["id", "name", "description"]);
   type Wanted = (kind: Kind) => boolean;
   const named = (wanted: Wanted): Found[] => {
     const agents = wanted("agent") ? deps.agents.named() : [];
-    const pipelines = wanted("pipeline") ? deps.pipelines.list(all).items : [];
+    const pipelines = wanted("pipeline") ? deps.pipelines.named() : [];
     const skills = wanted("skill") ? deps.skills.list(all).items : [];
-    const projects = wanted("project") ? deps.projects.list({}, all).items : [];
+    const ofProjects = wanted("project") ? projectRows.all("ORDER BY id DESC LIMIT ?", NAMED_MAX) : [];
     return [
       ...agents.map((one) => found("agent", one.id, one.name, one.description)),
       ...pipelines.map((one) => found("pipeline", one.id, one.name || one.id, one.description)),
       ...skills.map((one) => found("skill", one.name, one.name, one.description, { agent_id: one.agent_id })),
-      ...projects.map((one) => found("project", one.id, one.name, one.description)),
+      ...ofProjects.map((one) => found("project", one.id, one.name, one.description)),
     ];
   };
   /** Chats by their title, newest first. */
@@ -108,10 +114,12 @@ export function createSearch(deps: SearchDeps) {
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
   const namedWith = (words: string[], limit: number, wanted: Wanted): Found[] => {
-    const ranked = named(wanted).flatMap((one) => {
-      const place = rank(one, words);
-      return place === undefined ? [] : [{ one, place }];
-    });
+    const ranked = deps
+      .snapshot(() => named(wanted))
+      .flatMap((one) => {
+        const place = rank(one, words);
+        return place === undefined ? [] : [{ one, place }];
+      });
     const kinds = Map.groupBy(
       ranked.sort((a, b) => a.place - b.place),
       ({ one }) => one.kind,

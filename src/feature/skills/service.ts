@@ -130,13 +130,14 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   };
 
   return {
-    list(page, agentId) {
-      if (agentId !== undefined) assertAgent(agentId);
-      const everybodys = files.level(null);
-      const skills =
-        agentId === undefined ? [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys))] : seenBy(agentId);
-      return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
-    },
+    list: (page, agentId) =>
+      folder.snapshot(() => {
+        if (agentId !== undefined) assertAgent(agentId);
+        const everybodys = files.level(null);
+        const seen = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys))];
+        const skills = agentId === undefined ? seen() : seenBy(agentId);
+        return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
+      }),
     get(name, agentId) {
       if (agentId === undefined) return present(find(name));
       assertAgent(agentId);
@@ -160,9 +161,11 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     },
     countOf: (agentId) => available(agentId).length,
     files: () =>
-      [null, ...agentIds()]
-        .flatMap((agentId) => files.level(agentId))
-        .map(({ source_file, problems }) => ({ file: source_file, problems })),
+      folder.snapshot(() =>
+        [null, ...agentIds()]
+          .flatMap((agentId) => files.level(agentId))
+          .map(({ source_file, problems }) => ({ file: source_file, problems })),
+      ),
     readableBy: (agentId) => seenBy(agentId).flatMap(({ name, usable }) => (usable ? [name] : [])),
     namesOf: (agentId) => available(agentId).map((skill) => skill.name),
     forAgents: {

@@ -42,24 +42,10 @@ const MAX_DEPTH = 3;
 export const levelFolder = (agentId: string | null): string => (agentId === null ? "_skills" : `${agentId}/skills`);
 
 export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat): SkillFiles {
-  const parsed = new WeakMap<TextFile, Parsed>();
-  const parse = (file: TextFile): Parsed => {
-    let result = parsed.get(file);
-    if (!result) {
-      result = file.problem === undefined ? parseSkill(file.text, format) : broken(file.problem);
-      parsed.set(file, result);
-    }
-    return result;
-  };
-  const load = (agentId: string | null, entry: FolderEntry): SkillFile | undefined => {
-    const path = `${levelFolder(agentId)}/${entry.name}`;
-    const isFolder = entry.kind === "folder";
-    if (entry.name.startsWith(".") || (!isFolder && !entry.name.endsWith(".md"))) return undefined;
-    const source = isFolder ? `${path}/${FOLDER_FILE}` : path;
-    const file = folder.read(source);
-    if (!file) return undefined;
-    const { fields, problems, usable } = parse(file);
-    const stem = isFolder ? entry.name : entry.name.slice(0, -3);
+  /** As its file has it; whether a folder holds more files is looked up each time. */
+  const read = (agentId: string | null, file: TextFile, stem: string): SkillFile => {
+    const { fields, problems, usable } =
+      file.problem === undefined ? parseSkill(file.text, format) : broken(file.problem);
     const name = fields.name ?? stem;
     const named = isSlug(name);
     return {
@@ -69,13 +55,24 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
       scope: agentId === null ? "global" : "agent",
       agent_id: agentId,
       overrides_global: false,
-      source_file: source,
-      has_files: isFolder && folder.list(path).some((one) => one.name !== FOLDER_FILE),
+      source_file: file.path,
+      has_files: false,
       problems: named ? problems : [...problems, misnamed(name)],
       updated_at: timestamp(Math.trunc(file.modifiedAt)),
       usable: usable && named,
       text: file.text,
     };
+  };
+  const known = new WeakMap<TextFile, SkillFile>();
+  const load = (agentId: string | null, entry: FolderEntry): SkillFile | undefined => {
+    const path = `${levelFolder(agentId)}/${entry.name}`;
+    const isFolder = entry.kind === "folder";
+    if (entry.name.startsWith(".") || (!isFolder && !entry.name.endsWith(".md"))) return undefined;
+    const file = folder.read(isFolder ? `${path}/${FOLDER_FILE}` : path);
+    if (!file) return undefined;
+    const skill = known.get(file) ?? read(agentId, file, isFolder ? entry.name : entry.name.slice(0, -3));
+    known.set(file, skill);
+    return isFolder ? { ...skill, has_files: folder.list(path).some((one) => one.name !== FOLDER_FILE) } : skill;
   };
   const level = (agentId: string | null): SkillFile[] => {
     const taken = new Map<string, string>();

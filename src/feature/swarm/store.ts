@@ -9,6 +9,9 @@ export type SwarmRow = typeof swarms.$inferSelect;
 export type TaskRow = typeof swarmTasks.$inferSelect;
 export type SwarmRows = ReturnType<typeof createSwarmRows>;
 
+/** As the partial index has it. */
+const RUNNING = sql`${swarms.status} = 'running'`;
+
 export function createSwarmRows({ db }: Store) {
   return {
     swarm: (id: string): SwarmRow | undefined => db.select().from(swarms).where(eq(swarms.id, id)).get(),
@@ -40,10 +43,10 @@ export function createSwarmRows({ db }: Store) {
           and(
             eq(sessions.kind, "swarm"),
             user === undefined ? undefined : user === null ? isNull(sessions.user_id) : eq(sessions.user_id, user),
-            page.after === null ? undefined : lt(swarms.id, page.after),
+            page.after === null ? undefined : lt(sessions.id, page.after),
           ),
         )
-        .orderBy(desc(swarms.id))
+        .orderBy(desc(sessions.id))
         .limit(page.limit + 1)
         .all()
         .map(({ swarm }) => swarm),
@@ -52,13 +55,13 @@ export function createSwarmRows({ db }: Store) {
       db
         .select({ at: sql<number | null>`min(${swarms.deadline_at})` })
         .from(swarms)
-        .where(and(eq(swarms.status, "running"), isNull(swarms.stop)))
+        .where(and(RUNNING, isNull(swarms.stop)))
         .get()?.at ?? null,
     late: (now: number): SwarmRow[] =>
       db
         .select()
         .from(swarms)
-        .where(and(eq(swarms.status, "running"), isNull(swarms.stop), lte(swarms.deadline_at, now)))
+        .where(and(RUNNING, isNull(swarms.stop), lte(swarms.deadline_at, now)))
         .all(),
   };
 }

@@ -62,7 +62,8 @@ export function presentTask({ blocked_from: _, ...row }: TaskRow, dependsOn: rea
 }
 
 const READY = and(
-  inArray(tasks.status, ["ready"]),
+  // As the partial index has it.
+  sql`${tasks.status} = 'ready'`,
   isNull(tasks.lease_until),
   sql`NOT EXISTS (SELECT 1 FROM task_dependencies d JOIN tasks o ON o.id = d.depends_on
       WHERE d.task_id = ${tasks.id} AND o.status <> 'done')`,

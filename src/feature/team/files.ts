@@ -30,20 +30,19 @@ export type ParseAgentFile = (id: string, text: string) => { agent: AgentFile; p
 const fileOf = (id: string): string => `${id}/AGENT.md`;
 
 export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile): AgentFiles {
-  const parsed = new WeakMap<TextFile, ReturnType<ParseAgentFile>>();
+  const read = (id: string, file: TextFile): StoredAgent => {
+    const { agent, problems } = parse(id, file.text);
+    const unreadable = file.problem !== undefined && [{ line: 1, column: 1, pointer: "", message: file.problem }];
+    const updatedAt = timestamp(Math.trunc(file.modifiedAt));
+    return { ...agent, problems: unreadable || problems, sourceFile: file.path, text: file.text, updatedAt };
+  };
+  const known = new WeakMap<TextFile, StoredAgent>();
   const find = (id: string): StoredAgent | undefined => {
     const file = isSlug(id) ? folder.read(fileOf(id)) : undefined;
     if (!file) return undefined;
-    let result = parsed.get(file);
-    if (!result) {
-      result = parse(id, file.text);
-      if (file.problem !== undefined)
-        result = { ...result, problems: [{ line: 1, column: 1, pointer: "", message: file.problem }] };
-      parsed.set(file, result);
-    }
-    const { agent, problems } = result;
-    const updatedAt = timestamp(Math.trunc(file.modifiedAt));
-    return { ...agent, problems, sourceFile: fileOf(id), text: file.text, updatedAt };
+    const agent = known.get(file) ?? read(id, file);
+    known.set(file, agent);
+    return agent;
   };
   return {
     find,

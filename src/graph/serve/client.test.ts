@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import type { SymbolContext } from "../query/context.ts";
@@ -131,7 +132,7 @@ describe("graph client", () => {
   test("a query that never ends is killed at its limit; questions, and queries of other projects, do not wait", async () => {
     const [slow, other] = [treeOf(SHOP), treeOf(SHOP)];
     // The database would stop it after 10 s by itself.
-    const { graph, client, reasons } = clientOf(slow, { queryTimeoutMs: 2_000 });
+    const { graph, client, reasons } = clientOf(slow, { queryTimeoutMs: Math.min(8_000, msWhenBusy(2_000)) });
     const another = client.project({ root: other.root, store: other.store });
     await graph.index({ force: false });
     await another.index({ force: false });

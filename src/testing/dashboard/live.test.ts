@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { hasBrowser, openBrowser } from "../browser.ts";
+import { busyFactor } from "../busy-machine.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { busyEnvironment, LOG_LINES, openLog, STEPS, startBusyRun, watch } from "./busy.ts";
 import { visit } from "./visitor.ts";
@@ -51,7 +52,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     expect(text.match(/line \d+ of \d\.\d/g)?.length).toBe(LOG_LINES);
     expect(await page.getByRole("list", { name: "Steps" }).getByRole("listitem").count()).toBe(STEPS);
     const { events, seconds, busiest } = await watch(browser, page, 6_000);
-    expect(events / seconds).toBeGreaterThanOrEqual(EVENTS_A_SECOND * 0.9);
+    expect(events / seconds).toBeGreaterThanOrEqual((EVENTS_A_SECOND * 0.9) / busyFactor());
     expect(busiest.length).toBeGreaterThan(0);
     expect(busiest[0]).toBeLessThan(LONG_TASK_MS);
     await close();
@@ -105,6 +106,37 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     await further(page, "three", at);
     isWhole(await spoken(page, "three"));
     await close();
+  });
+
+  test("requests that the browser drops are made again, those of the first view as well; a change is sent once", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const dropped = new Set<string>();
+    const sent: string[] = [];
+    await page.route("**/*", (route) => {
+      const request = route.request();
+      const what = `${request.method()} ${request.url()}`;
+      if (request.method() !== "GET") sent.push(what);
+      // The page itself, and the first script of all, which looks after the others.
+      if (request.isNavigationRequest() || /assets\/theme|favicon/.test(what) || dropped.has(what))
+        return route.continue();
+      dropped.add(what);
+      return route.abort("connectionaborted");
+    });
+    await open(`/runs/${run}?step=two`);
+    await further(page, "two", 0);
+    isWhole(await spoken(page, "two"));
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.getByRole("navigation").getByRole("link", { name: "Board" }).click();
+    await page.getByRole("heading", { name: "Board", level: 1 }).waitFor();
+    await page.evaluate(`history.pushState(null, "", "/runs/new?pipeline=hello&task=Greet")`);
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByText("The server does not answer").waitFor();
+    expect(sent).toEqual([`POST ${server.url}/v1/runs`]);
+    await close();
+    expect([...dropped].filter((what) => /assets\/.*js/.test(what)).length).toBeGreaterThan(3);
+    expect(faults.filter((fault) => !fault.endsWith("Failed to load resource: net::ERR_CONNECTION_ABORTED"))).toEqual(
+      [],
+    );
   });
 
   test("the server is restarted while agents speak in a run and in a chat: the open pages lose and double no word", async () => {

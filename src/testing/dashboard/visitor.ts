@@ -1,7 +1,7 @@
 /** A browser at the dashboard that writes down what must not happen: errors, refused scripts and styles, requests elsewhere. */
 import AxeBuilder from "@axe-core/playwright";
 import type { Browser, BrowserContextOptions, Page, Request } from "playwright-core";
-import { PATIENCE_MS } from "../browser.ts";
+import { NETWORK_CHANGED, PATIENCE_MS } from "../browser.ts";
 
 export interface Visitor {
   page: Page;
@@ -40,6 +40,8 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   const note = (what: string) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
   page.on("pageerror", (error) => note(`throws ${error.message}`));
   page.on("console", (message) => {
+    // Tests beside this one start containers; the page asks again by itself.
+    if (message.text() === `Failed to load resource: ${NETWORK_CHANGED}`) return;
     if (message.type() === "error" || /violat|Trusted/i.test(message.text())) note(message.text().slice(0, 300));
   });
   page.on("request", (request) => {

@@ -7,8 +7,15 @@ export const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 15_000,
-      retry: (failures, error) => failures < 2 && [0, 502, 503, 504].includes(problemOf(error).status),
+      retry(failures, error) {
+        const { status } = problemOf(error);
+        // Status 0 is no answer at all; the client has tried that several times by itself.
+        return failures < (status === 0 ? 1 : 2) && [0, 502, 503, 504].includes(status);
+      },
       refetchOnWindowFocus: true,
+      // The server may be on this machine, or in its own network: without the internet it answers all the same.
+      networkMode: "always",
+      refetchOnReconnect: true,
     },
   },
 });

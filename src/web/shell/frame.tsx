@@ -1,6 +1,6 @@
 /** What is around every page: navigation, search, the account, and whether the server answers. */
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, siteUrl } from "../api/client.ts";
 import { liveState } from "../live/stream.ts";
@@ -8,6 +8,7 @@ import { PAGES } from "../routes.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { setDocumentTitle } from "../ui/document-title.ts";
+import { lazy } from "../ui/lazy.ts";
 import { Menu } from "../ui/menu.tsx";
 import { KEYS, useKeys } from "./keys.ts";
 import { useAdmin, useMe } from "./session.tsx";

@@ -1,6 +1,7 @@
 /** Lines that a program prints, written into the page as they arrive, beside React: it may print a thousand a second. */
 import { createParser } from "eventsource-parser";
 import { useEffect, useRef, useState } from "react";
+import { again } from "../api/again.ts";
 import { siteUrl } from "../api/client.ts";
 import { Button } from "./button.tsx";
 import { ProblemNote } from "./note.tsx";
@@ -66,7 +67,8 @@ export function FollowLog({ path, label, className = "max-h-72" }: Props) {
       },
     });
     const read = async () => {
-      const answer = await fetch(siteUrl(path), { signal: leave.signal, credentials: "same-origin" });
+      const ask = () => fetch(siteUrl(path), { signal: leave.signal, credentials: "same-origin" });
+      const answer = await again(ask, leave.signal);
       if (!answer.ok || !answer.body) throw await answer.json();
       const decoder = new TextDecoder();
       const reader = answer.body.getReader();

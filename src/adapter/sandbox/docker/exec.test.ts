@@ -45,17 +45,15 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   test("stdout and stderr come together, and as they happen", async () => {
     const chunks: string[] = [];
-    let first = Number.POSITIVE_INFINITY;
-    const started = performance.now();
-    const result = await sh("echo one; echo two >&2; sleep 1; echo three", {
+    // It ends once its first line was received.
+    const result = await sh("echo one; echo two >&2; until [ -e received ]; do sleep 0.05; done; echo three", {
       onOutput: (text) => {
-        if (chunks.length === 0) first = performance.now() - started;
+        if (chunks.length === 0) void sandbox.workspace.write("received", new Uint8Array());
         chunks.push(text);
       },
     });
     expect(result.output.split("\n").sort()).toEqual(["", "one", "three", "two"]);
     expect(chunks.join("")).toBe(result.output);
-    expect(first).toBeLessThan(result.durationMs - 800);
   });
 
   test("standard input of any bytes reaches the command, and its end", async () => {
@@ -67,7 +65,7 @@ describe.skipIf(!docker)("commands in a container", () => {
     // A command that does not read it ends all the same.
     expect((await sandbox.exec(["true"], { ...EXEC, stdin: bytes })).exitCode).toBe(0);
     // Without input a reader sees the end at once.
-    expect((await sandbox.exec(["cat"], { ...EXEC, timeoutMs: 5_000 })).timedOut).toBe(false);
+    expect((await sandbox.exec(["cat"], EXEC)).timedOut).toBe(false);
   });
 
   test("a folder and variables of the call count for that call only", async () => {
@@ -93,9 +91,10 @@ describe.skipIf(!docker)("commands in a container", () => {
     const before = await processes();
     const tree =
       "sleep 301 & (sleep 302 & sleep 303) & setsid sh -c 'sleep 304; :' & (setsid sleep 305 &) ; echo up; sleep 306";
-    const result = await sh(tree, { timeoutMs: 1_000 });
+    const timeoutMs = (await killLimitMs()) / 3;
+    const result = await sh(tree, { timeoutMs });
     expect(result).toMatchObject({ exitCode: null, timedOut: true, aborted: false, output: "up\n" });
-    expect(result.durationMs).toBeLessThan(1_000 + (await killLimitMs()));
+    expect(result.durationMs).toBeLessThan(timeoutMs + (await killLimitMs()));
     expect(await processes()).toEqual(before);
   });
 
@@ -136,7 +135,7 @@ describe.skipIf(!docker)("commands in a container", () => {
   test("what a finished command left in the background lives on, and does not hold the call for long", async () => {
     const result = await sh("sleep 321 & echo started");
     expect(result).toMatchObject({ exitCode: 0, output: "started\n" });
-    expect(result.durationMs).toBeLessThan(1_500);
+    expect(result.durationMs).toBeLessThan(await killLimitMs());
     expect((await processes()).some((line) => line.includes("sleep 321"))).toBe(true);
     await sh("pkill -f 'sleep 32[1]'");
   });

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../../core/ids.ts";
+import { msWhenBusy } from "../../../testing/busy-machine.ts";
 import { isRunning } from "../../../testing/process-state.ts";
 import { EXEC } from "../../../testing/sandbox-fixture.ts";
 import { createProcessSandboxes } from "./driver.ts";
@@ -41,11 +42,11 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     }
     expect(pids.map(isRunning)).toEqual([true, true]);
     const stranger = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
-    expect(await stranger.sweep(() => false)).toBe(0);
+    expect((await stranger.sweep(() => false)).removed).toBe(0);
     const after = createProcessSandboxes({ allowHostShell: true, instanceId });
-    expect(await after.sweep((id) => id === live)).toBe(1);
-    expect(await after.sweep((id) => id === live)).toBe(0);
-    expect(await after.sweep(() => false)).toBe(1);
+    expect((await after.sweep((id) => id === live)).removed).toBe(1);
+    expect((await after.sweep((id) => id === live)).removed).toBe(0);
+    expect((await after.sweep(() => false)).removed).toBe(1);
   },
 );
 
@@ -59,7 +60,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     const pidsOf = (output: string) => [...output.matchAll(/^\d+$/gm)].map(Number);
     const left = pidsOf((await sandbox.exec(["sh", "-c", LEAVE], EXEC)).output);
     expect(left.map(isRunning)).toEqual([true, true, true]);
-    const late = await sandbox.exec(["sh", "-c", `${LEAVE}; sleep 60`], { ...EXEC, timeoutMs: 1_500 });
+    const late = await sandbox.exec(["sh", "-c", `${LEAVE}; sleep 60`], { ...EXEC, timeoutMs: msWhenBusy(1_500) });
     expect([late.timedOut, pidsOf(late.output).map(isRunning)]).toEqual([true, [false, false, false]]);
     const stop = new AbortController();
     const output = { text: "" };

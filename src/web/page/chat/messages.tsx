@@ -1,9 +1,10 @@
 /** The messages: people's on a tinted background, the agent's as Markdown, its tools as cards, withdrawn ones folded. */
 import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "lucide-react";
-import { lazy, memo, type ReactNode, Suspense } from "react";
+import { memo, type ReactNode, Suspense } from "react";
 import { siteUrl } from "../../api/client.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { bytes, plural, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";

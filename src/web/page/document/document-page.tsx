@@ -1,6 +1,6 @@
 /** One document: its outline beside the section that is read. */
 import { ChevronLeft, ChevronRight, Trash2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -10,6 +10,7 @@ import { FactRow } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { bytes, count } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
+import { lazy } from "../../ui/lazy.ts";
 import { Await, Empty, Loading, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";

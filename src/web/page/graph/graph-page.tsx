@@ -1,7 +1,8 @@
 /** The code graph of a project. It starts with a search, never with the whole graph. */
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { Await, Empty, Loading, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";

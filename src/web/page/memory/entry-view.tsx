@@ -1,6 +1,6 @@
 /** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
 import { Check as CheckIcon, Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
@@ -12,6 +12,7 @@ import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";

@@ -1,6 +1,6 @@
 /** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
 import { FlaskConical, Play, Save, Trash2 } from "lucide-react";
-import { lazy, Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
+import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { parse } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
@@ -11,6 +11,7 @@ import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { lazy } from "../../ui/lazy.ts";
 import { LineDiff } from "../../ui/line-diff.tsx";
 import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";

@@ -1,12 +1,13 @@
 /** One run: what it does, where it is, what each step was asked, said and gave. */
 import { GitBranch, Play, RotateCw, Square } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { count, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
 import { Outline } from "../../ui/outline.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";

@@ -1,12 +1,13 @@
 /** A question to a person, with everything needed to answer it: what came before, what it cost, what either answer does. */
 import { ChevronRight } from "lucide-react";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, Suspense, useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Ago } from "../../ui/time.tsx";

@@ -1,6 +1,6 @@
 /** One swarm: its tasks as a graph and as a list, and what each was asked, did and gave. */
 import { RotateCw, Square } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
@@ -9,6 +9,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { count, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { Await, Loading, ProblemNote, Warning } from "../../ui/note.tsx";
 import { Outline, type OutlineRow } from "../../ui/outline.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";

@@ -1,11 +1,12 @@
 /** A swarm is written as its file: the same that `skep swarm run` takes. */
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
+import { lazy } from "../../ui/lazy.ts";
 import { Loading, ProblemNote } from "../../ui/note.tsx";
 import { planOf, TEMPLATE } from "./plan.ts";
 

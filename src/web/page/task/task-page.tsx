@@ -1,6 +1,6 @@
 /** One task: what is asked, what it depends on, who works on it, its runs and its history. */
 import { Pencil, Play, Trash2 } from "lucide-react";
-import { lazy, Suspense, useState } from "react";
+import { Suspense, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
@@ -8,6 +8,7 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
+import { lazy } from "../../ui/lazy.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Table } from "../../ui/table.tsx";
@@ -118,10 +119,10 @@ const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
 /** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */
 function MoveTo({ task }: { task: Task }) {
   const action = useAction();
-  const [wish, setWish] = useState("");
+  const [target, setTarget] = useState("");
   const plan = api.useQuery("post", "/v1/projects/{id}/tasks/{tid}/resolve-workflow", { ...pathOf(task), body: {} });
   const move = (status: string, force: boolean) => {
-    setWish(status);
+    setTarget(status);
     return action.run(async () => {
       await must(client.POST("/v1/projects/{id}/tasks/{tid}/transition", { ...pathOf(task), body: { status, force } }));
       await refreshTasks();
@@ -141,7 +142,7 @@ function MoveTo({ task }: { task: Task }) {
       </div>
       <ProblemNote error={action.error} />
       {action.error !== undefined && OVERRULED.has(problemOf(action.error).code) && (
-        <Button onClick={() => move(wish, true)}>Move it anyway</Button>
+        <Button onClick={() => move(target, true)}>Move it anyway</Button>
       )}
     </div>
   );

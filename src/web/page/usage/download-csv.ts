@@ -1,8 +1,11 @@
 /** A list of the API as a file: the same address, asked for as CSV. */
+import { again } from "../../api/again.ts";
 import { siteUrl } from "../../api/client.ts";
 
 export async function downloadCsv(path: string, name: string): Promise<void> {
-  const answer = await fetch(siteUrl(path), { headers: { Accept: "text/csv" }, credentials: "same-origin" });
+  const answer = await again(() =>
+    fetch(siteUrl(path), { headers: { Accept: "text/csv" }, credentials: "same-origin" }),
+  );
   if (!answer.ok) throw await answer.json();
   const address = URL.createObjectURL(await answer.blob());
   const link = document.createElement("a");

@@ -1,6 +1,6 @@
 /** What it cost: by day, model, agent; the budgets; the calls behind each figure. */
 import { Download } from "lucide-react";
-import { lazy, Suspense } from "react";
+import { Suspense } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
@@ -9,6 +9,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { count, duration, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";

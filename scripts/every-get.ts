@@ -1,0 +1,143 @@
+/**
+ * Every GET of a server, one at a time: how long an answer takes, and of a slow one what took the time. The kernel counts
+ * how long the server's main thread ran and how long it waited for a processor, so a server that blocks (its own work, a
+ * duty, garbage collection) differs from a machine that is busy with other programs.
+ */
+import { readFileSync } from "node:fs";
+import type { TestServer } from "../src/testing/server.ts";
+import { median, processorMs, quantile } from "./bench-figures.ts";
+
+/** Most that a GET may take at the 99th percentile, ms, by rows of a page. */
+const TARGETS: Record<number, number> = { 50: 10, 200: 20 };
+/** What has not ended by then follows something, and is left out. */
+const ENDLESS_MS = 3_000;
+const FILTERS = [
+  "/v1/runs?status=succeeded",
+  "/v1/runs?agent_id=scribe",
+  "/v1/usage/history?granularity=month",
+  "/v1/search?q=number",
+];
+
+interface Answer {
+  ms: number;
+  /** Of it, the server's main thread ran, and waited for a processor. */
+  ranMs: number;
+  waitedMs: number;
+}
+
+interface Measured {
+  path: string;
+  p50: number;
+  p99: number;
+  /** Processor time of the whole server for one answer, ms. */
+  processor: number;
+  slowest: Answer;
+  /** The most that the server's main thread ran during one answer, ms: of a busy machine it says little. */
+  mostRan: number;
+}
+
+/** What the kernel has counted of a process's main thread so far, ms. */
+function mainThread(pid: number): { ran: number; waited: number } {
+  const [ran, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ");
+  return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
+}
+
+async function answerOf(url: string, pid: number): Promise<Answer | undefined> {
+  const before = mainThread(pid);
+  const began = performance.now();
+  const answer = await fetch(url, { signal: AbortSignal.timeout(ENDLESS_MS) }).catch(() => undefined);
+  await answer?.arrayBuffer().catch(() => undefined);
+  const ms = performance.now() - began;
+  const { ran, waited } = mainThread(pid);
+  return answer?.status === 200 ? { ms, ranMs: ran - before.ran, waitedMs: waited - before.waited } : undefined;
+}
+
+/** Undefined for what does not answer with data. */
+async function measured(server: TestServer, path: string, limit: string, requests: number) {
+  const url = `${server.url}${path}${path.includes("?") ? "&" : "?"}limit=${limit}`;
+  const answers: Answer[] = [];
+  let before = 0;
+  for (let n = -5; n < requests; n++) {
+    if (n === 0) before = processorMs(server.pid);
+    const answer = await answerOf(url, server.pid);
+    if (answer === undefined) return undefined;
+    if (n >= 0) answers.push(answer);
+  }
+  const times = answers.map(({ ms }) => ms);
+  const slowest = answers.reduce((most, one) => (one.ms > most.ms ? one : most));
+  const processor = (processorMs(server.pid) - before) / requests;
+  const mostRan = Math.max(...answers.map(({ ranMs }) => ranMs));
+  return { path, p50: median(times), p99: quantile(times, 0.99), processor, slowest, mostRan };
+}
+
+const line = ({ path, p50, p99, processor, slowest, mostRan }: Measured, isOver: boolean): string => {
+  const { ms, ranMs, waitedMs } = slowest;
+  const figures = [p50, p99, processor, mostRan, ms, ranMs, waitedMs].map((one) => one.toFixed(1).padStart(7));
+  return `${isOver ? "!" : " "} ${path.padEnd(48)}${figures.join("")}`;
+};
+
+/**
+ * Prints, at each number of rows, the GETs that exceed their bound and the slowest of the others.
+ * @param made ids that paths are filled with, by prefix.
+ * @param only measures paths that hold this.
+ */
+export async function everyGet(
+  server: TestServer,
+  made: readonly [prefix: string, id: string][],
+  requests: number,
+  only = "",
+): Promise<void> {
+  const all = [...(await paths(server, made)), ...FILTERS].filter((path) => path.includes(only));
+  for (const [limit, target] of Object.entries(TARGETS)) {
+    const found: Measured[] = [];
+    for (const path of all) {
+      const one = await measured(server, path, limit, requests);
+      if (one !== undefined) found.push(one);
+    }
+    const over = found.filter(({ p99 }) => p99 > target).sort((a, b) => b.p99 - a.p99);
+    const rest = found.filter(({ p99 }) => p99 <= target).sort((a, b) => b.p50 - a.p50);
+    const own = found.filter(({ mostRan }) => mostRan > target);
+    console.log(
+      `${found.length} GETs at ${limit} rows: p99 over ${target} ms: ${over.length}; the server's thread ran longer: ${own.length}`,
+    );
+    console.log(`  ${"ms".padEnd(48)}    p50    p99    cpu    ran   slowest: ran waited`);
+    for (const one of [...over, ...own.filter((one) => !over.includes(one))]) console.log(line(one, true));
+    for (const one of rest.filter((one) => !own.includes(one)).slice(0, 8)) console.log(line(one, false));
+  }
+}
+
+/** Every path that a GET answers with data, with the ids of what there is. */
+async function paths(server: TestServer, made: readonly [prefix: string, id: string][]): Promise<string[]> {
+  const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
+  const idOf = async (path: string) =>
+    (await server.request<{ items: { id: string }[] }>("GET", path)).body.items.at(-1)!.id;
+  const [run, call] = [await idOf("/v1/runs"), await idOf("/v1/llm-calls")];
+  const session = (await server.request<{ session_id: string }>("GET", `/v1/steps/${run}/look`)).body.session_id;
+  const ids: [prefix: string, id: string][] = [
+    ...made,
+    ["/v1/steps/", run],
+    ["/v1/sessions/", session],
+    ["/v1/agent-tools/", "scribe"],
+    ["/v1/pulse-routines/", "scribe"],
+    ["/v1/memory/vaults/", "scribe"],
+    ["/v1/memory-scores/", "scribe"],
+    ["/v1/secrets/agents/", "scribe"],
+    ["/v1/runs/", run],
+    ["/v1/llm-calls/", call],
+    ["/v1/agents/", "scribe"],
+    ["/v1/pipelines/", "hello"],
+    ["/v1/skills/", "workspace-notes"],
+  ];
+  const all = Object.entries(body.paths).flatMap(([path, item]) => (item["get"] ? [path] : []));
+  return all.flatMap((path) => {
+    if (/stream|openapi|docs|logs|knowledge-graph/.test(path)) return [];
+    if (!path.includes("{")) return [path];
+    // Again with what was filled in: a task's path begins with its project's.
+    const fill = (text: string): string => {
+      const [prefix, id] = ids.find(([begin]) => text.startsWith(`${begin}{`)) ?? [];
+      return prefix === undefined ? text : fill(text.replace(/\{\w+\}/, id!));
+    };
+    const filled = fill(path).replace(/\{(step|step_id|stepId)\}/, "look");
+    return filled.includes("{") ? [] : [filled];
+  });
+}
