@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { hasBrowser } from "../browser.ts";
+import { pressAll, watchButtons } from "./buttons.ts";
 import { motion, smallTargets } from "./layout-rules.ts";
 import { pathsOf } from "./page-paths.ts";
 import { PHONE, visit, WINDOW } from "./visitor.ts";
@@ -77,6 +78,48 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     }
     await close();
     expect([...found, ...faults.filter((fault) => !fault.includes("404"))]).toEqual([]);
+  });
+
+  test("every button does something, and says so when the server refuses", async () => {
+    const { server, browser, ids } = dashboard();
+    const paths = pathsOf(ids);
+    const done: Record<string, Set<string>> = {};
+    const found: string[] = [];
+    let count = 0;
+    let sent = 0;
+    const pressPages = async () => {
+      const visitor = await visit(browser, server.url, { reducedMotion: "reduce" });
+      await watchButtons(visitor.page);
+      for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
+        // Things of one kind have one page.
+        const name = new URL(path, server.url).pathname.replace(/[a-z]+_[a-z0-9]{26}/, ":id");
+        done[name] ??= new Set();
+        const pressed = await pressAll(visitor, server.url, path, done[name]);
+        found.push(...pressed.found);
+        count += pressed.count;
+        sent += pressed.sent;
+      }
+      await visitor.close();
+      found.push(...visitor.faults.filter((fault) => !/: Failed to load resource/.test(fault)));
+    };
+    await Promise.all(Array.from({ length: VISITORS }, pressPages));
+    console.log(`pressed ${count} buttons, of which ${sent} sent something`);
+    expect(found).toEqual([]);
+    expect(count).toBeGreaterThan(450);
+    expect(sent).toBeGreaterThan(100);
+  }, 1_200_000);
+
+  test("what is copied reaches the clipboard on plain http as well, where pages may not write to it", async () => {
+    const { server, browser } = dashboard();
+    const { page, open, close, faults } = await visit(browser, server.url);
+    await page.addInitScript(`Object.defineProperty(navigator, "clipboard", { value: undefined });
+      addEventListener("copy", ({ clipboardData }) => { window.copied = clipboardData.getData("text/plain"); });`);
+    await open("/runs");
+    await page.locator("main").getByRole("button", { name: "Copy the command" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    expect(await page.evaluate("window.copied")).toBe("skep runs");
+    await close();
+    expect(faults).toEqual([]);
   });
 
   test("what a first view loads is at most 150 kB, by the bundler's own account", () => {

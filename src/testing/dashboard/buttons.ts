@@ -1,0 +1,221 @@
+/**
+ * Presses what a page offers, each button once: something must follow, and what the server refuses must be said.
+ * Nothing changes on the server: what the page sends to change something is answered here, with a refusal.
+ */
+import type { Page } from "playwright-core";
+import type { Visitor } from "./visitor.ts";
+
+/** Detail of the problem that every change is answered with. */
+const REFUSAL = "Refused, to see whether the page says so.";
+
+/** How long a button may take to do something before it counts as dead: waited for only where something is wrong. */
+const DEAD_AFTER_MS = 30_000;
+
+/** Presses of one page at most: what needs more has rows that are not recognized as such. */
+const MOST_PRESSES = 150;
+
+/** The page on which the navigation is pressed as well. */
+const FRAMED = "/jobs";
+
+/** Installed before the page's own scripts: answers changes with the refusal and writes down what a press did. */
+const WATCH = `(() => {
+  const buttons = { seen: null, wake: () => {}, refused: [] };
+  window.buttons = buttons;
+  const saw = (what) => { buttons.seen ??= what; buttons.wake(); };
+  const fetched = window.fetch;
+  window.fetch = async (input, init) => {
+    const request = new Request(input, init);
+    const path = new URL(request.url).pathname;
+    saw("request");
+    if (request.method === "GET") return fetched(request);
+    buttons.refused.push(request.method + " " + path);
+    const problem = { type: "about:blank", title: "Refused", status: 409, code: "refused", detail: ${JSON.stringify(REFUSAL)}, instance: path, request_id: "none" };
+    return new Response(JSON.stringify(problem), { status: 409, headers: { "Content-Type": "application/problem+json" } });
+  };
+  for (const name of ["pushState", "replaceState"]) {
+    const go = history[name].bind(history);
+    history[name] = (...all) => { saw("address"); return go(...all); };
+  }
+  // A time that passes and a log that grows are no answer to a press, unless it was there.
+  const apart = (node) => {
+    const part = (node.nodeType === 1 ? node : node.parentElement)?.closest("time, [role=log]");
+    return part && !part.contains(document.querySelector("[data-pressed]"));
+  };
+  new MutationObserver((list) => list.some(({ target }) => !apart(target)) && saw("change"))
+    .observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+  addEventListener("invalid", () => saw("validation"), true);
+  addEventListener("toggle", () => saw("toggle"), true);
+  addEventListener("scroll", () => saw("scroll"), true);
+  addEventListener("focusin", ({ target }) => target.closest("[data-pressed]") || saw("focus"), true);
+  const clear = CanvasRenderingContext2D.prototype.clearRect;
+  CanvasRenderingContext2D.prototype.clearRect = function (...box) { saw("drawing"); return clear.apply(this, box); };
+  const choose = HTMLInputElement.prototype.click;
+  HTMLInputElement.prototype.click = function () { saw("file chooser"); if (this.type !== "file") choose.call(this); };
+})()`;
+
+/**
+ * The next thing to press in what lies on top (menu, dialog or page), marked with `data-press`; what closes it comes last.
+ * `rest` is how many more there are.
+ */
+const NEXT = (within: string, done: readonly string[]) => `(() => {
+  const done = new Set(${JSON.stringify(done)});
+  document.querySelector("[data-press]")?.removeAttribute("data-press");
+  const menu = document.querySelector("[role=menu]:popover-open");
+  const dialog = [...document.querySelectorAll("dialog:modal")].at(-1);
+  const top = menu ?? dialog ?? document.querySelector("${within}");
+  const name = (one) => (one.getAttribute("aria-label") ?? (one.textContent.trim() || one.title)).replace(/\\s+/g, " ").trim();
+  const layer = menu ? "menu of " + name(document.getElementById(menu.getAttribute("aria-labelledby"))) : (dialog?.getAttribute("aria-label") ?? "");
+  const alike = {};
+  const found = [];
+  for (const one of top.querySelectorAll("button, [role=button], [role=menuitem], [role=tab], summary")) {
+    if (one.disabled || one.getAttribute("aria-disabled") === "true" || one.closest("[inert], .cm-editor, .sr-only, fieldset:disabled")) continue;
+    if (["aria-pressed", "aria-selected", "aria-checked"].some((state) => one.getAttribute(state) === "true")) continue;
+    if (!one.checkVisibility({ visibilityProperty: true, opacityProperty: true, contentVisibilityAuto: true })) continue;
+    const said = name(one).slice(0, 60);
+    if (said === "Copied") continue;
+    // Of rows alike and of what is numbered, the first two.
+    const row = one.closest("tr, li, article, .react-flow__node, details");
+    const icon = one.querySelector("svg")?.getAttribute("class") ?? "";
+    const kind = one.tagName + one.className + icon + (row && !menu ? "" : said.replace(/\\d+/g, "#"));
+    alike[kind] = (alike[kind] ?? 0) + 1;
+    if (!menu && alike[kind] > 2) continue;
+    found.push({ one, said, key: layer + " › " + said, closes: dialog && !menu && /^(Cancel|Keep|Close)$/.test(said) });
+  }
+  // The cross of a dialog is one part for all; its own button to leave is enough where there is one.
+  const leaves = found.some(({ said }) => said === "Cancel" || said === "Keep");
+  const open = found.filter(({ key, said }) => !done.has(key) && !(leaves && dialog && said === "Close"));
+  const next = open.find(({ closes }) => !closes) ?? open[0];
+  next?.one.setAttribute("data-press", "");
+  return { key: next?.key ?? null, layer, rest: open.length - 1 };
+})()`;
+
+/**
+ * Fills what the form of what is marked needs, so that its button sends it; brings it into sight. From here on what
+ * happens is the work of the press. @returns where to press, or what is in the way.
+ */
+const AIM = `(async () => {
+  const { buttons } = window;
+  const one = document.querySelector("[data-press]");
+  for (const field of one.form?.querySelectorAll(":invalid") ?? []) {
+    const text = { email: "ada@example.org", url: "https://example.org/a", number: field.min || "1", date: "2030-01-01", time: "10:00" };
+    const value = field.tagName === "SELECT" ? [...field.options].find(({ value }) => value)?.value : (text[field.type] ?? "sample-of-text");
+    if (value === undefined || field.type === "checkbox" || field.type === "file") continue;
+    const { set } = Object.getOwnPropertyDescriptor(Object.getPrototypeOf(field), "value") ?? {};
+    set?.call(field, value);
+    field.dispatchEvent(new Event(field.tagName === "SELECT" ? "change" : "input", { bubbles: true }));
+  }
+  one.removeAttribute("data-press");
+  document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
+  one.setAttribute("data-pressed", "");
+  one.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
+  await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+  const box = [...one.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? one.getBoundingClientRect();
+  const [x, y] = [box.left + box.width / 2, box.top + box.height / 2];
+  const hit = document.elementFromPoint(x, y);
+  buttons.seen = null;
+  buttons.refused = [];
+  return { x, y, covered: hit && (one.contains(hit) || hit.closest("label")?.control === one) ? null : (hit?.outerHTML.slice(0, 80) ?? "the edge of the window") };
+})()`;
+
+/** What the press did first, or null. */
+const EFFECT = `new Promise((done) => {
+  const { buttons } = window;
+  const end = () => done(buttons.seen);
+  if (buttons.seen) return end();
+  const late = setTimeout(end, ${DEAD_AFTER_MS});
+  buttons.wake = () => { clearTimeout(late); end(); };
+})`;
+
+interface Next {
+  key: string | null;
+  layer: string;
+  rest: number;
+}
+
+interface Aim {
+  x: number;
+  y: number;
+  covered: string | null;
+}
+
+export interface Pressed {
+  count: number;
+  /** Of them, those that sent something. */
+  sent: number;
+  /** What was wrong, with the page and the button. */
+  found: string[];
+}
+
+/** Makes a visitor's pages ready to be pressed; before its first page is opened. */
+export const watchButtons = (page: Page) => page.addInitScript(WATCH);
+
+/**
+ * Opens a page and presses each of its buttons, those of the menus and dialogs that they open, too.
+ * @param done what was pressed already, on other views of the same page; grows.
+ */
+export async function pressAll(visitor: Visitor, base: string, path: string, done: Set<string>): Promise<Pressed> {
+  const { page } = visitor;
+  // What is around every page is pressed on one of them.
+  const within = path === FRAMED ? "body" : "main";
+  const pressed: Pressed = { count: 0, sent: 0, found: [] };
+  /** Who opened what lies on top, the last one last. */
+  const openers: { key: string; layer: string }[] = [];
+  const next = async () => (await page.evaluate(NEXT(within, [...done]))) as Next;
+  /** What lay on top is done, and so is what opened it. */
+  const leave = () => {
+    const opener = openers.pop();
+    if (opener) done.add(opener.key);
+    return opener !== undefined;
+  };
+  if (page.url() === "about:blank") await visitor.open(path);
+  else await go(page, path);
+  await visitor.settled();
+  for (let { key, layer, rest } = await next(); pressed.count < MOST_PRESSES; { key, layer, rest } = await next()) {
+    if (layer === "" && page.url() !== base + path) {
+      await go(page, path);
+      await visitor.settled();
+      continue;
+    }
+    while (openers.length > 0 && !openers.some((one) => one.layer === layer)) openers.pop();
+    if (key === null) {
+      if (!leave()) return pressed;
+      await page.keyboard.press("Escape");
+      await visitor.settled();
+      continue;
+    }
+    await press(visitor, `${path}: ${key}`, pressed);
+    const { layer: top } = await next();
+    if (top !== layer && top !== "") openers.push({ key, layer: top });
+    else {
+      done.add(key);
+      if (top === "" && layer !== "" && rest === 0) leave();
+    }
+  }
+  pressed.found.push(`${path}: more than ${MOST_PRESSES} presses`);
+  return pressed;
+}
+
+/** As a link of the page does, without loading it all again. */
+async function go(page: Page, path: string): Promise<void> {
+  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
+  await page.locator("main h1").first().waitFor();
+  await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
+}
+
+/** Presses what is marked, and adds what it did. */
+async function press({ page, settled }: Visitor, name: string, pressed: Pressed): Promise<void> {
+  const { x, y, covered } = (await page.evaluate(AIM)) as Aim;
+  if (covered === null) await page.mouse.click(x, y);
+  // What moved meanwhile, or lies below something, is pressed with more patience.
+  else await page.locator("[data-pressed]").click();
+  pressed.count++;
+  if (!(await page.evaluate(EFFECT))) pressed.found.push(`nothing follows from ${name}`);
+  await settled();
+  const refused = (await page.evaluate("window.buttons.refused")) as string[];
+  if (refused.length === 0) return;
+  pressed.sent++;
+  const said = page.getByText(REFUSAL).filter({ visible: true }).first();
+  await said.waitFor({ timeout: DEAD_AFTER_MS }).catch(() => {
+    pressed.found.push(`${name} does not say that ${refused.join(", ")} was refused`);
+  });
+}
