@@ -58,9 +58,9 @@ async function walk({ page, settled }: Visitor, site: string, paths: string[]): 
   for (const path of paths) {
     await page.evaluate(`history.pushState(null, "", ${JSON.stringify(pathname + path)})`);
     await settled();
-    const heading = page.locator("main h1").first();
-    if ((await page.getByRole("alert").count()) === 0) await heading.waitFor();
-    else found.push(`${path}: ${await page.getByRole("main").innerText()}`);
+    await page.locator("main h1, main [role=alert]").first().waitFor();
+    if ((await page.locator("main h1").count()) === 0)
+      found.push(`${path}: ${await page.locator("main").textContent()}`);
     for (const address of (await page.evaluate(OUTSIDE(site))) as string[]) found.push(`${path}: ${address}`);
   }
   return found;
