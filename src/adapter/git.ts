@@ -73,7 +73,7 @@ export interface Git {
   hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   addWorktree(worktree: NewWorktree): Promise<boolean>;
   /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
-  giveRepository(wish: AgentRepository): Promise<boolean>;
+  giveRepository(request: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
   /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
   removeBranch(repository: string, branch: string, from: string): Promise<void>;
@@ -128,7 +128,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     patch: (repository, range, options) => patchOf(git, repository, range, options),
     hunks: (repository, range, path) => hunksOf(git, repository, range, path),
     addWorktree: (worktree) => addWorktree(git, worktree),
-    giveRepository: (wish) => giveRepository(git, wish),
+    giveRepository: (request) => giveRepository(git, request),
     removeWorktree,
     async removeBranch(repository, branch, from) {
       for (const ref of [branch, from]) assertRef(ref);

@@ -1,5 +1,7 @@
 /** Mail through the operator's SMTP server. */
+
 import { conflict, messageOf, Problem } from "../core/errors.ts";
+import { membersOf } from "../core/is-object.ts";
 
 export interface MailerOptions {
   /** `smtp://user:password@host:587` (STARTTLS where the server has it) or `smtps://…`. */
@@ -37,9 +39,9 @@ export function createMailer({ url, from }: MailerOptions): (mail: Mail, signal:
       await Promise.race([transport.sendMail(mail), stopped.promise]);
     } catch (error) {
       if (signal.aborted) throw error;
-      const { responseCode = 0 } = error as { responseCode?: number };
+      const { responseCode } = membersOf(error);
       const why = messageOf(error).slice(0, 200);
-      throw new Problem(responseCode >= 500 ? 422 : 502, "mail_failed", `The mail could not be sent (${why}).`);
+      throw new Problem(Number(responseCode) >= 500 ? 422 : 502, "mail_failed", `The mail could not be sent (${why}).`);
     } finally {
       signal.removeEventListener("abort", stop);
       transport.close();

@@ -2,7 +2,7 @@
 
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";
-import type { Contributions, Core, Duty, Feature, FeatureDefinition } from "../feature/feature.ts";
+import type { Contributions, Core, Feature, FeatureDefinition } from "../feature/feature.ts";
 import type { InnerCall } from "../http/inner-call.ts";
 import type { Routes } from "../http/route-table.ts";
 import { createHousekeeping } from "./housekeeping.ts";
@@ -60,7 +60,7 @@ function listOf<Services, Event extends EventDefinition>(
     with(definition) {
       if (definitions.some(({ name }) => name === definition.name))
         throw new Error(`Two features are called ${definition.name}.`);
-      return listOf([...definitions, definition as AnyDefinition]);
+      return listOf([...definitions, definition]);
     },
     create: (core, api, patience = PATIENCE) => createComposition<Services>(definitions, core, api, patience),
   };
@@ -91,14 +91,13 @@ async function createComposition<Services>(
   }
   const all = [...features.values()];
   api.serve(all.flatMap(({ routes }) => routes ?? []));
-  const duties: Duty[] = all.flatMap((feature) => feature.duties ?? []);
   let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
   return {
     services: services as Services,
     contributions,
     async start() {
       for (const feature of all) await feature.start?.();
-      housekeeping = createHousekeeping(log, duties);
+      housekeeping = createHousekeeping(log, contributions.duties);
     },
     async resume() {
       await Promise.all(
@@ -142,6 +141,9 @@ function sumOf(
     },
     get jobs() {
       return all().flatMap(({ jobs }) => jobs ?? []);
+    },
+    get duties() {
+      return all().flatMap(({ duties }) => duties ?? []);
     },
     get prunes() {
       return all().flatMap(({ prunes }) => prunes ?? []);

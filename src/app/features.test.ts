@@ -57,7 +57,7 @@ describe("a feature added with one line", () => {
     expect(diary.owners).toEqual([`${made.id} → null`]);
     const { prunes } = app.contributions;
     const keep = () => DEFAULT_SETTINGS.retention;
-    void retentionDuty({ clock: systemClock, keep, prunes: () => prunes }).run(new AbortController().signal);
+    await retentionDuty({ clock: systemClock, keep, prunes: () => prunes }).run(new AbortController().signal);
     expect(diary.calls).toContain("pruned");
   });
 

@@ -1,8 +1,10 @@
 /** The configuration's options as flags of a command: `AGENT_IMAGE` is `--agent-image`. */
-import { type Command, Option } from "commander";
-import { type Config, flagOf, OPTIONS, type OptionName, readConfig } from "../core/config.ts";
 
-const names = Object.keys(OPTIONS) as OptionName[];
+import { type Command, Option } from "commander";
+import { type Config, flagOf, OPTIONS, readConfig } from "../core/config.ts";
+import { keysOf } from "../core/typed-keys.ts";
+
+const names = keysOf(OPTIONS);
 const camel = (flag: string) => flag.slice(2).replace(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** Adds the options; secrets have no flag, since others can read a process's arguments. */
@@ -28,7 +30,7 @@ export function addConfigFlags(command: Command): Command {
 
 /** The configuration from these parsed flags and the environment. @throws Problem 422. */
 export function configFrom(parsed: Record<string, unknown>): Config {
-  const flags: Partial<Record<OptionName, string>> = {};
+  const flags: Partial<Record<keyof typeof OPTIONS, string>> = {};
   for (const name of names) {
     const value = parsed[camel(flagOf(OPTIONS[name].env))];
     if (typeof value === "string") flags[name] = value;

@@ -50,7 +50,8 @@ async function demo(flags: DemoFlags): Promise<number> {
   const sandbox = await chooseDemoSandbox(configIn(place, {}));
   const code = await attempt(flags, place, sandbox, say);
   if (code !== "engine_failed") return code;
-  return (await attempt(flags, place, { kind: "process", why: "the container engine failed" }, say)) as number;
+  const again = await attempt(flags, place, { kind: "process", why: "the container engine failed" }, say);
+  return again === "engine_failed" ? 1 : again;
 }
 
 interface Place {

@@ -1,5 +1,5 @@
 /** What a failed command says: one line with the remedy for what can be expected, a trace for a broken invariant. */
-import { isProblem } from "../core/errors.ts";
+import { codeOf, isProblem } from "../core/errors.ts";
 
 const REMEDIES: readonly [codes: RegExp, text: string][] = [
   [
@@ -38,8 +38,8 @@ function fileFailure(error: unknown): string | undefined {
 /** The text for standard error, without its end of line. */
 export function failureText(error: unknown): string {
   if (isProblem(error)) return `skep: ${error.detail}`;
-  const code = (error as { code?: unknown } | null)?.code;
-  const known = typeof code === "string" ? REMEDIES.find(([codes]) => codes.test(code)) : undefined;
+  const code = codeOf(error);
+  const known = code ? REMEDIES.find(([codes]) => codes.test(code)) : undefined;
   if (known) return `skep: ${known[1]} (${code})`;
   const file = fileFailure(error);
   if (file) return file;

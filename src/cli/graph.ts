@@ -94,7 +94,7 @@ function defaultStore(root: string): string {
 
 /** Ends at once, when everything is written: the graph database is not closed in order. */
 function leave(code: number): never {
-  const { reallyExit } = process as unknown as { reallyExit: (code: number) => never };
+  const { reallyExit } = process;
   return reallyExit(code);
 }
 

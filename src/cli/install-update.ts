@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, linkSync, realpathSync, renameSync, rmSync } from "node:fs";
 import { type FileHandle, open, readFile, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { isProblem, messageOf, Problem } from "../core/errors.ts";
+import { codeOf, isProblem, messageOf, Problem } from "../core/errors.ts";
 import {
   compareVersions,
   MANIFEST_BYTES,
@@ -127,7 +127,7 @@ async function stage(staged: string, file: UpdateFile, from: string): Promise<vo
   try {
     handle = await open(staged, "wx", 0o755);
   } catch (error) {
-    if ((error as { code?: string }).code === "EEXIST")
+    if (codeOf(error) === "EEXIST")
       throw new Problem(409, "update_running", `Another update is at work. If none is, remove ${staged}.`);
     throw unwritable(staged, error);
   }

@@ -1,8 +1,10 @@
 /** Whether an executable works on this machine: it says its version, and a server of it answers over an empty folder. */
+
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../core/errors.ts";
+import { membersOf } from "../core/is-object.ts";
 
 const unhealthy = (why: string) => new Problem(422, "update_unhealthy", why);
 /** Characters of its output that are kept for the report. */
@@ -94,7 +96,7 @@ async function assertAnswers(url: string, version: string, signal: AbortSignal):
   const ask = async (path: string): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${url}${path}`, { signal });
     if (!answer.ok) throw unhealthy(`${path} answered ${answer.status}`);
-    return (await answer.json()) as Record<string, unknown>;
+    return membersOf(await answer.json());
   };
   await ask("/readyz");
   const status = await ask("/v1/status");

@@ -2,9 +2,11 @@
  * Configuration: one table of options. Each has an environment variable and a flag of the same name
  * (`AGENT_IMAGE`, `--agent-image`); a flag beats the environment, the environment the default. Read once, passed on.
  */
+
 import { resolve } from "node:path";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
+import { entriesOf } from "./typed-keys.ts";
 
 type Reader<T> = (text: string) => T | undefined;
 
@@ -55,8 +57,8 @@ const worded = <const T extends string>(env: string, about: string, ...words: [T
     ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
     accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
   });
-const flagged = (env: string, about: string, fallback: boolean) =>
-  option<boolean>({ env, about, accepts: "true or false", default: fallback, read: boolean });
+const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
+  option<boolean | D>({ env, about, accepts: "true or false", default: fallback, read: boolean });
 
 export const OPTIONS = {
   data: option<string>({
@@ -87,13 +89,11 @@ export const OPTIONS = {
     default: undefined,
     read: url,
   }),
-  authEnabled: option<boolean | undefined>({
-    env: "AUTH_ENABLED",
-    about: "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",
-    accepts: "true or false",
-    default: undefined,
-    read: boolean,
-  }),
+  authEnabled: flagged(
+    "AUTH_ENABLED",
+    "Ask for credentials. Unset: off where only this machine gets in (a loopback address, no proxy), else on.",
+    undefined,
+  ),
   engineInternalToken: option<string | undefined>({
     env: "ENGINE_INTERNAL_TOKEN",
     about: "Service-level key; 32 random bytes, URL-safe.",
@@ -176,7 +176,11 @@ export const OPTIONS = {
     read: url,
   }),
   allowHostShell: flagged("ALLOW_HOST_SHELL", "Let agents run commands on this host in the process sandbox.", false),
-  allowLocalRepositories: flagged("ALLOW_LOCAL_REPOSITORIES", "Let projects clone from paths of this host.", false),
+  allowLocalRepositories: flagged(
+    "ALLOW_LOCAL_REPOSITORIES",
+    "Let projects clone from paths of this host. Unset: only where this machine alone gets in, without credentials.",
+    undefined,
+  ),
   fetchAllow: option<string[]>({
     env: "FETCH_ALLOW",
     about: "Private addresses that agents may fetch.",
@@ -310,6 +314,8 @@ export interface Config extends Readonly<Values> {
   readonly sources: Readonly<Record<OptionName, Source>>;
   /** Whether credentials are asked for. */
   readonly authRequired: boolean;
+  /** Whether projects may be cloned from paths of this host. */
+  readonly localRepositories: boolean;
   /** Variables whose key is too short to be safe, on a server that only this machine reaches. */
   readonly weakKeys: readonly string[];
   /** Provider keys and addresses of the environment, by variable name (`ANTHROPIC_API_KEY`, `OLLAMA_BASE_URL`). */
@@ -342,7 +348,7 @@ export function readConfig(
 ): Config {
   const values: Record<string, unknown> = {};
   const sources: Record<string, Source> = {};
-  for (const [name, one] of Object.entries(OPTIONS) as [OptionName, Option<unknown>][]) {
+  for (const [name, one] of entriesOf<OptionName, Option<unknown>>(OPTIONS)) {
     const flag = flags[name];
     // An empty variable counts as unset, so that an empty token never becomes a credential.
     const raw = flag ?? (env[one.env]?.trim() ? env[one.env]?.trim() : undefined);
@@ -367,11 +373,13 @@ export function readConfig(
     Object.fromEntries(
       Object.entries(env).filter((pair): pair is [string, string] => names.test(pair[0]) && !!pair[1]?.trim()),
     );
+  const authRequired = config.authEnabled ?? reachable;
   return Object.freeze({
     ...config,
     data: resolve(config.data),
     sources: sources as Record<OptionName, Source>,
-    authRequired: config.authEnabled ?? reachable,
+    authRequired,
+    localRepositories: config.allowLocalRepositories ?? (!reachable && !authRequired),
     weakKeys: weakKeys.map((name) => OPTIONS[name].env),
     providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
     hostEnv: environment(HOST_VARIABLE),
@@ -382,7 +390,7 @@ export function readConfig(
 export function describeConfig(
   config: Config,
 ): { option: string; flag: string; value: string; source: Source; about: string }[] {
-  return (Object.entries(OPTIONS) as [OptionName, Option<unknown>][]).map(([name, one]) => {
+  return entriesOf<OptionName, Option<unknown>>(OPTIONS).map(([name, one]) => {
     const value = config[name];
     const shown =
       value === undefined ? "(unset)" : one.secret ? "(set)" : Array.isArray(value) ? value.join(",") : String(value);

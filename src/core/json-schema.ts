@@ -5,6 +5,7 @@
 
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
 import { isObject } from "./is-object.ts";
+import { ownJson } from "./own-json.ts";
 
 /** What is wrong with a schema, and where in it. */
 export interface SchemaProblem {
@@ -138,7 +139,7 @@ function referenceProblems(schema: unknown, visited: ReadonlyMap<object, SchemaP
 
 /** What of `value` does not fit the schema, in words for the model. @throws Error when the schema cannot be used. */
 export function schemaFaults(schema: object, value: unknown): string[] {
-  const copy = JSON.parse(JSON.stringify(schema)) as Schema;
+  const copy = ownJson<Schema>(JSON.stringify(schema));
   const { valid, errors } = new Validator(copy, "2020-12", false).validate(value);
   if (valid) return [];
   const leaves = errors.filter((error) => error.keyword !== "properties" && error.keyword !== "items");

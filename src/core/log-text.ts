@@ -1,3 +1,5 @@
+import { isObject, membersOf } from "./is-object.ts";
+
 /** A line of the log for people: time, level, what happened, and what it is about. */
 
 const LEVELS: Readonly<Record<number, readonly [word: string, colour: number]>> = {
@@ -14,7 +16,7 @@ const VALUE_CHARACTERS = 300;
 export function logText(line: string, colours: boolean): string {
   let entry: Record<string, unknown>;
   try {
-    entry = JSON.parse(line) as Record<string, unknown>;
+    entry = membersOf(JSON.parse(line));
   } catch {
     return line;
   }
@@ -22,7 +24,7 @@ export function logText(line: string, colours: boolean): string {
   const [word, colour] = LEVELS[Number(level)] ?? ["log", 2];
   const paint = (code: number, text: string) => (colours ? `\x1b[${code}m${text}\x1b[0m` : text);
   const fields = Object.entries(rest).map(([name, value]) => `${name}=${valueText(value)}`);
-  const why = typeof err === "object" && err !== null ? [errorText(err as Record<string, unknown>, Number(level))] : [];
+  const why = isObject(err) ? [errorText(err, Number(level))] : [];
   const at = typeof time === "string" ? clockTime(time) : "";
   const about = [...why, ...fields].join("  ");
   return `${paint(2, at)} ${paint(colour, word.padEnd(5))} ${oneLine(String(msg ?? ""))}${about ? `  ${paint(2, about)}` : ""}\n`;

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import fc from "fast-check";
-import { createMasker, createMasking } from "./masking.ts";
+import { createMasker, createMasking, maskedPreview, maskLong } from "./masking.ts";
 import { MAX_NEEDLE } from "./needles.ts";
 
 const VALUE = "sk-canary/0123+4567?a b=ü~é";
@@ -123,6 +123,28 @@ describe("masking", () => {
       }
       expect(masker.part(text, {})).toBe(mask(text));
     }
+  });
+
+  test("of a part that begins inside a value all but one of its characters may be hidden, and no more", () => {
+    const value = `${words(1)}${words(2)}`.slice(0, MAX_NEEDLE);
+    const one = createMasker({ ONE: value });
+    expect(one.part(`${value.slice(1)} right`, { before: true })).toBe(" right");
+    expect(one.part("right", { before: true })).toBe("");
+    expect(one.part(`${"left ".repeat(20)}${value.slice(0, -1)}`, { after: true })).toBe("left ".repeat(20));
+  });
+
+  test("a long text is masked in slices as in one piece, up to its last character", async () => {
+    for (const length of [100, 128 * 1024 - 10, 128 * 1024, 300_000]) {
+      const text = `${"x".repeat(length)}${VALUE}${"y".repeat(length)}${VALUE.slice(0, -1)}`;
+      expect((await maskLong(masker, text)) === mask(text)).toBe(true);
+    }
+  });
+
+  test("a preview shows at most four characters of each end, and a third of the value in all", () => {
+    const previews = { "": "…", "12345": "…", "123456": "1…6", "12345678901": "1…1", "123456789012": "12…12" };
+    for (const [value, preview] of Object.entries(previews)) expect(maskedPreview(value)).toBe(preview);
+    expect(maskedPreview("0123456789".repeat(10))).toBe("0123…6789");
+    expect(maskedPreview("🦊".repeat(6))).toBe("🦊…🦊");
   });
 
   test("a value is masked from the moment it is known, in streams under way too, until it is forgotten", () => {

@@ -1,10 +1,11 @@
+import { isOneOf } from "./typed-keys.ts";
 /** The moves of runs and steps. They are defined here only; code that changes a status calls `assertMove`. */
 
 export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
 /** How work ends: of runs, executions and jobs alike. */
 export const ENDS = ["succeeded", "failed", "cancelled"] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];
-export const isRunStatus = (word: string): word is RunStatus => (RUN_STATUSES as readonly string[]).includes(word);
+export const isRunStatus = (word: string): word is RunStatus => isOneOf(RUN_STATUSES, word);
 
 export const STEP_STATUSES = [
   "pending",
@@ -68,7 +69,7 @@ export function assertMove(kind: "run" | "step", from: string, to: string): void
   if (!known) throw new Error(`A ${kind} never moves from ${from} to ${to}.`);
 }
 
-export const isRunEnd = (status: RunStatus): boolean => (ENDS as readonly string[]).includes(status);
+export const isRunEnd = (status: RunStatus): boolean => isOneOf(ENDS, status);
 
 export const isStepEnd = (status: StepStatus): boolean => STEP_MOVES[status].length === 0;
 

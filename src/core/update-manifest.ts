@@ -39,7 +39,7 @@ const untrusted = (why: string) => new Problem(422, "update_untrusted", why);
 function publicKeyOf(key: string): KeyObject {
   const bytes = Buffer.from(key, "base64");
   if (bytes.byteLength !== 32)
-    throw untrusted("This build holds no release key. Give the publisher's with UPDATE_PUBLIC_KEY.");
+    throw untrusted("This build has no release key. Give the publisher's with UPDATE_PUBLIC_KEY.");
   return createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") } });
 }
 
@@ -50,7 +50,7 @@ function publicKeyOf(key: string): KeyObject {
 export function openManifest(text: string, key: string): UpdateManifest {
   const publicKey = publicKeyOf(key);
   const envelope = parse(text);
-  if (!Value.Check(Envelope, envelope)) throw untrusted("This is no update manifest.");
+  if (!Value.Check(Envelope, envelope)) throw untrusted("This is not an update manifest.");
   const bytes = Buffer.from(envelope.manifest, "base64");
   const signature = Buffer.from(envelope.signature, "base64");
   if (signature.byteLength !== 64 || !verify(null, Buffer.concat([DOMAIN, bytes]), publicKey, signature))

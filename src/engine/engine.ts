@@ -113,7 +113,7 @@ export function createEngine(deps: EngineDeps): Engine {
   let stopped = false;
   const sweep = async (): Promise<void> => {
     try {
-      const removed = await sandboxes.sweep((id) => scheduler.isActive(id) || pool.holds(id));
+      const removed = await pool.sweep();
       if (removed > 0) log.info({ removed }, "sandboxes left behind were removed");
     } catch (error) {
       log.debug({ err: error }, "no sweep: the container engine does not answer");
@@ -254,7 +254,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
 }
 
 /** Of a command that borrows nobody's sandbox. */
-const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} as AgentFile["config"] };
+const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} };
 
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {

@@ -44,7 +44,7 @@ export function readFrontMatter(text: string): FrontMatter {
   if (yaml.problems.length > 0) return { data: {}, body: parts.body, problems: yaml.problems, yaml };
   if (value === null || value === undefined) return { data: {}, body: parts.body, problems: [], yaml };
   if (typeof value !== "object" || Array.isArray(value)) {
-    const problem = { line: 2, column: 1, pointer: "", message: "The front matter holds `key: value` lines." };
+    const problem = { line: 2, column: 1, pointer: "", message: "The front matter must be `key: value` lines." };
     return { data: {}, body: parts.body, problems: [problem], yaml };
   }
   return { data: value as Record<string, unknown>, body: parts.body, problems: [], yaml };

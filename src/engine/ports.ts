@@ -34,7 +34,7 @@ export interface EnginePorts {
   turn(): Promise<void>;
   rows: ExecutionRows;
   models: ModelPort;
-  sandboxes: Pick<SandboxPool, "about" | "lease">;
+  sandboxes: Pick<SandboxPool, "about" | "lease" | "quiet">;
   clock: Clock;
   log: Logger;
   /** All values that must not be stored or shown. */

@@ -8,6 +8,7 @@ import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
 import { createLog } from "../core/log.ts";
 import { LOCAL_ADMIN } from "../http/caller.ts";
+import { dockerCut } from "../testing/crash/docker-cut.ts";
 import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel } from "../testing/hand-model.ts";
@@ -24,9 +25,15 @@ describe("the pool of sandboxes", () => {
   let stopped: Sandbox[];
   let idleMs: number;
   let pool: SandboxPool;
+  let left: string[] = [];
+  let isHeld: (executionId: string) => boolean;
   const near = createProcessSandboxes({ allowHostShell: true });
   const counting: SandboxDriver = {
     ...near,
+    async sweep(isLive) {
+      isHeld = isLive;
+      return { removed: 0, left };
+    },
     async start(spec, abort) {
       const real = await near.start(spec, abort);
       const sandbox: Sandbox = {
@@ -75,14 +82,63 @@ describe("the pool of sandboxes", () => {
     expect(started).toHaveLength(1);
   });
 
-  test("an engine that cannot pause it takes nothing from the work that is done", async () => {
+  test("where one could be neither paused nor removed, nothing works until a sweep has removed it", async () => {
     fresh();
-    const lease = pool.lease({ spec: specOf("s"), env: {}, signal });
+    const spec = specOf("s", { runId: "run_1" });
+    const lease = pool.lease({ spec, env: {}, signal });
     await lease.open();
-    started[0]!.freeze = () => Promise.reject(new Error("the engine is gone"));
-    await lease.sandbox.freeze();
+    const fails = () => Promise.reject(new Error("the engine fails."));
+    Object.assign(started[0]!, { freeze: fails, stop: fails });
+    left = ["run_1"];
+    const refusal = { status: 503, code: "sandbox_not_stopped" };
+    await expect(lease.sandbox.freeze()).rejects.toMatchObject({
+      ...refusal,
+      detail: expect.stringContaining("neither paused nor removed: the engine fails. Its processes"),
+    });
     await lease.release(false);
-    expect(stopped).toEqual(started);
+    await expect(pool.quiet(spec, signal)).rejects.toMatchObject(refusal);
+    await pool.quiet(specOf("s"), signal);
+    await pool.quiet(specOf("other", { runId: "run_2" }), signal);
+    left = [];
+    await pool.quiet(spec, signal);
+    // What a sweep finds of an earlier process counts as well.
+    left = ["run_3"];
+    await pool.sweep();
+    await expect(pool.quiet({ ...spec, runId: "run_3" }, signal)).rejects.toMatchObject(refusal);
+    left = [];
+    await Promise.all([pool.quiet({ ...spec, runId: "run_3" }, signal), pool.sweep()]);
+  });
+
+  test("what ended unpaused is waited for by the next work at its place, until that is called off", async () => {
+    fresh();
+    const spec = specOf("s", { runId: "run_1" });
+    const lease = pool.lease({ spec, env: {}, signal });
+    await lease.open();
+    const removed = Promise.withResolvers<void>();
+    started[0]!.stop = () => removed.promise;
+    const released = lease.release(false);
+    let waits = true;
+    const next = pool.quiet(spec, signal).then(() => {
+      waits = false;
+    });
+    await expect(pool.quiet(spec, AbortSignal.abort(new Error("cancelled")))).rejects.toThrow("cancelled");
+    const cancel = new AbortController();
+    const called = pool.quiet(spec, cancel.signal);
+    cancel.abort(new Error("called off"));
+    await expect(called).rejects.toThrow("called off");
+    expect(waits).toBe(true);
+    removed.resolve();
+    await Promise.all([released, next]);
+    // One that is paused is not waited for.
+    const other = pool.lease({ spec, env: {}, signal });
+    await other.open();
+    await other.sandbox.freeze();
+    const gone = Promise.withResolvers<void>();
+    started[1]!.stop = () => gone.promise;
+    const ending = other.release(false);
+    await pool.quiet(spec, signal);
+    gone.resolve();
+    await ending;
   });
 
   test("keeps it for the session's next turn, until its specification has changed or it has stopped", async () => {
@@ -102,9 +158,10 @@ describe("the pool of sandboxes", () => {
     const lease = pool.lease({ spec, env: {}, signal });
     await lease.open();
     await lease.release(true);
-    expect(pool.holds(spec.executionId)).toBe(true);
+    await pool.sweep();
+    expect(isHeld(spec.executionId)).toBe(true);
     await pool.close();
-    expect(pool.holds(spec.executionId)).toBe(false);
+    expect(isHeld(spec.executionId)).toBe(false);
   });
 
   test("stops it with its session, after the idle time, and at once where that is 0", async () => {
@@ -181,5 +238,43 @@ test.skipIf(!docker)(
     expect(await containers()).not.toContain(own!);
     chats.end(chat.id, false, LOCAL_ADMIN);
     while ((await containers()).length > 0) await Bun.sleep(20);
+  },
+);
+
+test.skipIf(!docker)(
+  "a step whose container can be neither paused nor removed is not at its end, over a restart, until it is stopped",
+  async () => {
+    const image = await testImage(docker!);
+    const folder = await mkdtemp(join(tmpdir(), "skep-way-"));
+    const way = await dockerCut(join(folder, "docker.sock"));
+    const model = createHandModel();
+    const env = { SANDBOX: "docker", AGENT_IMAGE: image, IMAGE_PULL: "false", DOCKER_HOST: way.address };
+    const rig = await rigs.started({
+      ...{ models: model, env, agents: { worker: "---\nname: Worker\ntools: [bash]\n---\nYou work." } },
+      pipelines: { one: "id: one\nname: One\nsteps: [{ id: write, agent: worker, input: Write. }]" },
+    });
+    const { id } = await rig.create("one");
+    const containers = async () => (await docker!.containers.list([`skep.run=${id}`])).length;
+    const waits = (count: number) =>
+      rig.event(
+        () => rig.events().filter(({ data }) => /^Waits: .*removed/.test(String(data["title"]))).length >= count,
+      );
+    const command = "(while :; do echo x >> late; sleep 0.05; done) >/dev/null 2>&1 & until [ -s late ]; do :; done";
+    (await model.next()).reply([{ tool: "bash", input: { command } }]);
+    const last = await model.next();
+    way.refuse(/^(POST .*\/pause|DELETE )/);
+    last.reply([{ tool: "complete", input: { summary: "Written." } }]);
+    await waits(1);
+    const { status, waiting_reason } = rig.services.runs.views.one(id, LOCAL_ADMIN);
+    expect([status, waiting_reason]).toEqual(["running", expect.stringContaining("neither paused nor removed")]);
+    await rig.restart();
+    await waits(2);
+    expect([rig.services.runs.views.one(id, LOCAL_ADMIN).status, await containers()]).toEqual(["running", 1]);
+    way.refuse(null);
+    expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+    expect([await containers(), rig.calls()]).toEqual([0, 2]);
+    await rig.close();
+    await way.cut();
+    await rm(folder, { recursive: true });
   },
 );

@@ -2,9 +2,11 @@
  * The sandboxes of executions. One is started when a tool first needs it and goes with its execution; that of a chat
  * stays for a while, so that what was started in it still runs at the next turn.
  */
+
+import { codeOf, messageOf, type Problem, unavailable } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Logger } from "../core/log.ts";
-import type { Sandbox, SandboxAbout, SandboxDriver, SandboxSpec } from "./sandbox.ts";
+import { placeOf, type Sandbox, type SandboxAbout, type SandboxDriver, type SandboxSpec } from "./sandbox.ts";
 
 export interface LeaseRequest {
   spec: SandboxSpec;
@@ -31,8 +33,13 @@ export interface SandboxPool {
   lease(request: LeaseRequest): Lease;
   /** Stops the one that waits for the session's next turn. */
   end(sessionId: string): void;
-  /** Whether a sandbox that this execution started is there. */
-  holds(executionId: string): boolean;
+  /**
+   * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
+   * @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`; the signal's reason.
+   */
+  quiet(place: Pick<SandboxSpec, "runId" | "sessionId">, signal: AbortSignal): Promise<void>;
+  /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
+  sweep(): Promise<number>;
   /** Stops all that wait, and keeps none from now on. */
   close(): Promise<void>;
 }
@@ -41,6 +48,8 @@ interface Kept {
   sandbox: Sandbox;
   spec: SandboxSpec;
   userId: string | undefined;
+  /** It cannot change its files any more. */
+  frozen?: boolean;
 }
 type Idle = Kept & { timer: ReturnType<typeof setTimeout> };
 
@@ -54,16 +63,68 @@ export interface SandboxPoolDeps {
 export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): SandboxPool {
   /** By session, the one that has waited longest first. */
   const idle = new Map<string, Idle>();
+  /** Executions whose sandbox is there. */
   const held = new Set<string>();
+  /** By place, the endings of sandboxes that may change its files until then. */
+  const leaving = new Map<string, Set<Promise<void>>>();
+  /** Places with a sandbox that could be neither paused nor removed, as far as the last sweep knows. */
+  let loose = new Set<string>();
+  let sweeping: Promise<number> | undefined;
   let closed = false;
 
-  async function stop({ sandbox, spec }: Kept): Promise<void> {
+  /** @param ending of a sandbox that may change the files of its place until then. */
+  async function leave(place: string, ending: Promise<void>): Promise<void> {
+    const all = leaving.get(place) ?? new Set();
+    leaving.set(place, all.add(ending));
+    await ending;
+    all.delete(ending);
+    if (all.size === 0) leaving.delete(place);
+  }
+  async function stop({ sandbox, spec, frozen }: Kept): Promise<void> {
     try {
       await sandbox.stop();
     } catch (err) {
       log.warn({ err, execution: spec.executionId }, "sandbox not stopped; it will be swept");
+      if (!frozen) loose.add(placeOf(spec));
     } finally {
       held.delete(spec.executionId);
+    }
+  }
+  async function sweepNow(): Promise<number> {
+    const before = loose;
+    // What cannot be stopped while this sweep looks is for the next one.
+    loose = new Set();
+    try {
+      const { removed, left } = await driver.sweep((executionId) => held.has(executionId));
+      for (const place of left) loose.add(place);
+      if (left.length > 0) log.warn({ places: left }, "sandboxes left behind cannot be removed; trying again");
+      return removed;
+    } catch (error) {
+      for (const place of before) loose.add(place);
+      throw error;
+    } finally {
+      sweeping = undefined;
+    }
+  }
+  const sweep = (): Promise<number> => {
+    sweeping ??= sweepNow();
+    return sweeping;
+  };
+  async function quiet(place: string): Promise<void> {
+    await Promise.all(leaving.get(place) ?? []);
+    await sweeping?.catch(() => {});
+    if (!loose.has(place)) return;
+    await sweep();
+    if (loose.has(place)) throw notStopped("The container of ended work cannot be removed");
+  }
+  /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`: what it works on is not to be kept yet. */
+  async function freeze(kept: Kept): Promise<void> {
+    try {
+      await kept.sandbox.freeze();
+      kept.frozen = true;
+    } catch (error) {
+      if (codeOf(error) === "docker_unavailable") throw error;
+      throw notStopped(`Its container can be neither paused nor removed: ${messageOf(error)}`);
     }
   }
   function takeIdle(sessionId: string): Kept | undefined {
@@ -75,7 +136,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
   }
   async function stopIdle(sessionId: string): Promise<void> {
     const found = takeIdle(sessionId);
-    if (found) await stop(found);
+    if (found) await leave(placeOf(found.spec), stop(found));
   }
   function keep(kept: Kept): void {
     const { sessionId } = kept.spec;
@@ -97,6 +158,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
 
   function lease({ spec, userId, env, signal }: LeaseRequest): Lease {
     let opening: Promise<Kept> | undefined;
+    let own: Kept | undefined;
     const start = async (): Promise<Kept> => {
       const found = await waiting(spec);
       if (found) return found;
@@ -109,12 +171,21 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
       }
     };
     // A start that failed is tried again by the next call.
-    const opened = (): Promise<Kept> => {
+    const opened = async (): Promise<Kept> => {
       opening ??= start().catch((error) => {
         opening = undefined;
         throw error;
       });
-      return opening;
+      own = await opening;
+      return own;
+    };
+    const end = async (wanted: boolean): Promise<void> => {
+      const kept = await opening?.catch(() => undefined);
+      // One that this turn did not need keeps waiting.
+      const left = kept ?? takeIdle(spec.sessionId);
+      if (!left) return;
+      if (wanted && !closed && idleMs() > 0) keep(left);
+      else await stop(left);
     };
     return {
       sandbox: lazy(
@@ -122,21 +193,10 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
         env,
         async () => (await opened()).sandbox,
         () => opening !== undefined,
-        // A container engine that fails does not lose what was done.
-        (sandbox) =>
-          sandbox.freeze().catch((err) => {
-            log.warn({ err, execution: spec.executionId }, "sandbox not paused; it will be swept");
-          }),
+        async () => freeze(await opened()),
       ),
       open: async () => void (await opened()),
-      async release(wanted) {
-        const kept = await opening?.catch(() => undefined);
-        // One that this turn did not need keeps waiting.
-        const left = kept ?? takeIdle(spec.sessionId);
-        if (!left) return;
-        if (wanted && !closed && idleMs() > 0) keep(left);
-        else await stop(left);
-      },
+      release: (wanted) => (own?.frozen ? end(wanted) : leave(placeOf(spec), end(wanted))),
     };
   }
 
@@ -145,13 +205,28 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     about: driver.about,
     lease,
     end: (sessionId) => void stopIdle(sessionId),
-    holds: (executionId) => held.has(executionId),
+    async quiet(place, signal) {
+      signal.throwIfAborted();
+      const stopped = Promise.withResolvers<never>();
+      const stop = () => stopped.reject(signal.reason);
+      signal.addEventListener("abort", stop, { once: true });
+      await Promise.race([quiet(placeOf(place)), stopped.promise]).finally(() => {
+        signal.removeEventListener("abort", stop);
+      });
+    },
+    sweep,
     async close() {
       closed = true;
       await Promise.all([...idle.keys()].map(stopIdle));
     },
   };
 }
+
+const notStopped = (what: string): Problem =>
+  unavailable(
+    "sandbox_not_stopped",
+    `${what.replace(/[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, restart the container engine.`,
+  );
 
 /** The execution that started it only names it; all else must be the same. */
 const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>
@@ -163,7 +238,7 @@ function lazy(
   env: Readonly<Record<string, string>>,
   open: () => Promise<Sandbox>,
   isOpen: () => boolean,
-  freeze: (sandbox: Sandbox) => Promise<void>,
+  freeze: () => Promise<void>,
 ): Sandbox {
   return {
     capabilities,
@@ -175,7 +250,7 @@ function lazy(
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
     exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
-    freeze: async () => (isOpen() ? freeze(await open()) : undefined),
+    freeze: async () => (isOpen() ? freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),
   };

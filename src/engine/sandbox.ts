@@ -147,6 +147,16 @@ export interface Sandbox {
 /** Takes a command line as its argument: `["sh", "-c", SHELL, "sh", line]`. bash when the image has it, else sh. */
 export const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -c "$1"; else exec sh -c "$1"; fi';
 
+export interface Swept {
+  /** How many. */
+  removed: number;
+  /** The places (`placeOf`) of those that could not be removed: they may still change its files. */
+  left: string[];
+}
+
+/** Whose files a sandbox works on: its run's, or those of its session alone. */
+export const placeOf = ({ runId, sessionId }: Pick<SandboxSpec, "runId" | "sessionId">): string => runId ?? sessionId;
+
 export interface SandboxDriver {
   /** For people: in the status, in the log. */
   readonly name: string;
@@ -155,6 +165,6 @@ export interface SandboxDriver {
   about(spec: SandboxSpec): Promise<SandboxAbout>;
   /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox>;
-  /** Removes containers of this instance whose execution `isLive` denies. Returns how many. */
-  sweep(isLive: (executionId: string) => boolean): Promise<number>;
+  /** Removes containers of this instance whose execution `isLive` denies. Throws when the engine does not answer. */
+  sweep(isLive: (executionId: string) => boolean): Promise<Swept>;
 }

@@ -10,7 +10,7 @@ import type { SandboxSpec } from "./sandbox.ts";
 import type { Lease } from "./sandbox-pool.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
-const PASSING = new Set(["docker_unavailable", "sandbox_lost", "workspace_busy", "disk_full"]);
+const PASSING = new Set(["docker_unavailable", "sandbox_lost", "sandbox_not_stopped", "workspace_busy", "disk_full"]);
 const BACK_OFF_MS = 5_000;
 const COMMAND_GRACE_MS = 10_000;
 /** What the database and the file system say of a disk that is full or fails. */
@@ -44,6 +44,7 @@ export async function workOn(
     const work = workOf(execution, ports, agent);
     const token = execution.command ? null : ports.tokens.issue(execution);
     const secrets = ports.secretsOf(execution);
+    await ports.sandboxes.quiet(execution, signal);
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
@@ -61,7 +62,11 @@ export async function workOn(
     if (takesTurns) {
       await lease.release(true);
       lease = undefined;
-    } else await lease.sandbox.freeze();
+    } else {
+      // What is kept as its result is what it was when it ended: where nothing stops its processes, it waits.
+      await lease.sandbox.freeze();
+      await ports.sandboxes.quiet(execution, signal);
+    }
     await ports.workspaces.commit(execution, ending.text);
     // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
     rows.finish(execution, ending);

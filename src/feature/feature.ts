@@ -82,6 +82,7 @@ export interface Contributions {
   /** Attachments of messages, whichever feature keeps them. */
   readonly attachments: Attachments;
   readonly jobs: readonly JobDefinition[];
+  readonly duties: readonly Duty[];
   readonly prunes: readonly Prune[];
   /** Kinds of events of all features. */
   readonly events: EventCatalogue;
@@ -106,11 +107,11 @@ export interface Duty {
   run(signal: AbortSignal): void | Promise<void>;
 }
 
-/** Removes old rows, a bounded number at a time; called every hour. */
+/** Removes old rows, a bounded number at a time (`store/remove-old.ts`); called every hour. */
 export interface Prune {
   /** How long rows are kept: the setting that says so, a number of days, or null where `run` knows by itself. */
   keep: keyof Settings["retention"] | number | null;
-  /** @param before ms since the epoch; older rows go. */
+  /** @param before ms since the epoch; older rows go. @returns true to be called again soon: there may be more. */
   run(before: number): unknown;
 }
 

@@ -2,9 +2,11 @@
  * Access tokens: JWTs of 15 minutes, HS256 and nothing else, signed with the instance's own random key. A token only
  * names its session; whether that lives, and what its user may, is read from the database at each request.
  */
+
 import { createHash } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
+import { membersOf } from "../core/is-object.ts";
 import { lazy } from "../core/lazy.ts";
 import { LIMITS } from "../core/limits.ts";
 
@@ -46,7 +48,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
         currentDate: new Date(clock.now()),
       });
       if (!claims) return undefined;
-      const { sub, sid } = claims as { sub?: unknown; sid?: unknown };
+      const { sub, sid } = claims;
       return typeof sub === "string" && typeof sid === "string" ? { userId: sub, sessionId: sid } : undefined;
     },
   };
@@ -56,7 +58,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
 function kidOf(token: string): unknown {
   const [header = ""] = token.split(".", 1);
   try {
-    return (JSON.parse(Buffer.from(header, "base64url").toString("utf8")) as { kid?: unknown } | null)?.kid;
+    return membersOf(JSON.parse(Buffer.from(header, "base64url").toString("utf8")))["kid"];
   } catch {
     return undefined;
   }

@@ -11,7 +11,7 @@ export function inNetworks(address: string, networks: readonly string[]): boolea
     try {
       const [range, bits] = network.includes("/") ? ipaddr.parseCIDR(network) : [ipaddr.process(network), -1];
       if (range.kind() !== parsed.kind()) return false;
-      return bits < 0 ? range.toString() === parsed.toString() : parsed.match(range as never, bits);
+      return bits < 0 ? range.toString() === parsed.toString() : parsed.match(range, bits);
     } catch {
       return false;
     }

@@ -202,7 +202,7 @@ function innerOf(
   return new Request(`http://skep.internal${path}${search}`, {
     method,
     headers: request.headers,
-    body: bytes as Uint8Array<ArrayBuffer> | null,
+    body: bytes,
     signal: request.signal,
   });
 }

@@ -89,7 +89,7 @@ export const cursorAfter = (key: string): string => Buffer.from(JSON.stringify([
 
 function decodeCursor(cursor: string): string {
   try {
-    const [version, key] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8")) as unknown[];
+    const [version, key]: unknown[] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
     if (version === 1 && typeof key === "string") return key;
   } catch {
     // Falls through to the same answer as for a well-formed cursor from elsewhere.

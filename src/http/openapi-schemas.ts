@@ -19,7 +19,7 @@ function mapInside(schema: Schema, change: (inner: Schema) => Schema): Schema {
   for (const keyword of ["items", "additionalProperties", "not", "if", "then", "else", "contains"])
     if (keyword in schema) result[keyword] = one(schema[keyword]);
   for (const keyword of ["anyOf", "oneOf", "allOf", "prefixItems"])
-    if (Array.isArray(schema[keyword])) result[keyword] = (schema[keyword] as unknown[]).map(one);
+    if (Array.isArray(schema[keyword])) result[keyword] = schema[keyword].map(one);
   for (const keyword of ["properties", "patternProperties", "$defs"])
     if (isSchema(schema[keyword]))
       result[keyword] = Object.fromEntries(Object.entries(schema[keyword]).map(([name, inner]) => [name, one(inner)]));
@@ -59,9 +59,7 @@ function withNull(schema: Schema): Schema {
 function plainUnion(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
-  const options = (anyOf as Schema[]).filter(
-    ({ format }) => !["integer", "numeric", "boolean"].includes(String(format)),
-  );
+  const options = anyOf.filter(({ format }) => !["integer", "numeric", "boolean"].includes(String(format)));
   const constants = options.map((option) => option["const"]);
   if (constants.every((value) => typeof value === "string")) return { ...rest, type: "string", enum: constants };
   return options.length === 1 ? { ...rest, ...options[0] } : { ...rest, anyOf: options };

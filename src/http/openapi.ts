@@ -1,7 +1,9 @@
 /** The OpenAPI 3.1 document, made from the routes themselves, with what the gate adds: problems, access, headers. */
+
 import { toOpenAPISchema } from "@elysiajs/openapi";
 import type { AnyElysia } from "elysia";
 import type { EventCatalogue } from "../core/events.ts";
+import { keysOf } from "../core/typed-keys.ts";
 import { eventSchemas } from "./openapi-events.ts";
 import { listsOf, nameSchemas, plainSchema, type Schema } from "./openapi-schemas.ts";
 import { operationName } from "./operation-names.ts";
@@ -109,7 +111,7 @@ function problemsOf(route: RouteEntry | undefined, method: string, path: string,
     Unavailable: true,
     Other: true,
   };
-  return (Object.keys(possible) as ProblemName[]).filter((name) => possible[name]);
+  return keysOf(possible).filter((name) => possible[name]);
 }
 
 function describe(operation: Operation, table: RouteTable, method: string, path: string): void {

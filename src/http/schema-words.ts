@@ -9,7 +9,7 @@ const WORDS_MAX = 20;
 
 /** E.g. `one of low, high`, `a whole number from 1 to 10`, `text of at most 64 characters or null`. */
 export function acceptedWords(schema: TSchema): string {
-  return joined(variantsOf(schema as Loose));
+  return joined(variantsOf(schema));
 }
 
 /** What is wrong with a value: `is required`, `is not known`, `must be …`. Without the dot of a sentence. */
@@ -56,7 +56,7 @@ function wordsOf(schema: Loose): string {
     case "array":
       return `a list${amountOf(schema, "minItems", "maxItems", "entries")}`;
     case "object":
-      return "an object";
+      return `an object${amountOf(schema, "minProperties", "maxProperties", "members")}`;
     case "string":
       return textOf(schema, described);
     default:

@@ -1,6 +1,7 @@
 /** Writing a backup in a process of its own: copying the database blocks its thread while it runs. */
+import { dirname } from "node:path";
 import { isProblem, messageOf, Problem } from "../core/errors.ts";
-import { type BackupReport, bytesToPack, writeBackup } from "./backup.ts";
+import { type BackupReport, bytesToPack, makeFolder, writeBackup } from "./backup.ts";
 
 interface Order {
   data: string;
@@ -9,7 +10,8 @@ interface Order {
 type Message =
   | { kind: "progress"; files: number; bytes: number; total: number }
   | { kind: "done"; report: BackupReport }
-  | { kind: "failed"; code: string; detail: string };
+  | { kind: "refused"; status: number; code: string; detail: string }
+  | { kind: "broken"; trace: string };
 
 export interface BackupWriterOptions {
   signal: AbortSignal;
@@ -24,6 +26,7 @@ export function runBackupWorker(): void {
   process.on("disconnect", () => process.exit(0));
   process.on("message", async ({ data, file }: Order) => {
     try {
+      makeFolder(dirname(file));
       const total = bytesToPack(data, { withoutKeys: true });
       let shown = 0;
       const report = await writeBackup(data, file, {
@@ -36,15 +39,16 @@ export function runBackupWorker(): void {
       });
       send({ kind: "done", report });
     } catch (error) {
-      const code = isProblem(error) ? error.code : "not_written";
-      send({ kind: "failed", code, detail: messageOf(error) });
+      if (isProblem(error)) send({ kind: "refused", status: error.status, code: error.code, detail: error.detail });
+      else send({ kind: "broken", trace: (error instanceof Error && error.stack) || messageOf(error) });
     }
   });
 }
 
 /**
  * @param command line of a backup worker.
- * @returns what writes a backup without keys. @throws Problem 422 with what is in the way; rejects once it is aborted.
+ * @returns what writes a backup without keys. @throws Problem as `writeBackup`, 500 `backup_killed`; rejects once it is
+ * aborted.
  */
 export const createBackupWriter =
   (command: readonly string[], data: string) =>
@@ -56,17 +60,21 @@ export const createBackupWriter =
         ipc(message: Message) {
           if (message.kind === "progress") return progress(message);
           if (message.kind === "done") resolve(message.report);
-          else reject(new Problem(422, message.code, message.detail));
+          else if (message.kind === "refused") reject(new Problem(message.status, message.code, message.detail));
+          else reject(new Error(`the backup's process failed: ${message.trace}`));
           child.kill("SIGKILL");
         },
         onExit(_, code, killedBy) {
           signal.removeEventListener("abort", stop);
           // Has no effect once it has answered.
           if (signal.aborted) reject(signal.reason);
-          else reject(new Error(`the backup's process ended (${killedBy ?? code})`));
+          else reject(new Problem(500, "backup_killed", killedText(killedBy ?? `exit code ${code}`)));
         },
       });
       const stop = () => child.kill("SIGKILL");
       signal.addEventListener("abort", stop, { once: true });
       child.send({ data, file } satisfies Order);
     });
+
+const killedText = (how: string | number): string =>
+  `The process that wrote the backup ended (${how}), as when memory runs out. Nothing of it was kept: make it again.`;

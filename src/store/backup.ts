@@ -4,9 +4,11 @@
  */
 import {
   closeSync,
+  constants,
   createReadStream,
   createWriteStream,
   existsSync,
+  fstatSync,
   fsyncSync,
   lstatSync,
   mkdirSync,
@@ -16,6 +18,7 @@ import {
   readlinkSync,
   renameSync,
   rmSync,
+  type Stats,
   symlinkSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -49,9 +52,31 @@ export interface BackupOptions {
 
 const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
+const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/;
+const MISSING = /^(ENOENT|ENOTDIR|EEXIST)$/;
+const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_(READONLY|CANTOPEN|PERM)\w*)$/;
+const DISK = /^(E[A-Z0-9]+|SQLITE_IOERR\w*)$/;
+
+/**
+ * What the operating system refused, as a sentence with the remedy; anything else comes back as it is.
+ * @param what could not be done, e.g. "The backup cannot be written".
+ */
+function storageFailure(error: unknown, what: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof Problem || code === undefined) return error;
+  const why = `${what}: ${messageOf(error).replace(/\.$/, "")}`;
+  if (FULL.test(code))
+    return new Problem(507, "disk_full", `${why}. The disk is full: free about as much as the data folder takes.`);
+  if (MISSING.test(code)) return failed("no_folder", `${why}. Name a folder that exists.`);
+  if (DENIED.test(code)) return failed("not_permitted", `${why}. Check who may read and write there.`);
+  if (DISK.test(code)) return new Problem(500, "disk_failed", `${why}. See the system's log for what ails the disk.`);
+  return error;
+}
+
 /**
  * Writes a gzipped tar, for its owner alone; it appears under its name only when it is whole.
- * @throws Problem 422 without a database in the folder, when the file already exists, or cannot be written.
+ * @throws Problem 422 without a database in the folder, when the file already exists, or may not be written; 507
+ * `disk_full`, 500 `disk_failed`.
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
   if (!existsSync(join(data, DATABASE)))
@@ -67,6 +92,8 @@ export async function writeBackup(data: string, file: string, options: BackupOpt
     closeSync(descriptor);
     renameSync(draft, file);
     return report;
+  } catch (error) {
+    throw storageFailure(error, "The backup cannot be written");
   } finally {
     rmSync(aside, { recursive: true, force: true });
   }
@@ -77,18 +104,37 @@ export function bytesToPack(data: string, { withoutKeys }: Pick<BackupOptions, "
   const sizeOf = (path: string): number => {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0;
-    return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
+    return namesIn(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
   };
   return [DATABASE, ...PARTS]
     .filter((part) => part !== KEYS || !withoutKeys)
     .reduce((sum, part) => sum + sizeOf(join(data, part)), 0);
 }
 
+/** None when the folder was removed meanwhile, as those of runs are. */
+function namesIn(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (MISSING.test(codeOf(error) ?? "")) return [];
+    throw error;
+  }
+}
+
+/** @throws Problem as `writeBackup`. */
+export function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    throw storageFailure(error, `${path} cannot be made`);
+  }
+}
+
 function scratchBeside(file: string): string {
   try {
     return mkdtempSync(join(dirname(resolve(file)), `.${basename(file)}-`));
   } catch (error) {
-    throw failed("not_writable", `${dirname(resolve(file))} cannot be written (${reasonOf(error)}).`);
+    throw storageFailure(error, `${dirname(resolve(file))} cannot be written`);
   }
 }
 
@@ -101,6 +147,7 @@ function copyDatabase(from: string, to: string): void {
       db.close();
     }
   } catch (error) {
+    if (!/^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? "")) throw error;
     throw failed("database_unreadable", `The database could not be copied: ${messageOf(error)}. See: skep doctor`);
   }
 }
@@ -133,9 +180,7 @@ async function packed(data: string, database: string, draft: string, options: Ba
   } catch (error) {
     archive.destroy();
     await written.catch(() => {});
-    throw error instanceof Problem
-      ? error
-      : failed("not_written", `The backup could not be written (${reasonOf(error)}).`);
+    throw error;
   }
   return report;
 }
@@ -147,7 +192,7 @@ async function addTree(archive: Pack, path: string, name: string, count: (added:
   if (!stat) return;
   if (stat.isDirectory()) {
     archive.entry({ name: `${name}/`, type: "directory", mode: stat.mode & 0o777 });
-    for (const entry of readdirSync(path)) await addTree(archive, join(path, entry), `${name}/${entry}`, count);
+    for (const entry of namesIn(path)) await addTree(archive, join(path, entry), `${name}/${entry}`, count);
   } else if (stat.isSymbolicLink()) {
     archive.entry({ name, type: "symlink", linkname: readlinkSync(path) });
   } else if (stat.isFile()) {
@@ -161,25 +206,41 @@ const ZEROS = new Uint8Array(64 * 1024);
 
 /** A file that is changed meanwhile keeps the length it was found with; one that is gone is left out. */
 async function addFile(archive: Pack, path: string, name: string, count: Counted): Promise<void> {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat?.isFile()) return;
+  const file = openFile(path);
+  if (!file) return;
+  const { descriptor, stat } = file;
   const { size } = stat;
   await new Promise<void>((done, fail) => {
     const header = { name, size, mode: stat.mode & 0o777, mtime: stat.mtime };
     const entry = archive.entry(header, (error) => (error ? fail(error) : done())) as unknown as NodeJS.WritableStream;
-    void fillEntry(entry, path, size).then(() => entry.end(), fail);
-  });
+    void fillEntry(entry, descriptor, size).then(() => entry.end(), fail);
+  }).finally(() => closeSync(descriptor));
   count.files += 1;
   count.bytes += size;
 }
 
-async function fillEntry(entry: NodeJS.WritableStream, path: string, size: number): Promise<void> {
+/** @returns nothing for what is no file, or no longer there. */
+function openFile(path: string): { descriptor: number; stat: Stats } | undefined {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR|ELOOP|ENXIO)$/.test(codeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+  const stat = fstatSync(descriptor);
+  if (stat.isFile()) return { descriptor, stat };
+  closeSync(descriptor);
+  return undefined;
+}
+
+async function fillEntry(entry: NodeJS.WritableStream, descriptor: number, size: number): Promise<void> {
   const write = async (bytes: Uint8Array) => {
     if (!entry.write(bytes)) await new Promise((drained) => entry.once("drain", drained));
   };
   let left = size;
   if (size > 0)
-    for await (const chunk of createReadStream(path, { end: size - 1 })) {
+    for await (const chunk of createReadStream("", { fd: descriptor, autoClose: false, start: 0, end: size - 1 })) {
       left -= (chunk as Buffer).length;
       await write(chunk as Buffer);
     }
@@ -230,7 +291,8 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
   } catch (error) {
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true, force: true });
     if (!wasThere) rmSync(data, { recursive: true, force: true });
-    if (error instanceof Problem) throw error;
+    const failure = storageFailure(error, "The backup cannot be restored");
+    if (failure instanceof Problem) throw failure;
     throw failed("no_backup", `${file} is not a whole backup of Skep (${reasonOf(error)}). Nothing was restored.`);
   }
 }
@@ -248,8 +310,7 @@ function assertDatabase(path: string, file: string): void {
   if (!existsSync(path)) throw failed("no_backup", `${file} holds no database. Nothing was restored.`);
   const db = new Database(path, { readonly: true });
   try {
-    const [found] = db.pragma("quick_check") as { quick_check: string }[];
-    if (found?.quick_check !== "ok")
+    if (db.pragma("quick_check", { simple: true }) !== "ok")
       throw failed("damaged", `The database in ${file} is damaged. Nothing was restored.`);
   } finally {
     db.close();

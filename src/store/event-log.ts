@@ -1,8 +1,10 @@
 /** Reading the durable event log, and keeping it bounded. */
+
 import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
 import type { EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import { entriesOf } from "../core/typed-keys.ts";
 import type { Store } from "./store.ts";
 
 export interface EventFilter {
@@ -44,7 +46,7 @@ export interface EventLog {
   /** Gives a user's events to another user, or to administrators only. */
   handOver(from: string, to: string | null): void;
   /** Removes what is older than the limits say. Returns how many. */
-  prune(): number;
+  prune(): boolean;
 }
 
 /** True if the event passes the filter. */
@@ -61,7 +63,8 @@ export function matches(event: Omit<SkepEvent, "data">, filter: EventFilter): bo
 
 function rawOf(row: EventRow): RawEvent {
   const { id, kind, at, data, ...refs } = row;
-  const known = Object.fromEntries(Object.entries(refs).filter(([, value]) => value !== null)) as EventRefs;
+  const known: EventRefs = {};
+  for (const [name, value] of entriesOf(refs)) if (value !== null) known[name] = value;
   return { id, kind, at, ...known, data };
 }
 
@@ -112,11 +115,13 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
       const events: SkepEvent[] = [];
       const own = INDEXED.filter((name) => filter[name] !== undefined);
       const where = ["id < ?", ...own.map((name) => `${name} = ?`)].join(" AND ");
-      const chunk = store.statement(`SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${CHUNK_ROWS}`);
+      const chunk = store.statement<EventRow>(
+        `SELECT * FROM events WHERE ${where} ORDER BY id DESC LIMIT ${CHUNK_ROWS}`,
+      );
       const values = own.map((name) => filter[name]);
       let before = start ?? lastId() + 1;
       for (let rows = 0, characters = 0; rows < PAGE_ROWS && characters < PAGE_CHARACTERS; ) {
-        const read = chunk.all(before, ...values) as EventRow[];
+        const read = chunk.all(before, ...values);
         for (const row of read) {
           const event = rawOf(row);
           rows++;
@@ -138,14 +143,13 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
     },
     prune() {
       const oldest = lastId() - LIMITS.eventKeepRows;
-      return store.write(
-        () =>
-          sqlite
-            .prepare(
-              "DELETE FROM events WHERE id IN (SELECT id FROM events WHERE id <= ? OR at < ? ORDER BY id LIMIT 20000)",
-            )
-            .run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)).changes,
+      // Events get older with their ids: the first ones tell whether there is anything to do.
+      const remove = sqlite.prepare(
+        `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
+           AND (id <= ? OR at < ?)`,
       );
+      const { changes } = store.write(() => remove.run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)));
+      return changes === LIMITS.pruneRows;
     },
   };
 }

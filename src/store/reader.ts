@@ -37,7 +37,7 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
   });
   const read = (text: string, values: Value[]) => {
     const { decoded, columns } = made();
-    const rows = statement(text).all(...values) as Record<string, unknown>[];
+    const rows = statement<Record<string, unknown>>(text).all(...values);
     for (const row of rows)
       for (const name of decoded)
         if (row[name] !== null) row[name] = columns[name]!.mapFromDriverValue(row[name] as never);

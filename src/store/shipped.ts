@@ -2,8 +2,10 @@
  * Shipped agents, skills and pipelines, put into the data folder at the first start. Later versions add what is new and
  * renew what nobody touched; a file that was edited or deleted stays so.
  */
+
 import { createHash } from "node:crypto";
 import { eq } from "drizzle-orm";
+import { ownJson } from "../core/own-json.ts";
 import type { Store } from "./store.ts";
 import { facts } from "./tables/foundation.ts";
 import type { TextFolder } from "./text-folder.ts";
@@ -17,7 +19,7 @@ const digest = (text: string): string => createHash("sha256").update(text).diges
 /** What we wrote reads as JSON: where it does not, a page of the database was overwritten. */
 function parsed(value: string): Record<string, string> {
   try {
-    return JSON.parse(value) as Record<string, string>;
+    return ownJson<Record<string, string>>(value);
   } catch (cause) {
     throw Object.assign(new Error("a stored fact is not JSON", { cause }), { code: "SQLITE_CORRUPT" });
   }

@@ -7,19 +7,20 @@ import type Database from "better-sqlite3";
 /** Texts kept; lists of values inside a text make it vary. */
 const MOST = 500;
 
-export type Prepare = (text: string) => Database.Statement;
+/** @typeParam Row what the text selects: the one place that says so, since nothing can check it. */
+export type Prepare = <Row = unknown>(text: string) => Database.Statement<unknown[], Row>;
 
 /** A `prepare` that remembers. Only for callers that run a statement to its end at once. */
 export function createStatementCache(sqlite: Database.Database): Prepare {
   const known = new Map<string, Database.Statement>();
-  return (text) => {
+  return <Row>(text: string) => {
     const found = known.get(text);
     if (found) {
       // The last caller may have asked for rows as arrays or for single values.
       if (found.reader) found.raw(false).pluck(false);
-      return found;
+      return found as Database.Statement<unknown[], Row>;
     }
-    const made = sqlite.prepare(text);
+    const made = sqlite.prepare<unknown[], Row>(text);
     if (known.size >= MOST) known.clear();
     known.set(text, made);
     return made;
@@ -28,4 +29,4 @@ export function createStatementCache(sqlite: Database.Database): Prepare {
 
 /** The same database with that `prepare`. */
 export const withPrepare = (sqlite: Database.Database, prepare: Prepare): Database.Database =>
-  Object.create(sqlite, { prepare: { value: prepare } }) as Database.Database;
+  Object.create(sqlite, { prepare: { value: prepare } });

@@ -168,7 +168,7 @@ describe("store", () => {
     const db = new Database(fresh());
     migrate(db, null);
     const tables = db.prepare("SELECT name, sql FROM sqlite_schema").all();
-    db.exec("DELETE FROM migrations");
+    db.exec("DELETE FROM migrations WHERE name = '0001-schema'");
     const step = db.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, '2026-01-01T00:00:00.000Z')");
     step.run("0001-foundation");
     for (let n = 100; n < 150; n++) step.run(`0${n}-step`);

@@ -22,9 +22,11 @@ const tables = exported.filter((one): one is SQLiteTable => is(one, SQLiteTable)
 
 const sqlite = new Database(":memory:");
 migrate(sqlite, null);
-const made = (sqlite.prepare("SELECT name FROM sqlite_master WHERE type = 'table'").pluck().all() as string[]).filter(
-  (name) => !name.startsWith("sqlite_"),
-);
+const made = sqlite
+  .prepare<unknown[], string>("SELECT name FROM sqlite_master WHERE type = 'table'")
+  .pluck()
+  .all()
+  .filter((name) => !name.startsWith("sqlite_"));
 /** What knows about migrations is not itself made by one; the indexes of memories and documents are asked in SQL, for their full text. */
 const BY_HAND = ["migrations", ...made.filter((name) => /^(memory|document)_|_trigrams/.test(name))];
 

@@ -44,9 +44,9 @@ export const anyOf = (terms: readonly string[]): string => terms.map((term) => `
  * @param table an FTS5 table.
  */
 export function* wordQueries(statement: Prepare, table: string, query: string): Generator<WordQuery> {
-  const rowsOf = statement(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ?)`);
+  const rowsOf = statement<number>(`SELECT count(*) FROM (SELECT 1 FROM ${table} WHERE ${table} MATCH ? LIMIT ?)`);
   const counted = termsOf(query)
-    .map((term) => ({ term, rows: rowsOf.pluck().get(anyOf([term]), UNRANKED_ABOVE + 1) as number }))
+    .map((term) => ({ term, rows: rowsOf.pluck().get(anyOf([term]), UNRANKED_ABOVE + 1)! }))
     .filter(({ rows }) => rows > 0)
     .sort((a, b) => a.rows - b.rows);
   const [rarest] = counted;

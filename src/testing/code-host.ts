@@ -213,7 +213,8 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     if (path === "/user") return userOf(APP_LOGIN);
     if (path === "/user/repos") return Number(query.get("page") ?? 1) > 1 ? [] : [repositoryOf()];
     if (path.startsWith("/users/")) return userOf(decodeURIComponent(path.slice("/users/".length)));
-    if (path.startsWith(`/repos/${repository}`))
+    // The name of a repository is the same in capitals.
+    if (path.toLowerCase().startsWith(`/repos/${repository}`))
       return inRepository(method, path.slice(`/repos/${repository}`.length), body, query);
     return undefined;
   }

@@ -36,9 +36,9 @@ const WRITTEN = ["run_agents", "run_texts"];
 /** Tables whose rows belong to a run: those that name it, and those that name one of its executions. */
 function tablesOf(db: Database.Database): { name: string; columns: string[] }[] {
   const names = db
-    .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
+    .prepare<unknown[], string>("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'")
     .pluck()
-    .all() as string[];
+    .all();
   return names
     .map((name) => ({
       name,
@@ -63,7 +63,9 @@ function rowsOf(db: Database.Database, runId: string): Map<string, Row[]> {
       const by = columns.filter((column) => ["run_id", "session_id", "execution_id"].includes(column));
       if (name === "runs" || columns.includes("run_id") === false) by.push(...(name === "runs" ? ["id"] : []));
       const where = by.map((column) => `${column} IN (SELECT value FROM json_each(@ids))`).join(" OR ");
-      const rows = db.prepare(`SELECT * FROM ${name} WHERE ${where}`).all({ ids: JSON.stringify([...known]) }) as Row[];
+      const rows = db
+        .prepare<unknown[], Row>(`SELECT * FROM ${name} WHERE ${where}`)
+        .all({ ids: JSON.stringify([...known]) });
       found.set(name, rows);
       for (const row of rows)
         for (const column of ["id", "session_id", "execution_id"])
@@ -81,10 +83,14 @@ export function fillYear(
   const db = new Database(path);
   db.pragma("synchronous = OFF");
   db.pragma("foreign_keys = OFF");
-  const bases = (db.prepare("SELECT id FROM runs ORDER BY id").pluck().all() as string[]).map((id) => ({
-    begins: Date.parse(String(db.prepare("SELECT created_at FROM runs WHERE id = ?").pluck().get(id))),
-    rows: rowsOf(db, id),
-  }));
+  const bases = db
+    .prepare<unknown[], string>("SELECT id FROM runs ORDER BY id")
+    .pluck()
+    .all()
+    .map((id) => ({
+      begins: Date.parse(String(db.prepare("SELECT created_at FROM runs WHERE id = ?").pluck().get(id))),
+      rows: rowsOf(db, id),
+    }));
   const own = [
     ...new Set(bases.flatMap(({ rows }) => (rows.get("steps") ?? []).map((row) => String(row["agent_id"])))),
   ];
@@ -149,7 +155,10 @@ export function fillYear(
   })();
   db.pragma("wal_checkpoint(TRUNCATE)");
   const counts = Object.fromEntries(
-    tablesOf(db).map(({ name }) => [name, db.prepare(`SELECT count(*) FROM ${name}`).pluck().get() as number]),
+    tablesOf(db).map(({ name }) => [
+      name,
+      db.prepare<unknown[], number>(`SELECT count(*) FROM ${name}`).pluck().get()!,
+    ]),
   );
   db.close();
   return counts;

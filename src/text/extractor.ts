@@ -2,11 +2,13 @@
  * Reads strangers' files in processes of their own: a file that takes too long, fills the memory or breaks the reader
  * ends its process and nothing else.
  */
+
 import { existsSync, readFileSync } from "node:fs";
 import { Problem, unavailable } from "../core/errors.ts";
+import { ownJson } from "../core/own-json.ts";
 import type { ExtractedDocument, ExtractedSection, ExtractLine } from "./extract/model.ts";
 
-export interface ExtractWish {
+export interface ExtractRequest {
   /** Of the file. */
   path: string;
   /** Media type that it was said to have: tells kinds of text apart. */
@@ -19,7 +21,7 @@ export interface ExtractWish {
 
 export interface Extractor {
   /** @throws Problem 422 `unreadable` with the reason; the signal's reason when it is aborted. */
-  extract(wish: ExtractWish): Promise<ExtractedDocument>;
+  extract(request: ExtractRequest): Promise<ExtractedDocument>;
   /** Process ids of the readers that run now. */
   pids(): number[];
   /** Ends all readers and waits for them. */
@@ -112,7 +114,7 @@ function bounded(command: readonly string[], { timeoutMs, dataKilobytes }: Extra
   return [SHELL, "-c", `ulimit -d ${dataKilobytes}; ulimit -t ${seconds}; exec "$@"`, "sh", ...command];
 }
 
-interface Receiver extends Pick<ExtractWish, "section" | "progress"> {
+interface Receiver extends Pick<ExtractRequest, "section" | "progress"> {
   tooMuch(): void;
 }
 type Outcome = Extract<ExtractLine, { kind: "end" | "failed" }>;
@@ -132,7 +134,7 @@ async function outcomeOf(output: ReadableStream<Uint8Array>, receiver: Receiver)
       return undefined;
     }
     for (const text of lines) {
-      const line = JSON.parse(text) as ExtractLine;
+      const line = ownJson<ExtractLine>(text);
       if (line.kind === "section") await receiver.section(line.section);
       else if (line.kind === "progress") receiver.progress?.(line.percent);
       else outcome = line;

@@ -1,7 +1,9 @@
 /** GitHub, as an App (short-lived tokens, one installation per owner) or with one access token. */
+
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/core";
 import { Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
@@ -163,7 +165,7 @@ function appDoor(
       try {
         return await request({ ...given });
       } catch (error) {
-        if ((error as { status?: unknown }).status !== 401) throw error;
+        if (membersOf(error)["status"] !== 401) throw error;
         await renew(true);
         return request({ ...given });
       }

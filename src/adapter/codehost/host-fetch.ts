@@ -1,5 +1,7 @@
 /** How a host's API is asked: bounded in time and bytes, redirects not followed, failures as Problems. */
+
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 
 export type HostFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
 
@@ -84,10 +86,10 @@ export async function asked<T>(work: () => Promise<T>): Promise<T> {
     return await work();
   } catch (error) {
     if (isProblem(error)) throw error;
-    const { cause, status, error: said } = error as { cause?: unknown; status?: unknown; error?: { message?: string } };
+    const { cause, status, error: said } = membersOf(error);
     if (isProblem(cause)) throw cause;
     if (typeof status === "number")
-      throw refused(status, error instanceof Error ? error.message : (said?.message ?? ""));
+      throw refused(status, error instanceof Error ? error.message : String(membersOf(said)["message"] ?? ""));
     throw new Problem(502, "codehost_failed", `Asking the code host failed (${messageOf(error).slice(0, 200)}).`);
   }
 }

@@ -34,24 +34,24 @@ const markOf = (place: WorktreePlace): string => join(adminFolder(place), "skep-
  * Puts a fresh one into the working copy, unless the one that was made last is of the same commit.
  * @returns whether it did. @throws Problem 502, 504.
  */
-export async function giveRepository(git: GitCommand, wish: AgentRepository): Promise<boolean> {
-  const { repository, name, branch, depth, path } = wish;
+export async function giveRepository(git: GitCommand, request: AgentRepository): Promise<boolean> {
+  const { repository, name, branch, depth, path } = request;
   assertName(name);
   assertRef(branch);
-  const at = { cwd: repository, gitDir: repository, signal: wish.signal };
+  const at = { cwd: repository, gitDir: repository, signal: request.signal };
   const head = (await git(["rev-parse", "--verify", `refs/heads/${branch}^{commit}`], at)).stdout.trim();
   const mark = `${head} ${depth}\n`;
-  if (known(wish) === mark) return false;
-  await rm(markOf(wish), { force: true });
-  const made = besideOf(wish);
+  if (known(request) === mark) return false;
+  await rm(markOf(request), { force: true });
+  const made = besideOf(request);
   await removeFolder(made);
   try {
-    await make(git, wish, made);
+    await make(git, request, made);
     await moveIn(made, path);
   } finally {
     await removeFolder(made);
   }
-  await writeFile(markOf(wish), mark);
+  await writeFile(markOf(request), mark);
   return true;
 }
 

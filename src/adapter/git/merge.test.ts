@@ -41,15 +41,15 @@ describe("a merge", () => {
       git("branch", "-f", "taken", "main");
       const source = git("rev-parse", "work");
       const mark = `run_1/${source}/taken`;
-      const wish = { repository, strategy, source, into: "taken", message: "take it", author, mark };
-      const done = await own.merge(wish);
+      const request = { repository, strategy, source, into: "taken", message: "take it", author, mark };
+      const done = await own.merge(request);
       const later = git("commit-tree", "-p", "taken", "-m", "later", "taken^{tree}");
       git("update-ref", "refs/heads/taken", later);
-      expect(await own.merge(wish)).toEqual(done);
+      expect(await own.merge(request)).toEqual(done);
       expect(git("rev-parse", "taken")).toBe(later);
       // A branch that was put back by hand is merged into again.
       git("update-ref", "refs/heads/taken", "main");
-      expect((await own.merge(wish)).conflicts).toBeUndefined();
+      expect((await own.merge(request)).conflicts).toBeUndefined();
       expect(git("show", "taken:a.txt")).toBe("three");
       await own.forgetMerge(repository, mark);
       expect(git("for-each-ref", "refs/skep")).toBe("");
@@ -60,8 +60,8 @@ describe("a merge", () => {
     const before = git("rev-parse", "main");
     const source = git("rev-parse", "work");
     const signal = AbortSignal.abort(new Error("enough"));
-    const wish = { repository, strategy: "merge", source, into: "main", message: "m", author, signal } as const;
-    expect(own.merge(wish)).rejects.toThrow("enough");
+    const request = { repository, strategy: "merge", source, into: "main", message: "m", author, signal } as const;
+    expect(own.merge(request)).rejects.toThrow("enough");
     expect(git("rev-parse", "main")).toBe(before);
   });
 
@@ -69,8 +69,8 @@ describe("a merge", () => {
     git("branch", "-f", "counted", "main");
     const steps: number[] = [];
     const source = git("rev-parse", "work");
-    const wish = { repository, strategy: "rebase", source, into: "counted", message: "", author } as const;
-    await own.merge({ ...wish, onStep: (percent) => steps.push(percent) });
+    const request = { repository, strategy: "rebase", source, into: "counted", message: "", author } as const;
+    await own.merge({ ...request, onStep: (percent) => steps.push(percent) });
     expect(steps).toEqual([0, 50]);
   });
 });

@@ -126,11 +126,11 @@ describe("a tool server", () => {
   });
 });
 
-describe("a line that is too long", () => {
-  const read = (lines: string, cut: number) => {
+describe("what a server prints", () => {
+  const read = (lines: string, cut: number, limits: { maxLineBytes?: number; maxNoiseBytes?: number } = {}) => {
     const found: unknown[] = [];
     const reader = createLineReader({
-      ...{ maxLineBytes: 1_000, maxNoiseBytes: 1_000_000 },
+      ...{ maxLineBytes: 1_000, maxNoiseBytes: 1_000_000, ...limits },
       onMessage: (message) => found.push(message),
       onNoise: (text) => found.push(text),
       onTooLong: (_, id) => found.push(id),
@@ -141,14 +141,32 @@ describe("a line that is too long", () => {
     return found;
   };
   const long = "y".repeat(5_000);
-  test.each([1, 7, 999, 1_000_000])("says whose answer it was, wherever its id is (pieces of %d)", (cut) => {
-    expect(read(`{"jsonrpc":"2.0","id":5,"result":{"a":"${long}"}}\n`, cut)).toEqual([5]);
-    expect(read(`{"result":{"a":"${long}"},"jsonrpc":"2.0","id":6}\n`, cut)).toEqual([6]);
-    expect(read(`{"result":{"a":"${long}"},"id":7,"jsonrpc":"2.0"}\n`, cut)).toEqual([7]);
-    expect(read(`${long}\n{"jsonrpc":"2.0","id":1,"result":{}}\n`, cut)).toEqual([
-      undefined,
-      { jsonrpc: "2.0", id: 1, result: {} },
+  test("besides messages is kept as its beginning, and gives the server up when nothing else comes for too long", () => {
+    const [message, noise] = [{ jsonrpc: "2.0", method: "x" }, "n".repeat(900)];
+    const both = `${noise}\n${JSON.stringify(message)}\n`;
+    expect(read(both.repeat(3), 100, { maxNoiseBytes: 1_000 })).toEqual([
+      noise,
+      message,
+      noise,
+      message,
+      noise,
+      message,
     ]);
-    expect(read(`{"jsonrpc":"2.0","method":"x","params":{"id":9,"a":"${long}"}}\n`, cut)).toEqual([undefined]);
+    expect(read(`${noise}\n${both}`, 100, { maxNoiseBytes: 1_000 })).toEqual([noise, noise, "flood"]);
+    expect(read(`${"n".repeat(9_000)}\n`, 100, { maxLineBytes: 10_000 })).toEqual(["n".repeat(2_000)]);
   });
+
+  test.each([1, 7, 999, 1_000_000])(
+    "in a line that is too long says whose answer it was, wherever its id is (pieces of %d)",
+    (cut) => {
+      expect(read(`{"jsonrpc":"2.0","id":5,"result":{"a":"${long}"}}\n`, cut)).toEqual([5]);
+      expect(read(`{"result":{"a":"${long}"},"jsonrpc":"2.0","id":6}\n`, cut)).toEqual([6]);
+      expect(read(`{"result":{"a":"${long}"},"id":7,"jsonrpc":"2.0"}\n`, cut)).toEqual([7]);
+      expect(read(`${long}\n{"jsonrpc":"2.0","id":1,"result":{}}\n`, cut)).toEqual([
+        undefined,
+        { jsonrpc: "2.0", id: 1, result: {} },
+      ]);
+      expect(read(`{"jsonrpc":"2.0","method":"x","params":{"id":9,"a":"${long}"}}\n`, cut)).toEqual([undefined]);
+    },
+  );
 });

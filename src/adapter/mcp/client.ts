@@ -2,8 +2,12 @@
  * A connection to one tool server over whichever transport, in either revision of the protocol: its list of tools and
  * calls of them. It has no policy: callers judge what is listed.
  */
+
 import type * as Library from "@modelcontextprotocol/client";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
+import { isValueTooDeep } from "../../core/json-depth.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
 import type { HttpFetch } from "./http-fetch.ts";
 import { createLineTransport } from "./line-transport.ts";
@@ -137,7 +141,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     },
     async callTool(definition, args, call) {
       try {
-        return await client.callTool(
+        const result = await client.callTool(
           { name: definition.name, arguments: args },
           {
             signal: call.signal,
@@ -147,6 +151,13 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
             ...(call.onProgress ? { onprogress: ({ message }) => message && call.onProgress?.(`${message}\n`) } : {}),
           },
         );
+        if (isValueTooDeep(result))
+          throw new Problem(
+            502,
+            "answer_too_deep",
+            `The server's answer is nested more than ${LIMITS.jsonLevels} levels deep.`,
+          );
+        return result;
       } catch (error) {
         call.signal.throwIfAborted();
         if (isProblem(error)) throw error;
@@ -193,7 +204,7 @@ async function withUsableHeaders(
     (list) => new Set<unknown>(list.tools.map(({ name }) => name)),
     () => new Set<unknown>(),
   );
-  return tools.filter((tool) => !asks(tool) || usable.has((tool as { name?: unknown }).name));
+  return tools.filter((tool) => !asks(tool) || usable.has(membersOf(tool)["name"]));
 }
 
 /** A call that reports progress may take this many times as long. */
@@ -239,8 +250,8 @@ const TOOL_PAGE: Library.StandardSchemaV1<unknown, ToolPage> = {
     version: 1,
     vendor: "skep",
     validate(value) {
-      const { tools, nextCursor } = (value ?? {}) as Partial<ToolPage>;
-      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer holds no list of tools." }] };
+      const { tools, nextCursor } = membersOf(value);
+      if (!Array.isArray(tools)) return { issues: [{ message: "The server's answer has no list of tools." }] };
       return { value: { tools, ...(typeof nextCursor === "string" ? { nextCursor } : {}) } };
     },
   },

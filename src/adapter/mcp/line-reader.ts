@@ -1,3 +1,4 @@
+import { isObject } from "../../core/is-object.ts";
 /**
  * Messages of a tool server's standard output: JSON-RPC, one message per line. Nothing else that a server
  * prints breaks the connection: other lines are reported and skipped, a line without end is never held whole.
@@ -91,8 +92,8 @@ export function createLineReader(options: LineReaderOptions): (chunk: Uint8Array
 function messageIn(text: string): object | undefined {
   if (!text.startsWith("{")) return undefined;
   try {
-    const value = JSON.parse(text) as { jsonrpc?: unknown };
-    return value.jsonrpc === "2.0" ? value : undefined;
+    const value: unknown = JSON.parse(text);
+    return isObject(value) && value["jsonrpc"] === "2.0" ? value : undefined;
   } catch {
     return undefined;
   }

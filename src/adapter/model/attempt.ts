@@ -78,7 +78,7 @@ function openStream(input: AttemptInput, abortSignal: AbortSignal): PartReader {
     // The default prints the error, which holds the request; errors are also stream parts, and are read there.
     onError: () => {},
   });
-  return result.stream.getReader() as PartReader;
+  return result.stream.getReader();
 }
 
 interface SdkUsage {

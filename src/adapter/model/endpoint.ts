@@ -11,5 +11,5 @@ export interface Endpoint {
 
 /** `fetch` that follows no redirect and leaves time limits to the caller. */
 export function fetchDirectly(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  return fetch(input, { ...init, redirect: "manual", timeout: false } as BunFetchRequestInit);
+  return fetch(input, { ...init, redirect: "manual", timeout: false });
 }

@@ -2,6 +2,7 @@
 
 import { APICallError } from "ai";
 import { codeOf } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 
 export type FailureCode =
   | "provider_not_configured"
@@ -97,7 +98,7 @@ function textOf(error: unknown): string {
   if (typeof error === "string") return error;
   if (error instanceof Error) return error.message;
   if (typeof error === "object" && error !== null) {
-    const { message, error: inner } = error as { message?: unknown; error?: unknown };
+    const { message, error: inner } = membersOf(error);
     if (typeof message === "string") return message;
     if (inner !== undefined) return textOf(inner);
   }

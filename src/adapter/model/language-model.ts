@@ -1,7 +1,9 @@
 /**
  * The SDK's model object for one call. Address and key are always given, so that no SDK reads the environment by itself.
  */
+
 import type { JSONValue, LanguageModel } from "ai";
+import { membersOf } from "../../core/is-object.ts";
 import type { ModelRequest } from "../../engine/model.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import type { ProviderKind } from "./providers.ts";
@@ -13,7 +15,7 @@ const costMetadata = {
     let cost: number | undefined;
     return {
       processChunk(chunk: unknown) {
-        const said = (chunk as { usage?: { cost?: unknown } | null } | null)?.usage?.cost;
+        const said = membersOf(membersOf(chunk)["usage"])["cost"];
         if (typeof said === "number" && said >= 0) cost = said;
       },
       buildMetadata: () => (cost === undefined ? undefined : { charged: { usd: cost } }),

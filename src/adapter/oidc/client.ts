@@ -2,11 +2,14 @@
  * OpenID Connect, the client's side, through openid-client: discovery, authorization code with PKCE, ID token checked
  * to the letter (issuer, audience, azp, nonce, times, signature), RFC 9207 issuer of the answer, log-out address.
  */
+
 import { createHash } from "node:crypto";
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
 import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
+import { isWebAddress, listed } from "./metadata.ts";
 
 const TIMEOUT_SECONDS = 10;
 const DISCOVERY_KEPT_MS = 3_600_000;
@@ -35,8 +38,10 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
         execute,
       });
       const metadata = found.serverMetadata();
+      if (!isWebAddress(metadata.authorization_endpoint) || !isWebAddress(metadata.token_endpoint))
+        throw new Error("no endpoints to sign on at");
       if (!clientSecret) return found;
-      const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+      const methods = listed(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
       const auth = methods.includes("client_secret_basic") ? client.ClientSecretBasic : client.ClientSecretPost;
       const configuration = new client.Configuration(metadata, clientId, undefined, auth(clientSecret));
       configuration.timeout = TIMEOUT_SECONDS;
@@ -94,7 +99,7 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
     },
     async logoutUrl(settings, idToken, returnTo) {
       const configuration = await configurationOf(settings);
-      if (!configuration.serverMetadata().end_session_endpoint) return undefined;
+      if (!isWebAddress(configuration.serverMetadata().end_session_endpoint)) return undefined;
       const parameters = { id_token_hint: idToken, post_logout_redirect_uri: returnTo };
       return client.buildEndSessionUrl(configuration, parameters).href;
     },
@@ -125,6 +130,6 @@ function personOf(claims: Record<string, unknown> & { sub: string }, idToken: st
 
 /** Codes of the library's errors; its messages may hold what the provider sent. */
 function reasonOf(error: unknown): string {
-  const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
+  const { code, name } = membersOf(error);
   return [name, code].filter((part) => typeof part === "string").join(" ") || messageOf(error).slice(0, 200);
 }

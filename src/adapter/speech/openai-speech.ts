@@ -1,5 +1,6 @@
 /** Speech services that speak OpenAI's protocol: OpenAI itself, and local ones such as Kokoro-FastAPI or Speaches. */
 
+import { membersOf } from "../../core/is-object.ts";
 import type { SpeechService, Voice } from "./speech.ts";
 import { jsonOf, speechFetch } from "./speech-fetch.ts";
 
@@ -56,11 +57,11 @@ export function createOpenAiSpeech(options: OpenAiSpeechOptions): SpeechService 
 
 /** Servers answer `{voices: ["a"]}`, `{voices: [{id, name}]}` or `{data: [{id}]}`. Anything else is left out. */
 function voiceRows(answer: unknown): { id: string; label: string }[] {
-  const { voices, data } = (answer ?? {}) as { voices?: unknown; data?: unknown };
+  const { voices, data } = membersOf(answer);
   const rows = [voices, data, answer].find(Array.isArray) ?? [];
   return rows.flatMap((row: unknown) => {
     if (typeof row === "string") return [{ id: row, label: row }];
-    const { id, voice_id, name } = (row ?? {}) as Record<string, unknown>;
+    const { id, voice_id, name } = membersOf(row);
     const known = [id, voice_id, name].find((one): one is string => typeof one === "string" && one !== "");
     return known === undefined ? [] : [{ id: known, label: typeof name === "string" ? name : known }];
   });

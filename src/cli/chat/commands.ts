@@ -1,6 +1,6 @@
 /** What a line that begins with a slash does. */
 import { writeFileSync } from "node:fs";
-import { Problem } from "../../core/errors.ts";
+import { codeOf, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne, listItems } from "../resource/find.ts";
@@ -163,8 +163,7 @@ async function exportChat({ client, session }: ChatState, word: string): Promise
   try {
     writeFileSync(file, text, { flag: "wx", mode: 0o600 });
   } catch (error) {
-    const why =
-      (error as NodeJS.ErrnoException).code === "EEXIST" ? "already exists. Give another name." : "cannot be written.";
+    const why = codeOf(error) === "EEXIST" ? "already exists. Give another name." : "cannot be written.";
     throw new Problem(422, "unwritable", `${file} ${why}`);
   }
   return `Written to ${file}`;

@@ -100,7 +100,7 @@ export function createScreen(bare = false): Screen {
         showCalls();
       }
       if (kind === "tool_call_end") callEnded(data);
-      if (kind === "output_withdrawn") line(paint("dim", "(the reply broke off and begins again)"));
+      if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },
     end() {

@@ -75,7 +75,7 @@ export function createReducer(state: RunState): (event: SkepEvent) => void {
   };
   return ({ kind, at, step_id, agent_id, session_id, data }) => {
     const time = at === undefined ? Date.now() : Date.parse(at);
-    const d = data as Record<string, unknown>;
+    const d = data;
     if (kind.startsWith("run_")) return runChanged(state, kind, time);
     if (kind === "llm_call") count(state, d, sessions.get(session_id ?? ""));
     if (kind === "budget_warning" || kind === "budget_exceeded" || kind === "activity")

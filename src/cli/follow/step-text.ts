@@ -16,8 +16,8 @@ export function createStepText(write: (text: string) => void): Follower {
   };
   return {
     take({ kind, step_id = "", data }) {
-      if (kind === "agent_output" && (data as { call_id?: string }).call_id === undefined) {
-        const text = (held.get(step_id) ?? "") + String((data as { text?: string }).text ?? "");
+      if (kind === "agent_output" && data.call_id === undefined) {
+        const text = (held.get(step_id) ?? "") + String(data.text ?? "");
         const end = text.length > LINE_CHARACTERS ? text.length : text.lastIndexOf("\n") + 1;
         put(step_id, text.slice(0, end).replace(/\n$/, ""));
         held.set(step_id, text.slice(end));

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
-import { skepCommand } from "../../testing/server.ts";
+import { skepCommand, startServer } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
 
 setDefaultTimeout(300_000);
@@ -79,6 +79,19 @@ describe("skep init without a terminal", () => {
     expect(result).toMatchObject({ model: "custom-lab/qwen3-small", project: "bell", run: { status: "succeeded" } });
   });
 
+  test("the repository is added to a server that runs already; one that clones no paths says how it would", async () => {
+    const servers = await Promise.all([startServer(), startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "false" } })]);
+    const [added = "", refused] = await Promise.all(
+      servers.map(async ({ url }) => {
+        const args = ["init", "--provider", "demo", "--no-run", "--url", url];
+        return (await skep(args, { env, cwd: repository })).stdout;
+      }),
+    );
+    await Promise.all(servers.map((server) => server.remove()));
+    expect(added).toMatch(/^Project {5}bell: cloned from .*\/bell$/m);
+    expect(refused).toMatch(/^Project {5}none: .*start it with ALLOW_LOCAL_REPOSITORIES=true/m);
+  });
+
   test("a wrong key stores nothing, and a missing key is reported before the provider is asked", async () => {
     const strict = await createModelServer();
     strict.get("/v1/models", { error: { message: "bad key" } }, 401);
@@ -120,9 +133,12 @@ describe("skep init without a terminal", () => {
   test("a folder that is not a repository gets no project, and one that is named must be one", async () => {
     const args = ["init", ...lab(), "--no-run"];
     const none = await skep(args, { env, cwd: home, stdin: KEY });
-    expect([none.code, none.stdout]).toEqual([0, expect.stringContaining("Project     none: this folder is no git")]);
+    expect([none.code, none.stdout]).toEqual([
+      0,
+      expect.stringContaining("Project     none: this folder is not a git"),
+    ]);
     const named = await skep([...args, "--project", home], { env, cwd: home, stdin: KEY });
-    expect([named.code, named.stderr]).toEqual([2, expect.stringContaining("is no git repository")]);
+    expect([named.code, named.stderr]).toEqual([2, expect.stringContaining("is not a git repository")]);
   });
 });
 

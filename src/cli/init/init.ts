@@ -80,7 +80,7 @@ async function init(flags: InitFlags): Promise<number> {
   }
 }
 
-/** The running server, or one of this command's own that may clone repositories of this machine. */
+/** The running server, or one of this command's own. */
 async function joinOrStart(flags: InitFlags): Promise<Joined> {
   try {
     return { client: await connect(flags) };
@@ -88,7 +88,7 @@ async function joinOrStart(flags: InitFlags): Promise<Joined> {
     if (!isProblem(error) || error.code !== "no_server" || flags.url || process.env["SKEP_URL"]) throw error;
   }
   const data = dataFolder(flags);
-  const env = { LOG_LEVEL: "error", ALLOW_LOCAL_REPOSITORIES: "true", ...process.env };
+  const env = { LOG_LEVEL: "error", ...process.env };
   const config = readConfig(env, { data, host: "127.0.0.1" });
   const started = await startServer(await withFreePort(config), { listed: true });
   const client = createClient(started.app.url, tokenFor(started.app.url), data);

@@ -22,8 +22,8 @@ export async function addRepository(
   const asked = typeof flags.project === "string";
   const root = gitRoot(asked ? resolve(flags.project as string) : process.cwd());
   if (root === undefined) {
-    if (asked) throw new Problem(422, "bad_usage", `${flags.project} is no git repository.`);
-    say("Project     none: this folder is no git repository. Later: skep projects add --repository URL");
+    if (asked) throw new Problem(422, "bad_usage", `${flags.project} is not a git repository.`);
+    say("Project     none: this folder is not a git repository. Later: skep projects add --repository URL");
     return undefined;
   }
   if (!asked && !flags.yes && hasPerson() && !(await confirm(`Add the repository ${root} as a project?`)))

@@ -2,7 +2,9 @@
  * Standard input whose end is held back until every request before it is answered: the library would leave
  * them unanswered, and `echo … | skep mcp` would print nothing.
  */
+
 import { PassThrough, type Readable, Transform, type Writable } from "node:stream";
+import { membersOf } from "../../core/is-object.ts";
 
 export interface AnsweringInput {
   input: Readable;
@@ -58,7 +60,7 @@ function byLine(report: (id: unknown, isAnswer: boolean) => unknown): (chunk: Ui
     rest = lines.pop() ?? "";
     for (const line of lines) {
       try {
-        const { id, method } = JSON.parse(line) as { id?: unknown; method?: unknown };
+        const { id, method } = membersOf(JSON.parse(line));
         if (id !== undefined) report(id, method === undefined);
       } catch {
         // Not a message: the library reports it.

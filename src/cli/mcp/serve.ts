@@ -1,6 +1,8 @@
 /** `skep mcp` on standard input and output: a running server, or the code graph of a folder, for an editor's assistant. */
+
 import type * as Library from "@modelcontextprotocol/server";
 import { Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { BUILD } from "../../core/version.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
 import { tokenFor } from "../server/credentials.ts";
@@ -56,7 +58,7 @@ export async function serveServer(flags: ServerFlags): Promise<void> {
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   } catch (error) {
-    const { status } = error as { status?: number };
+    const { status } = membersOf(error);
     const hint = status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
     throw new Problem(503, "no_server", `${url} does not answer as an MCP server.${hint}`);
   }
@@ -70,7 +72,7 @@ export async function serveServer(flags: ServerFlags): Promise<void> {
     );
     for (const method of PASSED_ON)
       server.setRequestHandler(method, async ({ params }, { mcpReq: { signal } }) => {
-        const request = { method, params: (params ?? {}) as Record<string, unknown> };
+        const request = { method, params: membersOf(params) };
         return (await client.request(request, AS_IT_COMES, { signal, timeout: TIMEOUT_MS })) as never;
       });
     return server;

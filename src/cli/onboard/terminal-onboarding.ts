@@ -92,7 +92,7 @@ async function listen(client: Client, path: string, before: Item, { json, termin
 function show({ kind, data }: SkepEvent): void {
   if (kind === "agent_output" && data["call_id"] === undefined) process.stdout.write(plain(String(data["text"])));
   else if (kind === "output_withdrawn")
-    process.stdout.write(paint("dim", "\n(the reply broke off and begins again)\n"));
+    process.stdout.write(paint("dim", "\n(the reply was interrupted and starts again)\n"));
   else if (kind === "tool_call_start") process.stdout.write("\n");
   else if (kind === "turn_ended") {
     const { status, error } = data as { status: string; error?: { message: string } };

@@ -154,7 +154,7 @@ async function follow(client: Client, item: Item, flags: Flags): Promise<Answer>
     if (!isOver(item))
       for await (const event of client.events(`/v1/events/stream?swarm_id=${item["id"]}`, left.signal)) {
         if (flags["json"]) console.log(JSON.stringify(event));
-        else console.log(lineOf(event as unknown as Item));
+        else console.log(lineOf(event));
         // A swarm one of whose tasks was done again has an earlier `swarm_complete`.
         if (event.kind === "swarm_complete" && isOver(await client.call<Item>("GET", path))) break;
       }

@@ -24,7 +24,7 @@ export async function importTasks({ client, path, args: [file], flags }: Call): 
   const data = await readData(file!);
   const tasks = Array.isArray(data) ? data : (data as { tasks?: unknown } | null)?.tasks;
   if (!Array.isArray(tasks))
-    throw new Problem(422, "unreadable", 'The file holds no list of tasks. Write [{"title": "…"}, …].');
+    throw new Problem(422, "unreadable", 'The file has no list of tasks. Write [{"title": "…"}, …].');
   const started = await client.call<Item>("POST", `${path}/import`, { tasks });
   if (flags["wait"] === false) return { json: started, text: `importing, as job ${started["id"]}` };
   const job = await jobEnded(client, started);

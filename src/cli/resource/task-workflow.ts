@@ -60,7 +60,7 @@ export const columnsVerb: Verb = {
     const data = file === undefined ? undefined : await readData(file);
     const columns = Array.isArray(data) ? data : (data as Item | undefined)?.["columns"];
     if (file !== undefined && !Array.isArray(columns))
-      throw new Problem(422, "unreadable", 'The file holds no columns. Write [{"id", "name", "statuses"}, …].');
+      throw new Problem(422, "unreadable", 'The file has no columns. Write [{"id", "name", "statuses"}, …].');
     const isChange = columns !== undefined || flags["standard"];
     const project = isChange
       ? await client.call<Item>("PUT", projectPath(path), { columns: columns ?? null })

@@ -129,7 +129,7 @@ describe("skep tasks", () => {
     const { code, stdout } = await cli(["tasks", "import", file("bad.json", JSON.stringify(bad))], repository);
     expect([code, stdout]).toEqual([1, expect.stringContaining("1 were refused:\n  Imported four: ")]);
     expect(await refused(repository, "import", file("broken.yml", "- {a"))).toContain("neither JSON nor YAML");
-    expect(await refused(repository, "import", file("empty.yml", "a: b"))).toContain("holds no list of tasks");
+    expect(await refused(repository, "import", file("empty.yml", "a: b"))).toContain("has no list of tasks");
     expect(await refused(repository, "import", join(folder.path, "nowhere"))).toContain("There is no file");
   });
 

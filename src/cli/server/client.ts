@@ -1,7 +1,10 @@
 /** Talking to a server, local or remote: JSON calls, and the event stream that continues where it broke off. */
+
 import { EventSourceParserStream } from "eventsource-parser/stream";
-import { type FieldError, Problem } from "../../core/errors.ts";
+import { codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
+import { membersOf } from "../../core/is-object.ts";
+import { ownJson } from "../../core/own-json.ts";
 
 export interface Client {
   readonly url: string;
@@ -33,19 +36,20 @@ export function createClient(url: string, token?: string, data?: string): Client
       answer = await fetch(`${url}${path}`, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
-      throw unreachable(url, error as { code?: string; message?: string });
+      throw unreachable(url, error);
     }
     if (!answer.ok) throw await problemOf(url, answer);
     return answer;
   };
-  async function parsed<T>(path: string, init: RequestInit): Promise<T> {
-    const text = await (await reach(path, init)).text();
+  async function bodyOf<T>(answer: Response): Promise<T> {
+    const text = await answer.text();
     try {
-      return (text ? JSON.parse(text) : {}) as T;
+      return ownJson<T>(text || "{}");
     } catch {
       throw stranger(url);
     }
   }
+  const parsed = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
   return {
     url,
     data,
@@ -57,10 +61,8 @@ export function createClient(url: string, token?: string, data?: string): Client
     },
     async tagged<T>(path: string) {
       const answer = await reach(path, { headers });
-      const body = await answer.json().catch(() => {
-        throw stranger(url);
-      });
-      return { body: body as T, tag: answer.headers.get("ETag") ?? undefined };
+      const body = await bodyOf<T>(answer);
+      return { body, tag: answer.headers.get("ETag") ?? undefined };
     },
     upload: <T>(path: string, form: FormData) => parsed<T>(path, { method: "POST", headers, body: form }),
     text: async (path) => (await reach(path, { headers: { ...headers, Accept: "text/plain" } })).text(),
@@ -99,17 +101,17 @@ const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
 /** A failed connection in words: what failed and what to do. */
-function unreachable(url: string, { code = "", message = "" }: { code?: string; message?: string }): Problem {
+function unreachable(url: string, error: unknown): Problem {
+  const [code, message] = [codeOf(error) ?? "", messageOf(error)];
   if (code === "EPROTO" || /WRONG_VERSION|TLS handshake/.test(`${code} ${message}`))
     return noServer(`${url} does not speak TLS. Is it http:// rather than https://?`);
-  if (code === "ERR_TLS_CERT_ALTNAME_INVALID")
-    return noServer(`TLS: the certificate of ${url} is made out to another name.`);
+  if (code === "ERR_TLS_CERT_ALTNAME_INVALID") return noServer(`TLS: the certificate of ${url} is for another name.`);
   if (/CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)/.test(code)) {
     const why =
       code === "CERT_HAS_EXPIRED" ? "has expired" : `is not trusted (${code.toLowerCase().replaceAll("_", " ")})`;
     return noServer(`TLS: the certificate of ${url} ${why}. Trust an authority of your own with SSL_CERT_FILE=FILE.`);
   }
-  if (code === "ENOTFOUND") return noServer(`There is no host of the name in ${url}.`);
+  if (code === "ENOTFOUND") return noServer(`The host name in ${url} cannot be resolved.`);
   return noServer(`${url} does not answer. Is the server running?`);
 }
 
@@ -127,7 +129,7 @@ async function problemOf(url: string, answer: Response): Promise<Problem> {
   const said = detail === undefined ? `${url} answered ${answer.status}.` : withFields(detail, errors);
   return new Problem(answer.status, code ?? "error", `${said}${hint}`, {
     errors,
-    data: (body ?? {}) as Record<string, unknown>,
+    data: membersOf(body),
   });
 }
 
@@ -151,5 +153,5 @@ function withFields(detail: string, errors: readonly FieldError[]): string {
 /** The server's events as they come; `gap` frames have no id. */
 async function* parseEvents(body: NonNullable<Response["body"]>): AsyncGenerator<SkepEvent> {
   const frames = body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream());
-  for await (const { data } of frames) yield JSON.parse(data) as SkepEvent;
+  for await (const { data } of frames) yield ownJson<SkepEvent>(data);
 }

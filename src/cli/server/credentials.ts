@@ -1,7 +1,9 @@
 /** What `skep login` keeps: a key for each server address, and which server was chosen last. 0600. */
+
 import { mkdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
+import { ownJson } from "../../core/own-json.ts";
 import { writePrivately } from "./server-file.ts";
 
 export interface Credential {
@@ -21,7 +23,7 @@ export const credentialsPath = (): string =>
 
 function all(): Kept {
   try {
-    const kept = JSON.parse(readFileSync(credentialsPath(), "utf8")) as Partial<Kept>;
+    const kept = ownJson<Partial<Kept>>(readFileSync(credentialsPath(), "utf8"));
     return { ...kept, servers: kept.servers ?? {} };
   } catch {
     return { servers: {} };

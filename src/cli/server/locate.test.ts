@@ -106,7 +106,7 @@ describe("a command", () => {
       expect(await said(`http://127.0.0.1:${stranger.port}`)).toMatch(/^skep: What answers at .* is not Skep/);
       expect(await said(`https://127.0.0.1:${stranger.port}`)).toMatch(/^skep: .* does not speak TLS/);
       expect(await said(`https://127.0.0.1:${secure.port}`)).toMatch(/^skep: TLS: the certificate of /);
-      expect(await said("http://nowhere.invalid")).toMatch(/^skep: There is no host/);
+      expect(await said("http://nowhere.invalid")).toMatch(/^skep: The host name in/);
     } finally {
       await stranger.stop(true);
       await secure.stop(true);

@@ -2,10 +2,13 @@
  * Where running servers say how to reach them: each in its data folder (`server.json`), and those of this user in a list
  * in the user's state folder, so that commands find them from anywhere. Readable for the owner alone.
  */
+
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import { codeOf } from "../../core/errors.ts";
+import { ownJson } from "../../core/own-json.ts";
 
 export interface ServerFile {
   url: string;
@@ -86,7 +89,7 @@ export async function listedServers(): Promise<ServerFile[]> {
 
 function read(path: string): ServerFile | undefined {
   try {
-    const { url, pid, host, data } = JSON.parse(readFileSync(path, "utf8")) as ServerFile;
+    const { url, pid, host, data } = ownJson<ServerFile>(readFileSync(path, "utf8"));
     return { url, pid, host, data };
   } catch {
     return undefined;
@@ -107,6 +110,6 @@ function processLives(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    return (error as { code?: string }).code === "EPERM";
+    return codeOf(error) === "EPERM";
   }
 }

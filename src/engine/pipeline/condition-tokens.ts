@@ -1,3 +1,4 @@
+import { isOneOf } from "../../core/typed-keys.ts";
 /** The words of the condition language. One pass, no backtracking. */
 
 export type Token =
@@ -20,7 +21,7 @@ export class ConditionError extends Error {
   }
 }
 
-const isSign = (word: string): word is Sign => (SIGNS as readonly string[]).includes(word);
+const isSign = (word: string): word is Sign => isOneOf(SIGNS, word);
 const CONSTANTS: ReadonlyMap<string, boolean | null> = new Map([
   ["true", true],
   ["false", false],

@@ -38,7 +38,7 @@ class Parser {
   constructor(readonly tokens: readonly Token[]) {}
 
   peek(): Token {
-    return this.tokens[Math.min(this.#at, this.tokens.length - 1)] as Token;
+    return this.tokens[Math.min(this.#at, this.tokens.length - 1)]!;
   }
 
   next(): Token {

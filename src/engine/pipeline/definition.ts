@@ -2,8 +2,10 @@
  * The format of `agents/_pipelines/<id>.yml`, once: the types, the validation and the JSON Schema for editors all come
  * from the schemas of this file. Unknown keys are errors.
  */
+
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
+import { ownJson } from "../../core/own-json.ts";
 
 /** How often a step may be visited when neither `route` nor `goto` says so. */
 export const DEFAULT_MAX_VISITS = 3;
@@ -250,6 +252,6 @@ export function declaredOutputs(step: PipelineStep): ReadonlySet<string> | null 
 
 /** JSON Schema of the file format, for editors (draft 2020-12). */
 export function pipelineJsonSchema(): Record<string, unknown> {
-  const schema = JSON.parse(JSON.stringify(PIPELINE)) as Record<string, unknown>;
+  const schema = ownJson<Record<string, unknown>>(JSON.stringify(PIPELINE));
   return { $schema: "https://json-schema.org/draft/2020-12/schema", title: "Skep pipeline", ...schema };
 }

@@ -90,12 +90,12 @@ function wentBackThisWay(
   state: RunState,
   graph: PipelineGraph,
 ): boolean {
-  const chosenAt = state.position(state.latest(choice.from) as StepRow);
+  const chosenAt = state.position(state.latest(choice.from)!);
   const leftOut = (id: string) =>
     graph.downstream(choice.from).has(id) && id !== choice.to && !graph.downstream(choice.to).has(id);
   return graph.backJumps.some(({ from, to }) => {
     if (!leadsHere(to) || !leftOut(to)) return false;
-    const step = graph.step(from) as PipelineStep;
+    const step = graph.step(from)!;
     return state
       .history(from)
       .slice(0, -1)

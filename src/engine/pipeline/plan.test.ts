@@ -139,6 +139,10 @@ describe("on_failure", () => {
     expect(start(steps).fail("a", { code: "budget_exceeded", message: "spent", final: true }).run.status).toBe(
       "failed",
     );
+    const stopped = start(steps);
+    Object.assign(stopped.row("a"), { status: "cancelled" });
+    stopped.next();
+    expect([stopped.run.status, stopped.rows.length]).toEqual(["failed", 1]);
   });
 
   test("continue: those after it continue and can see it", () => {
@@ -330,6 +334,16 @@ describe("for_each", () => {
     expect(JSON.parse(String(inputOf(run, "z")))).toEqual(["one", "two", null]);
   });
 
+  test("with continue an item that failed leaves a gap, but a final error fails the step", () => {
+    const list = { list: ["x", "y"] };
+    const gap = start(each("on_failure: continue")).succeed("a", list).fail("e[0]").succeed("e[1]", { r: "two" });
+    expect(gap.row("e")).toMatchObject({ status: "succeeded", outputs: { r: [null, "two"] } });
+    const spent = { code: "budget_exceeded", message: "spent", final: true };
+    const final = start(each("on_failure: continue")).succeed("a", list).fail("e[0]", spent);
+    const statuses = [final.run.status, final.row("e").status, final.row("e[1]").status];
+    expect(statuses.join()).toBe("failed,failed,cancelled");
+  });
+
   test("an empty list succeeds with empty outputs", () => {
     const run = start(each("outputs: [r]")).succeed("a", { list: [] });
     expect(run.row("e")).toMatchObject({ status: "succeeded", outputs: { r: [] } });
@@ -492,6 +506,13 @@ describe("a person", () => {
     run.restart();
     expect(run.open).toEqual(["e[0]", "e[1]"]);
     expect(run.row("e[0]").attempt).toBe(2);
+  });
+
+  test("a step that was cancelled runs again, also one whose failure would be let pass", () => {
+    const run = start(step("a", "on_failure: continue") + step("b"));
+    run.start("a");
+    run.stop();
+    expect(run.restart().open).toEqual(["a"]);
   });
 
   test("a failure that was let pass is not made again", () => {

@@ -99,8 +99,7 @@ class Planner {
     for (const outcome of outcomes.values()) if (outcome.kind === "fail") return this.#failRun(outcome.error);
     for (const outcome of outcomes.values()) if (outcome.kind === "back") return this.#goBack(outcome.to);
     for (const [step, outcome] of outcomes) if (outcome.kind === "retry") this.#retry(step);
-    const settled = (id: string) =>
-      outcomeOf(this.#graph.step(id) as PipelineStep, this.state, this.#graph).kind === "settled";
+    const settled = (id: string) => outcomeOf(this.#graph.step(id)!, this.state, this.#graph).kind === "settled";
     for (const step of this.#ordered) {
       const row = this.state.latest(step.id);
       if (row?.status === "pending" && [...this.#graph.needs(step.id)].every(settled)) this.#begin(step, row);
@@ -197,7 +196,7 @@ class Planner {
   }
 
   #retry(step: PipelineStep): void {
-    const { visit, attempt: failed, max_attempts } = this.state.latest(step.id) as StepRow;
+    const { visit, attempt: failed, max_attempts } = this.state.latest(step.id)!;
     const key = { step_id: step.id, index: null, attempt: failed + 1 };
     this.decide({ kind: "add_step", ...key, visit, max_attempts });
     const inputs = renderInputs(this.definition, step, this.state);
@@ -237,7 +236,7 @@ class Planner {
   #goBack(to: string): boolean {
     const again = this.#ordered.filter(({ id }) => id === to || this.#graph.downstream(to).has(id));
     for (const step of again) {
-      const row = this.state.latest(step.id) as StepRow;
+      const row = this.state.latest(step.id)!;
       if (row.status === "pending") continue;
       this.#cancel(row, "went_back");
       this.#addRow(step, row.visit + 1);

@@ -48,7 +48,7 @@ export class RunState {
 
   /** Every attempt of the step itself, oldest first. */
   history(stepId: string, index: number | null = null): StepRow[] {
-    return (this.#attempts.get(partOf({ step_id: stepId, index })) ?? []).map((key) => this.#rows.get(key) as StepRow);
+    return (this.#attempts.get(partOf({ step_id: stepId, index })) ?? []).map((key) => this.#rows.get(key)!);
   }
 
   /** The last attempt of each item in that visit, by position in the list. */

@@ -163,18 +163,18 @@ const BUGFIX: Answers = {
 /** What the model says is good; what the command says is not. */
 describe("a project's check", () => {
   const CHECKED = { ALLOW_HOST_SHELL: "true" };
-  const WISH = { task_description: "Discounts", project_name: "shop" };
+  const TASK = { task_description: "Discounts", project_name: "shop" };
   const CLAIMS = { ...FEATURE, review: { verdict: "approved", findings: [], evidence: "All tests pass." } };
 
   test("that stays red fails a feature and a bugfix whose agents all say that the tests are green", async () => {
     const { rig, asked, inputs } = await started({ ...CLAIMS, ...BUGFIX, review: CLAIMS.review }, CHECKED);
     rig.services.projects.create({ name: "shop", check: "echo 1 of 12 red; exit 1" });
-    const feature = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });
+    const feature = rig.create("feature", "Discounts", { ...TASK, inputs: { ask: "no" } });
     const failed = { status: "failed", error: { code: "max_visits", step_id: "check" } };
     expect(await rig.ended(feature.id)).toMatchObject(failed);
     expect(asked.some(({ stepId }) => stepId === "review")).toBe(false);
     expect(inputs("repair")[0]).toContain("1 of 12 red");
-    const bugfix = rig.create("bugfix", "Totals", { ...WISH });
+    const bugfix = rig.create("bugfix", "Totals", { ...TASK });
     expect(await rig.ended(bugfix.id)).toMatchObject(failed);
     expect(inputs("fix")[1]).toContain("1 of 12 red");
   });
@@ -182,7 +182,7 @@ describe("a project's check", () => {
   test("that is green lets the run continue to its review, which is informed", async () => {
     const { rig, inputs } = await started(CLAIMS, CHECKED);
     rig.services.projects.create({ name: "shop", check: "true" });
-    const run = rig.create("feature", "Discounts", { ...WISH, inputs: { ask: "no" } });
+    const run = rig.create("feature", "Discounts", { ...TASK, inputs: { ask: "no" } });
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "repair", "check")).toEqual(["repair skipped", "check succeeded"]);
     expect(inputs("review")[0]).toContain("by its exit code: succeeded");

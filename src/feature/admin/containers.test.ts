@@ -49,7 +49,7 @@ describe.skipIf(!docker)("on the engine", () => {
 
   async function labelled(command: string, instance?: string): Promise<string> {
     const db = new Database(join(server.data, "skep.db"), { readonly: true });
-    const own = db.prepare("SELECT value FROM facts WHERE name = 'instance_id'").pluck().get() as string;
+    const own = db.prepare<unknown[], string>("SELECT value FROM facts WHERE name = 'instance_id'").pluck().get()!;
     db.close();
     const id = await docker!.containers.create({
       Image: image,

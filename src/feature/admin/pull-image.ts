@@ -76,9 +76,7 @@ function createLayers() {
         layers.set(layer, { current: currentBytes, total: totalBytes });
       const known = layer === undefined ? undefined : layers.get(layer);
       if (known && /complete|already exists/i.test(status)) known.current = known.total;
-      const [current, total] = [...layers.values()].reduce(([a, b], one) => [a + one.current, b + one.total], [
-        0, 0,
-      ] as [number, number]);
+      const [current, total] = [...layers.values()].reduce(([a, b], one) => [a + one.current, b + one.total], [0, 0]);
       if (total > 0) shown = Math.max(shown ?? 0, Math.min(99, Math.round((100 * current) / total)));
       return shown;
     },

@@ -12,18 +12,29 @@ export interface RetentionDeps {
 
 const DAY_MS = 24 * 3_600_000;
 const EVERY_MS = 3_600_000;
+/** A year's rows are removed in many pieces; requests that came in meanwhile go first. */
+const PAUSE_MS = 20;
+const others = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
 
 export function retentionDuty({ clock, keep, prunes }: RetentionDeps): Duty {
   return {
     name: "retention",
     everyMs: EVERY_MS,
-    run() {
+    async run(signal) {
       const settings = keep();
+      const errors: unknown[] = [];
       for (const prune of prunes()) {
         // A setting of null keeps everything; a feature that knows its bounds is given now.
         const days = typeof prune.keep === "string" ? settings[prune.keep] : (prune.keep ?? 0);
-        if (days !== null) prune.run(clock.now() - days * DAY_MS);
+        if (days === null) continue;
+        const before = clock.now() - days * DAY_MS;
+        try {
+          while (!signal.aborted && (await prune.run(before)) === true) await others();
+        } catch (error) {
+          errors.push(error);
+        }
       }
+      if (errors.length > 0) throw errors.length === 1 ? errors[0] : new AggregateError(errors, "several failed");
     },
   };
 }

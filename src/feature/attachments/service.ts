@@ -136,8 +136,8 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       };
       return store.write(() => {
         db.insert(table).values(row).run();
-        const wish = { key: row.id, subject: name, userId: caller.userId };
-        if (isReadable) jobs.enqueue(readText, { attachment_id: row.id, owner: caller.userId ?? "" }, wish);
+        const options = { key: row.id, subject: name, userId: caller.userId };
+        if (isReadable) jobs.enqueue(readText, { attachment_id: row.id, owner: caller.userId ?? "" }, options);
         return present(row);
       });
     },

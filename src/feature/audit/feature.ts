@@ -1,6 +1,5 @@
-import { lt } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
-import { audit as table } from "../../store/tables/foundation.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import { auditRoutes } from "./routes.ts";
 
@@ -9,14 +8,7 @@ export const audit = defineFeature("audit-log", ({ base, store }: Core) => ({
   prunes: [
     {
       keep: "audit_days",
-      run(before) {
-        store.write(({ db }) =>
-          db
-            .delete(table)
-            .where(lt(table.at, timestamp(before)))
-            .run(),
-        );
-      },
+      run: (before) => removeOld(store, "audit", "at < ?", timestamp(before)),
     },
   ],
 }));

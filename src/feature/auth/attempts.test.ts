@@ -84,6 +84,17 @@ describe("wrong tries", () => {
     });
   });
 
+  test("end for good when the lock is cleared", () => {
+    withStore((store, reopen) => {
+      const attempts = createAttempts({ store, clock, log });
+      for (let one = 0; one < LIMITS.loginFailures; one++) attempts.begin("a").failed();
+      attempts.clear("a");
+      expect(lockedFor(() => attempts.begin("a"))).toBe(0);
+      const reopened = createAttempts({ store: reopen(), clock, log });
+      expect(lockedFor(() => reopened.begin("a"))).toBe(0);
+    });
+  });
+
   test("are forgotten after a right one, and when they are old", () => {
     withStore((store) => {
       const attempts = createAttempts({ store, clock, log });

@@ -186,7 +186,9 @@ describe("API keys", () => {
       ["read"],
       { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "GET /v1/users": 403, "POST /v1/auth/api-keys": 403 },
     ],
-    [["runs"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "PUT /v1/users/me": 403 }],
+    [["runs"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "PUT /v1/users/me": 403, "POST /v1/projects": 403 }],
+    [["runs"], { "POST /v1/chat/sessions": 201 }],
+    [["write"], { "POST /v1/projects": 201 }],
     [["write"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "POST /v1/events/ticket": 200 }],
     [
       ["admin"],
@@ -201,6 +203,8 @@ describe("API keys", () => {
       "/v1/auth/api-keys": { name: "child" },
       "/v1/users": { email: "child@example.test" },
       "/v1/users/me": { display_name: "x" },
+      "/v1/projects": { name: "scoped" },
+      "/v1/chat/sessions": { agent_id: "scribe" },
     };
     for (const [route, status] of Object.entries(expected)) {
       const [method, path] = route.split(" ") as [string, string];
@@ -231,19 +235,19 @@ describe("two-factor verification", () => {
   test("it is on only after a code was verified, and then a password alone is not enough", async () => {
     const user = await makeUser(server, admin, "twofactor@example.test");
     await steadyStep();
-    const begun = await server.request<Record<string, string>>("POST", "/v1/auth/2fa/enable", { token: user.token });
-    expect(begun.body["otpauth_url"]).toStartWith("otpauth://totp/Skep:twofactor%40example.test?secret=");
-    expect(begun.body["qr_svg"]).toStartWith("<svg");
+    const started = await server.request<Record<string, string>>("POST", "/v1/auth/2fa/enable", { token: user.token });
+    expect(started.body["otpauth_url"]).toStartWith("otpauth://totp/Skep:twofactor%40example.test?secret=");
+    expect(started.body["qr_svg"]).toStartWith("<svg");
     await logIn(server, user.email);
     const verify = (code: string) =>
       server.request("POST", "/v1/auth/2fa/verify", { token: user.token, body: { code } });
     expect((await verify("000000")).status).toBe(422);
-    const done = await verify(totp(begun.body["secret"]!, -1));
+    const done = await verify(totp(started.body["secret"]!, -1));
     expect(new Set(done.body["recovery_codes"] as string[]).size).toBe(10);
     const pending_token = await pending(user.email, "10.0.0.1");
-    const signed = await second({ pending_token, code: totp(begun.body["secret"]!) }, "10.0.0.1");
+    const signed = await second({ pending_token, code: totp(started.body["secret"]!) }, "10.0.0.1");
     expect([signed.status, signed.body["token_type"]]).toEqual([200, "Bearer"]);
-    expect((await second({ pending_token, code: totp(begun.body["secret"]!, 1) }, "10.0.0.1")).status).toBe(401);
+    expect((await second({ pending_token, code: totp(started.body["secret"]!, 1) }, "10.0.0.1")).status).toBe(401);
     expect((await server.request("POST", "/v1/auth/2fa/enable", { token: user.token })).status).toBe(409);
   });
 

@@ -1,7 +1,9 @@
 /** Bodies of /v1/auth. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { SCOPES, type Scope } from "../../http/scopes.ts";
+import { keysOf } from "../../core/typed-keys.ts";
+import { SCOPES } from "../../http/scopes.ts";
 import { DisplayName, Email, GivenPassword, NewPassword, User } from "../users/model.ts";
 
 const Time = t.String({ format: "date-time" });
@@ -93,7 +95,7 @@ export const AuthSession = t.Object({
 });
 export type AuthSession = Static<typeof AuthSession>;
 
-const scopeWords = Object.keys(SCOPES) as Scope[];
+const scopeWords = keysOf(SCOPES);
 const ScopeWord = t.Union(
   scopeWords.map((word) => t.Literal(word)),
   {

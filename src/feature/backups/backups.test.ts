@@ -2,7 +2,9 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { selfCommand } from "../../core/self-command.ts";
 import type { Audit } from "../../store/audit.ts";
+import { createBackupWriter } from "../../store/backup-worker.ts";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -73,6 +75,52 @@ test("one under way is joined, and cancelled leaves nothing in the folder", asyn
   await seen(job, ({ state }) => state === "cancelled");
   rmSync(large);
   expect(readdirSync(join(server.data, "backups"))).toEqual([]);
+});
+
+const isRoot = process.getuid?.() === 0;
+test.skipIf(!isRoot && process.env["CI"] !== "true")(
+  "a disk that is full, and one that may not be written, fail the job with what to do, and leave nothing half written",
+  async () => {
+    const place = join(server.data, "backups");
+    const mount = (...options: string[]) =>
+      expect(Bun.spawnSync(["mount", ...options, place]).stderr.toString()).toBe("");
+    const failed = async () => {
+      const job = await start();
+      await seen(job, ({ state }) => state === "failed");
+      return (await server.request<Job>("GET", `/v1/jobs/${job.id}`)).body.error;
+    };
+    mount("-t", "tmpfs", "-o", "size=200k", "tmpfs");
+    try {
+      expect(await failed()).toEqual({ code: "disk_full", message: expect.stringContaining("free about as much") });
+      expect(readdirSync(place)).toEqual([]);
+      mount("-o", "remount,ro");
+      expect(await failed()).toEqual({ code: "not_permitted", message: expect.stringContaining("Check who may") });
+    } finally {
+      Bun.spawnSync(["umount", "-l", place]);
+    }
+  },
+);
+
+test("a worker that is killed, and one that breaks, are failures of the server, not refusals", async () => {
+  const options = { signal: new AbortController().signal, progress: () => {} };
+  const killed = createBackupWriter(["sh", "-c", "kill -9 $$"], server.data);
+  await expect(killed(join(folder.path, "a.tar.gz"), options)).rejects.toMatchObject({
+    ...{ status: 500, code: "backup_killed", detail: expect.stringContaining("(SIGKILL)") },
+  });
+  const write = createBackupWriter(selfCommand("backup-worker"), server.data);
+  const broken = await write(join(folder.path, "a\0b", "a.tar.gz"), options).catch((error) => error);
+  expect([broken.name, broken.message]).toEqual(["Error", expect.stringMatching(/process failed: .*null bytes/s)]);
+  await expect(write(join(folder.path, "downloaded.tar.gz"), options)).rejects.toMatchObject({ status: 422 });
+  await expect(write(join(folder.path, "downloaded.tar.gz", "a.tar.gz"), options)).rejects.toMatchObject({
+    ...{ status: 422, code: "no_folder" },
+  });
+});
+
+test("a backups folder that was removed is made again", async () => {
+  rmSync(join(server.data, "backups"), { recursive: true });
+  expect(await list()).toEqual([]);
+  await seen(await start(), ({ state }) => state === "succeeded");
+  expect(await list()).toHaveLength(1);
 });
 
 test("ids that lead elsewhere find nothing", async () => {

@@ -2,7 +2,7 @@
  * Backups made by the server. They exist only as files, so that a restored database names none that are gone.
  * None holds the keys: the right to download one over the network is not the right to read every secret.
  */
-import { lstatSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import type { Clock } from "../../core/clock.ts";
@@ -22,7 +22,7 @@ export interface BackupsDeps {
   jobs: Pick<Jobs, "enqueue">;
   /** Folder of the backups. */
   folder: string;
-  /** Writes one in another process. @throws Problem 422 with what is in the way. */
+  /** Writes one in another process. @throws Problem with what is in the way and the remedy. */
   write(file: string, options: WriteOptions): Promise<BackupReport>;
 }
 
@@ -71,9 +71,11 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
     if (!found) throw notFound("backup");
     return found;
   };
+  /** None when somebody removed the folder; the next backup makes it again. */
+  const names = (): string[] => (existsSync(folder) ? readdirSync(folder) : []);
   /** The newest first. */
   const all = (): Backup[] =>
-    readdirSync(folder)
+    names()
       .flatMap((name) => NAME.exec(name)?.[1] ?? [])
       .sort()
       .reverse()
@@ -81,7 +83,7 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
   const record = (action: string, id: string, caller: Caller) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address });
   const removeDrafts = (of?: string) => {
-    for (const name of readdirSync(folder))
+    for (const name of names())
       if (DRAFT.test(name) && (of === undefined || name.startsWith(`.${of}${EXTENSION}-`)))
         rmSync(join(folder, name), { recursive: true, force: true });
   };

@@ -98,6 +98,12 @@ describe("budgets", () => {
     spend(1);
     expect(check(0.1)?.scope).toBe(scope);
     expect(check(0.1, { ...SPENDER, ...other, sessionId: "sess_2" })).toBeUndefined();
+    // The same of what calls under way hold.
+    limits[limit] = 2;
+    budgets.release("sess_2");
+    expect(check(1, { ...SPENDER, ...other, sessionId: "sess_2" })).toBeUndefined();
+    expect(check(1)).toBeUndefined();
+    expect(check(0.1, { ...SPENDER, sessionId: "sess_3" })?.scope).toBe(scope);
   });
 
   test.each(["instance_per_day_usd", "instance_per_month_usd"] as const)("%s counts everybody", (limit) => {
@@ -147,6 +153,14 @@ describe("budgets", () => {
     spend(0.05, through[0]!);
     budgets.release(through[1]!.sessionId);
     expect(sessions.filter((spender) => check(0.3, spender) === undefined).length).toBe(3);
+  });
+
+  test("a call that was logged holds its estimate no longer", () => {
+    limits.instance_per_day_usd = 1;
+    expect(check(0.9)).toBeUndefined();
+    expect(check(0.8, { agentId: "a", sessionId: "sess_2" })?.scope).toBe("instance_day");
+    spend(0.1);
+    expect(check(0.9, { agentId: "a", sessionId: "sess_2" })).toBeUndefined();
   });
 
   test("whatever was estimated and spent, in whatever order: nothing ever passes the limit when estimates hold", () => {

@@ -30,9 +30,13 @@ const KEPT = `
   WHERE own.id = ?`;
 
 function keptBySessions(statement: Store["statement"], id: string): Pick<OwnLimits, "purse" | "root"> {
-  const kept = statement(KEPT).get([id]) as
-    | { root: string; root_spent: number; purse: string | null; budget: number | null; taken: number | null }
-    | undefined;
+  const kept = statement<{
+    root: string;
+    root_spent: number;
+    purse: string | null;
+    budget: number | null;
+    taken: number | null;
+  }>(KEPT).get([id]);
   if (!kept) return {};
   const root = { id: kept.root, spentNano: kept.root_spent };
   if (kept.purse === null) return { root };

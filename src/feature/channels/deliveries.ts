@@ -14,6 +14,7 @@ import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import {
@@ -38,7 +39,7 @@ export interface Deliveries {
   list(channelId: string, page: Page, caller: Caller): ListAnswer<NotificationDelivery>;
   /** Sends a test at once, one attempt. @returns what happened to it. @throws Problem 404, 429. */
   test(channelId: string, caller: Caller, signal: AbortSignal): Promise<NotificationDelivery>;
-  prune(before: number): void;
+  prune(before: number): boolean;
   job: JobDefinition;
 }
 
@@ -62,10 +63,7 @@ const ATTEMPTS = 6;
 const PARALLEL = 4;
 const Payload = t.Object({ delivery_id: t.String(), channel_id: t.String() });
 
-const present = ({ event_id: _, message, ...row }: Row): NotificationDelivery => ({
-  ...row,
-  message: message as NotificationMessage,
-});
+const present = ({ event_id: _, ...row }: Row): NotificationDelivery => row;
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, clock, eventLog, jobs, channels } = deps;
@@ -98,12 +96,12 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const message = messageOf(event, aboutOf(deps, event), deps.masking.text);
     const row: Row = { ...newRow(channel, event.kind, message), event_id: event.id, run_id: event.run_id ?? null };
     if (db.insert(table).values(row).onConflictDoNothing().run().changes === 0) return;
-    const wish = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
-    jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, wish);
+    const options = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
+    jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, options);
   }
 
   return {
-    job: job as unknown as JobDefinition,
+    job,
     look() {
       const kinds = NOTIFIED.map(({ kind }) => kind);
       for (let more = true; more; ) {
@@ -154,14 +152,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       });
       return present({ ...cut, ...ended });
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.created_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before) => removeOld(store, "notification_deliveries", "created_at < ?", timestamp(before)),
   };
 }
 
@@ -206,7 +197,7 @@ const createSender =
     const target = channels.targetOf(channel);
     const ends = [target.token, target.secret].map((value) => value && masking.add("notification", value));
     try {
-      const delivery = { ...row, message: row.message as NotificationMessage };
+      const delivery = { ...row, message: row.message };
       await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, delivery, signal);
     } finally {
       for (const end of ends) if (end) end();

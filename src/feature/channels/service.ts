@@ -1,4 +1,5 @@
 /** Notification channels: who may have which, and what is stored. Sending is in deliveries.ts. */
+
 import { randomBytes } from "node:crypto";
 import { and, desc, eq, isNull, lt, or } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -6,6 +7,7 @@ import { isEmail, normalEmail } from "../../core/email.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -79,7 +81,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
   };
   const record = (action: string, caller: Caller, { id, name, kind, target }: ChannelRow) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, kind, target } });
-  const targetOf = ({ sealed }: ChannelRow) => JSON.parse(sealer.open(sealed)) as Target;
+  const targetOf = ({ sealed }: ChannelRow) => ownJson<Target>(sealer.open(sealed));
 
   return {
     rowFor,

@@ -3,6 +3,7 @@ import type { AttachedPart, MessagePart } from "../../engine/parts.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
 import type { ChatMessage, ChatSession } from "./model.ts";
+import type { ChatRow } from "./store.ts";
 
 const wordsOf = (parts: readonly MessagePart[], type: "text" | "thinking"): string =>
   parts.flatMap((part) => (part.type === type ? [part.text] : [])).join("\n\n");
@@ -38,7 +39,7 @@ const STATUS: Record<SessionRow["status"], ChatSession["status"]> = {
 };
 
 export function presentChat(
-  row: SessionRow,
+  row: ChatRow,
   { model, window, queued }: { model: string | null; window: number | null; queued: number },
 ): ChatSession {
   const { id, agent_id, project_id, title, message_count, tokens, created_at, last_activity_at } = row;

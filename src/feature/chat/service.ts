@@ -1,15 +1,13 @@
 /** Chats: sessions of the kind `chat`, each visible to its owner alone. */
-import { and, desc, eq, inArray, isNull, sql } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
-import { ENDS } from "../../core/run-states.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
-import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { containsText } from "../../store/contains-text.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Store } from "../../store/store.ts";
-import { messages as messageTable, sessions as table } from "../../store/tables/sessions.ts";
+import { messages as messageTable } from "../../store/tables/sessions.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
@@ -17,6 +15,7 @@ import type { ChatJobs } from "./jobs.ts";
 import type { ChatCreate, ChatDetail, ChatMessage, ChatSend, ChatSession, ChatUpdate, QueuedMessage } from "./model.ts";
 import { attachmentsOf, presentChat, presentMessage } from "./present.ts";
 import { replyCosts } from "./reply-costs.ts";
+import { type ChatRow, createChatRows, cursorOf } from "./store.ts";
 
 export interface Chats {
   /** The caller's own, newest first. @param status `active` (default), `ended`, or `all`. */
@@ -71,7 +70,7 @@ export interface ChatsDeps {
   projectExists(id: string): boolean;
   isModel(id: string): boolean;
   /** The model that answers in the session, and its window in tokens. */
-  modelOf(row: SessionRow): { model: string | null; window: number | null };
+  modelOf(row: Pick<SessionRow, "agent_id" | "wanted_model">): { model: string | null; window: number | null };
   /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
@@ -82,8 +81,6 @@ export interface ChatsDeps {
   events: Pick<EventLog, "read" | "lastId" | "lastOf">;
 }
 
-const ACTIVE = ["open", "queued", "running"] as const;
-const ENDED = ["ended", ...ENDS] as const;
 const TITLE_CHARACTERS = 60;
 const PAGE = 1_000;
 const REPLY_EVENT_KINDS = ["agent_output", "agent_thinking"];
@@ -96,15 +93,15 @@ const REPLY_EVENTS = 20_000;
 export function createChats(deps: ChatsDeps): Chats {
   const { store, sessions, assertAgent, projectExists, isModel, modelOf, attach, events } = deps;
   const { db } = store;
+  const chats = createChatRows(store);
   const find = (id: string, caller: Caller): SessionRow => {
     const row = sessions.find(id);
     if (row?.kind !== "chat" || row.user_id !== (caller.userId ?? null)) throw notFound("chat session");
     return row;
   };
-  const presentWith = (row: SessionRow, model: ReturnType<typeof modelOf>, queued: Map<string, number>): ChatSession =>
+  const presentWith = (row: ChatRow, model: ReturnType<typeof modelOf>, queued: Map<string, number>): ChatSession =>
     presentChat(row, { ...model, queued: row.ended_at === null ? (queued.get(row.id) ?? 0) : 0 });
   const present = (row: SessionRow): ChatSession => presentWith(row, modelOf(row), sessions.waitingCounts([row.id]));
-  const ownedBy = ({ userId }: Caller) => (userId === undefined ? isNull(table.user_id) : eq(table.user_id, userId));
   const shown = (id: string): ChatSession => present(sessions.find(id)!);
   const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
   const assertModel = (model: string | null | undefined): void => {
@@ -142,48 +139,19 @@ export function createChats(deps: ChatsDeps): Chats {
   return {
     pageOf,
     list({ status = "active", agent_id }, page, caller) {
-      const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
-      if (page.after !== null && id === undefined) throw badCursor();
-      const states = status === "all" ? [...ACTIVE, ...ENDED] : status === "ended" ? ENDED : ACTIVE;
-      const rows = db
-        .select()
-        .from(table)
-        .where(
-          and(
-            eq(table.kind, "chat"),
-            inArray(table.status, [...states]),
-            ownedBy(caller),
-            agent_id === undefined ? undefined : eq(table.agent_id, agent_id),
-            id === undefined ? undefined : sql`(${table.last_activity_at}, ${table.id}) < (${at}, ${id})`,
-          ),
-        )
-        .orderBy(desc(table.last_activity_at), desc(table.id))
-        .limit(page.limit + 1)
-        .all();
+      const rows = chats.page({ userId: caller.userId, status, agent_id }, page);
       // Chats of a page share a few models, which take long to find.
       const models = new Map<string, ReturnType<typeof modelOf>>();
-      const shared = (row: SessionRow): ReturnType<typeof modelOf> => {
+      const shared = (row: ChatRow): ReturnType<typeof modelOf> => {
         const key = `${row.agent_id} ${row.wanted_model ?? ""}`;
         const model = models.get(key) ?? modelOf(row);
         models.set(key, model);
         return model;
       };
       const queued = sessions.waitingCounts(rows.map((row) => row.id));
-      return listAnswer(
-        rows,
-        page,
-        (row) => `${row.last_activity_at}|${row.id}`,
-        (row) => presentWith(row, shared(row), queued),
-      );
+      return listAnswer(rows, page, cursorOf, (row) => presentWith(row, shared(row), queued));
     },
-    titled: (words, limit, caller) =>
-      db
-        .select({ id: table.id, title: table.title, agent_id: table.agent_id, project_id: table.project_id })
-        .from(table)
-        .where(and(eq(table.kind, "chat"), ownedBy(caller), ...words.map((word) => containsText(table.title, word))))
-        .orderBy(desc(table.last_activity_at), desc(table.id))
-        .limit(limit)
-        .all(),
+    titled: (words, limit, { userId }) => chats.titled(words, userId, limit),
     get: (id, caller) => present(find(id, caller)),
     detail(id, page, caller) {
       const row = find(id, caller);
@@ -281,15 +249,15 @@ export function createChats(deps: ChatsDeps): Chats {
         if (row.status !== "open")
           throw conflict("The agent is at work. Wait for its reply, or stop it first.", "session_busy");
         if (row.message_count < 2) throw conflict("There is nothing to summarise yet.", "nothing_to_compact");
-        const wish = { key: id, subject: row.title ?? id, userId: caller.userId };
-        return deps.jobs.enqueue(deps.work.compact, { session_id: id }, wish);
+        const options = { key: id, subject: row.title ?? id, userId: caller.userId };
+        return deps.jobs.enqueue(deps.work.compact, { session_id: id }, options);
       }),
     finished({ session, input }, { status }) {
       const { id, title, execution_count, user_id } = session;
       if (status !== "succeeded" || execution_count !== 1 || title === null || !deps.makesTitles()) return;
       if (title !== titleOf(textOf(input))) return;
-      const wish = { key: id, subject: title, userId: user_id ?? undefined };
-      deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, wish);
+      const options = { key: id, subject: title, userId: user_id ?? undefined };
+      deps.jobs.enqueue(deps.work.title, { session_id: id, instead_of: title }, options);
     },
     all(id, caller) {
       const chat = present(find(id, caller));

@@ -7,7 +7,7 @@ import { Value } from "@sinclair/typebox/value";
 import type { CodeHost, CodeHostAccess, CodeHostKind, HostAccount } from "../../adapter/codehost/code-host.ts";
 import type { Clock } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
-import { isProblem, messageOf, unavailable } from "../../core/errors.ts";
+import { codeOf, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -222,7 +222,7 @@ function readKey(file: string): Pick<Known, "private_key" | "problem"> {
   try {
     return { private_key: readFileSync(file, "utf8") };
   } catch (error) {
-    const message = `The file that CODEHOST_APP_KEY names cannot be read (${(error as NodeJS.ErrnoException).code}).`;
+    const message = `The file that CODEHOST_APP_KEY names cannot be read (${codeOf(error)}).`;
     return { problem: { code: "codehost_key_unreadable", message } };
   }
 }

@@ -2,6 +2,7 @@
  * Webhooks: each delivery is a row and a job, written in one transaction before the host gets its answer. A replay is
  * found by the delivery's id and by the hash of its signed body, whatever id it comes under.
  */
+import { Type as t } from "@sinclair/typebox";
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
@@ -12,6 +13,7 @@ import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Masking } from "../../core/masking.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -29,6 +31,8 @@ export interface WebhookReader {
   readNotice(event: string, payload: unknown): Notice | "mismatch" | undefined;
 }
 
+export const DeliveryPayload = t.Object({ delivery_id: t.String() });
+
 export interface DeliveriesDeps {
   store: Store;
   clock: Clock;
@@ -39,7 +43,7 @@ export interface DeliveriesDeps {
   /** Why there is nothing to do for it; then it needs no job. */
   obstacleTo(notice: Notice): string | undefined;
   /** Acts on a delivery. */
-  definition(): JobDefinition<never>;
+  definition(): JobDefinition<typeof DeliveryPayload>;
 }
 
 export interface Deliveries {
@@ -52,7 +56,7 @@ export interface Deliveries {
   retry(id: string): Delivery;
   counts(): Omit<AppStatus["webhook"], "configured" | "path">;
   /** Removes those received before that time, ms since the epoch. */
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery => row;
@@ -75,8 +79,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       return row;
     });
   const enqueue = (row: DeliveryRow): void => {
-    const wish = { key: row.id, subject: `${row.event} of ${row.repository ?? "the code host"}` };
-    deps.jobs.enqueue(deps.definition() as JobDefinition, { delivery_id: row.id }, wish);
+    const options = { key: row.id, subject: `${row.event} of ${row.repository ?? "the code host"}` };
+    deps.jobs.enqueue(deps.definition(), { delivery_id: row.id }, options);
   };
   const again = (id: string): DeliveryRow =>
     store.write(() => {
@@ -171,13 +175,6 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
       };
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.received_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before) => removeOld(store, "codehost_deliveries", "received_at < ?", timestamp(before)),
   };
 }

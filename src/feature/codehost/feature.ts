@@ -1,8 +1,7 @@
-import { Type as t } from "@sinclair/typebox";
 import { gitOrigin, repositoryName } from "../../adapter/codehost/code-host.ts";
 import { openCodeHost } from "../../adapter/codehost/open.ts";
 import { bodyHash, deliveryOf, isSigned } from "../../adapter/codehost/signature.ts";
-import { type Notice, readNotice } from "../../adapter/codehost/webhook.ts";
+import { readNotice } from "../../adapter/codehost/webhook.ts";
 import { isProblem } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -16,7 +15,7 @@ import type { RunRow } from "../runs/store.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { tasks } from "../tasks/feature.ts";
 import { type CodeHostConnection, createConnection } from "./connection.ts";
-import { createDeliveries, type Deliveries } from "./deliveries.ts";
+import { createDeliveries, type Deliveries, DeliveryPayload } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
 import { createReact, projectsOf, type React, type Reaction } from "./react.ts";
@@ -89,12 +88,12 @@ export const codehost = defineFeature(
       isWanted,
       review: createReview({ store, connection, links, comments, rules, follow }),
     });
-    const deliveryJob: JobDefinition = defineDelivery(() => deliveries, react) as JobDefinition;
+    const deliveryJob: JobDefinition<typeof DeliveryPayload> = defineDelivery(() => deliveries, react);
     const deliveries: Deliveries = createDeliveries({
       ...{ store, clock, masking, jobs, connection },
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
       obstacleTo: react.obstacleTo,
-      definition: () => deliveryJob as JobDefinition<never>,
+      definition: () => deliveryJob,
     });
     const work = createRunWork({
       ...{ store, audit, links, connection, changedTo, push, follow },
@@ -111,7 +110,7 @@ export const codehost = defineFeature(
         codeHostRoutes(base, { connection, deliveries, projectOf })
           .use(ruleRoutes(base, rules, attempt))
           .use(runWorkRoutes(base, work)),
-      jobs: [deliveryJob, syncJob as JobDefinition],
+      jobs: [deliveryJob, syncJob],
       prunes: [{ keep: KEPT_DAYS, run: deliveries.prune }],
       handOver: rules.handOver,
       start() {
@@ -153,11 +152,11 @@ function changedToOf(branches: Needs["projects"]["branches"]) {
 function defineDelivery(deliveries: () => Deliveries, react: React) {
   return defineJob(
     "codehost_delivery",
-    t.Object({ delivery_id: t.String() }),
+    DeliveryPayload,
     async ({ delivery_id }) => {
       const row = deliveries().find(delivery_id);
       if (row?.state !== "queued" || row.notice === null) return undefined;
-      return { ...(await react.act(row.notice as Notice)) };
+      return { ...(await react.act(row.notice)) };
     },
     {
       ...{ parallel: PARALLEL, attempts: ATTEMPTS },

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { makeUser } from "../../testing/accounts.ts";
 import { APP_LOGIN, type CodeHostFake, signed, startCodeHost, TOKEN_CANARY } from "../../testing/code-host.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { DONE, type MeteredServer, MODEL, startMeteredServer } from "../../testing/metered-server.ts";
@@ -230,6 +231,15 @@ describe("what starts nothing", () => {
     expect(metered.models.requests.length).toBe(0);
   });
 
+  test("somebody who may only read, where the delivery writes the repository's name in capitals", async () => {
+    const number = newIssue("x", { labels: ["agent"] });
+    const delivered = await deliver("issues", {
+      ...{ action: "labeled", issue: { number }, label: { name: "agent" } },
+      ...{ sender: { login: "stranger", type: "User" }, repository: { full_name: host.repository.toUpperCase() } },
+    });
+    expect(delivered).toMatchObject(nothing("permission read"));
+  });
+
   test("a comment without the command, or by somebody who may not; the text that counts is the host's", async () => {
     const number = newIssue("x");
     const commented = (id: number, login: string) =>
@@ -246,6 +256,18 @@ describe("what starts nothing", () => {
     const { id } = host.say(number, "stranger", "/skep now");
     expect(await commented(id, "alice")).toMatchObject(nothing("stranger has the permission read"));
   });
+});
+
+test("the rules of a user who is deleted are switched off until the heir has looked at them", async () => {
+  const leaver = await makeUser(metered.server, metered.admin, "leaver@example.test", "admin");
+  const fields = { name: "left", project_id: project.id, pipeline_id: "fix", event: "issue_labeled", label: "left" };
+  const { id } = (await metered.call<Rule>("POST", "/v1/codehost/rules", fields, leaver)).body;
+  expect(await must<Rule>("GET", `/v1/codehost/rules/${id}`)).toMatchObject({ enabled: true, user_id: leaver.id });
+  await must("DELETE", `/v1/users/${leaver.id}`);
+  const left = await must<Rule>("GET", `/v1/codehost/rules/${id}`);
+  expect([left.enabled, left.user_id === leaver.id]).toEqual([false, false]);
+  const delivered = await labeled(newIssue("x", { labels: ["left"] }), "left", "alice");
+  expect(delivered).toMatchObject({ state: "ignored", run_id: null, detail: "No rule is about this." });
 });
 
 describe("trying a rule", () => {
@@ -296,6 +318,20 @@ describe("another repository's pull request", () => {
     for (const path of ["push", "pull-request"])
       expect((await metered.call("POST", `/v1/runs/${run_id}/${path}`)).body["code"]).toBe("read_only");
     expect(Bun.spawnSync(["git", "-C", host.bare, "branch"]).stdout.toString()).not.toContain(run_id!);
+  });
+
+  test("does not count as a run's because its branch has the run's name", async () => {
+    const body = { pipeline_id: "plain", task_description: "Look", project_name: "shop" };
+    metered.models.next(reply(DONE));
+    const { id } = await must<Run>("POST", "/v1/runs", body);
+    await ended(id);
+    const number = host.openPull(`run/${id}`, "main", "Not ours", "", "stranger", "stranger/shop");
+    Object.assign(host.pulls.get(number)!, { merged: true, state: "closed", mergeCommit: "0".repeat(40) });
+    const sender = { login: "stranger", type: "User" };
+    expect(await deliver("pull_request", { action: "closed", pull_request: { number }, sender })).toMatchObject({
+      ...{ state: "ignored", detail: "The pull request belongs to no run." },
+    });
+    expect((await runOf(id)).merged_into).toBeNull();
   });
 });
 

@@ -2,12 +2,14 @@
  * Sets of browser cookies: sealed at rest, never shown again, and given only to executions of their owner by agents
  * they were granted to. An agent that two users share works with the cookies of the one it works for.
  */
+
 import { and, asc, desc, eq, inArray, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -99,7 +101,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       .where(and(eq(cookieGrants.agent_id, agentId), owned(userId)))
       .orderBy(asc(cookieSets.id))
       .all();
-  const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => JSON.parse(sealer.open(sealed)) as Cookie[];
+  const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => ownJson<Cookie[]>(sealer.open(sealed));
   const grantedSets = db.selectDistinct({ id: cookieGrants.cookie_set_id }).from(cookieGrants);
   const masks = createCookieMasks(masking);
   for (const row of db.select().from(cookieSets).where(inArray(cookieSets.id, grantedSets)).all()) {

@@ -25,7 +25,7 @@ export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: 
   let db: Database.Database | undefined;
   try {
     db = new Database(path, { readonly: true, timeout: 5_000 });
-    const rows = db.prepare(SEALED).all() as { name: string; sealed: string }[];
+    const rows = db.prepare<unknown[], { name: string; sealed: string }>(SEALED).all();
     if (rows.length === 0) return ok(CHECK, "none yet");
     if (!secretEncryptionKey && secretKeyEphemeral)
       return ok(CHECK, `${rows.length}, sealed with the running server's own key (SECRET_KEY_EPHEMERAL)`);

@@ -2,7 +2,7 @@
 import { accessSync, constants, existsSync, readdirSync, readFileSync, statfsSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { messageOf } from "../../core/errors.ts";
+import { codeOf, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { compareMigrations } from "../../store/migrate.ts";
 import { MIGRATIONS } from "../../store/migrations/list.ts";
@@ -97,7 +97,7 @@ export function checkDatabase(data: string): Finding[] {
         : fail("database", `damaged: ${problems.join("; ")}`, RESTORE);
     return [health, checkMigrations(db)];
   } catch (error) {
-    const damaged = /^SQLITE_(CORRUPT|NOTADB)/.test((error as { code?: string }).code ?? "");
+    const damaged = /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error) ?? "");
     if (damaged) return [fail("database", `damaged: ${messageOf(error)}`, RESTORE)];
     return [
       fail("database", `cannot be read: ${messageOf(error)}`, "see who owns skep.db, and whether it is a database"),

@@ -4,7 +4,7 @@ import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import type { DocumentHit, DocumentSearch } from "./model.ts";
 import { type Reader, visibleTo } from "./store.ts";
 
-export type SearchDocuments = (wish: DocumentSearch, reader: Reader) => DocumentHit[];
+export type SearchDocuments = (request: DocumentSearch, reader: Reader) => DocumentHit[];
 
 /** Paragraphs read for each section asked for: several of the best may be in one section. */
 const CHUNKS_PER_HIT = 4;
@@ -17,10 +17,10 @@ interface Found extends Omit<DocumentHit, "score" | "snippet"> {
 }
 
 export function createDocumentSearch({ statement }: Store): SearchDocuments {
-  function found({ expression, ranked }: WordQuery, wish: DocumentSearch, reader: Reader, limit: number): Found[] {
-    const { document_id = null, project_id = null } = wish;
+  function found({ expression, ranked }: WordQuery, request: DocumentSearch, reader: Reader, limit: number): Found[] {
+    const { document_id = null, project_id = null } = request;
     const { where, values } = visibleTo(reader);
-    return statement(
+    return statement<Found>(
       `SELECT c.id, c.document_id, c.position, d.title, s.section_id, s.title AS heading, s.page,
          ${ranked ? "rank" : "0"} AS rank
        FROM document_text CROSS JOIN document_chunks c ON c.id = document_text.rowid
@@ -29,16 +29,14 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
        WHERE document_text MATCH ? AND document_text.rank MATCH 'bm25(1.0, 3.0, 1.0)' AND d.status = 'ready' AND ${where}
          AND (? IS NULL OR d.id = ?) AND (? IS NULL OR d.project_id = ?)
        ORDER BY ${ranked ? "document_text.rank" : "document_text.rowid DESC"} LIMIT ?`,
-    ).all(
-      ...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT],
-    ) as Found[];
+    ).all(...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT]);
   }
-  return (wish, reader) => {
-    const { limit = DEFAULT_HITS } = wish;
+  return (request, reader) => {
+    const { limit = DEFAULT_HITS } = request;
     const best = new Map<string, Found>();
-    for (const query of wordQueries(statement, "document_text", wish.query)) {
+    for (const query of wordQueries(statement, "document_text", request.query)) {
       best.clear();
-      for (const one of found(query, wish, reader, limit)) {
+      for (const one of found(query, request, reader, limit)) {
         const key = `${one.document_id}\n${one.position}`;
         if (!best.has(key) && best.size < limit) best.set(key, one);
       }
@@ -46,7 +44,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
     }
     return [...best.values()].map(({ id, position: _, rank, ...hit }) => ({
       ...hit,
-      snippet: statement("SELECT text FROM document_text WHERE rowid = ?").pluck().get(id) as string,
+      snippet: statement<string>("SELECT text FROM document_text WHERE rowid = ?").pluck().get(id)!,
       score: Number((-rank).toPrecision(6)) || 0,
     }));
   };

@@ -80,10 +80,10 @@ export function createDocuments(deps: DocumentsDeps) {
         ...{ job_id: null, session_id: sessionId ?? null, created_at: timestamp(clock.now()) },
       };
       rows.insert(row);
-      const wish = { key: id, subject: row.title, userId: caller.userId, projectId: projectId ?? undefined };
+      const options = { key: id, subject: row.title, userId: caller.userId, projectId: projectId ?? undefined };
       const owner = caller.userId ?? "";
       const payload: Static<typeof IngestPayload> = { document_id: id, owner, hint: hint ?? hintOf(file.name) };
-      rows.update(id, { job_id: jobs.enqueue(ingest, payload, wish).id });
+      rows.update(id, { job_id: jobs.enqueue(ingest, payload, options).id });
       tx.emit(documentChanged, {
         ...(row.user_id === null ? {} : { user_id: row.user_id }),
         ...(projectId === null ? {} : { project_id: projectId }),
@@ -164,9 +164,9 @@ export function createDocuments(deps: DocumentsDeps) {
         ...rows.neighbours(id, position),
       };
     },
-    search(wish: DocumentSearch, reader: Reader): DocumentHit[] {
-      if (wish.document_id !== undefined) find(wish.document_id, reader);
-      return search(wish, reader);
+    search(request: DocumentSearch, reader: Reader): DocumentHit[] {
+      if (request.document_id !== undefined) find(request.document_id, reader);
+      return search(request, reader);
     },
     /** A deleted user's own documents are deleted; those of a project pass to the heir. Inside the deleting transaction. */
     handOver(from: string, to: string | null): void {

@@ -55,11 +55,11 @@ export function createDocumentStore(store: Store) {
     ): DocumentRow[] {
       const { where, values } = visibleTo(filter.reader);
       const { projectId = null, status = null } = filter;
-      const rows = statement(
+      const rows = statement<Stored>(
         `SELECT d.* FROM documents d WHERE ${where} AND (? IS NULL OR d.project_id = ?) AND (? IS NULL OR d.status = ?)
            AND (? IS NULL OR d.id < ?) ORDER BY d.id DESC LIMIT ?`,
       ).all(...[...values, projectId, projectId, status, status, page.after, page.after, page.limit + 1]);
-      return (rows as Stored[]).map(({ title_given, ...row }) => ({ ...row, title_given: title_given === 1 }));
+      return rows.map(({ title_given, ...row }) => ({ ...row, title_given: title_given === 1 }));
     },
     remove(id: string): void {
       db.delete(table).where(eq(table.id, id)).run();
@@ -84,37 +84,35 @@ export function createDocumentStore(store: Store) {
       }
     },
     sections: (id: string): SectionRow[] =>
-      statement(`SELECT ${SECTION} FROM document_sections WHERE document_id = ? ORDER BY position`).all(
-        id,
-      ) as SectionRow[],
+      statement<SectionRow>(`SELECT ${SECTION} FROM document_sections WHERE document_id = ? ORDER BY position`).all(id),
     /** The one of that id; by heading the first; by page the last that begins at or before its top. */
     section(
       id: string,
-      wish: { section_id?: string | undefined; heading?: string | undefined; page?: number | undefined },
+      request: { section_id?: string | undefined; heading?: string | undefined; page?: number | undefined },
     ) {
       const [condition, ...values]: [string, ...(string | number)[]] =
-        wish.section_id !== undefined
-          ? ["section_id = ?", wish.section_id]
-          : wish.heading !== undefined
-            ? ["lower(title) = lower(?)", wish.heading.trim()]
-            : wish.page !== undefined
+        request.section_id !== undefined
+          ? ["section_id = ?", request.section_id]
+          : request.heading !== undefined
+            ? ["lower(title) = lower(?)", request.heading.trim()]
+            : request.page !== undefined
               ? [
                   `position = coalesce(
                     (SELECT min(position) FROM document_sections WHERE document_id = ? AND page = ?),
                     (SELECT max(position) FROM document_sections WHERE document_id = ? AND page < ?))`,
-                  ...[id, wish.page, id, wish.page],
+                  ...[id, request.page, id, request.page],
                 ]
               : ["1"];
-      return statement(
+      return statement<SectionRow & { text: string }>(
         `SELECT ${SECTION}, text FROM document_sections WHERE document_id = ? AND ${condition} ORDER BY position LIMIT 1`,
-      ).get(id, ...values) as (SectionRow & { text: string }) | undefined;
+      ).get(id, ...values);
     },
     /** The section before that position and the one after. */
     neighbours(id: string, position: number): { previous_id: string | null; next_id: string | null } {
       const at = (place: number) =>
-        (statement("SELECT section_id FROM document_sections WHERE document_id = ? AND position = ?")
+        statement<string>("SELECT section_id FROM document_sections WHERE document_id = ? AND position = ?")
           .pluck()
-          .get(id, place) as string | undefined) ?? null;
+          .get(id, place) ?? null;
       return { previous_id: at(position - 1), next_id: at(position + 1) };
     },
   };

@@ -23,7 +23,7 @@ const readerFor = ({ userId }: ExecutionInfo): Reader => ({ all: false, userId }
 const onPage = (page: number | null): string => (page === null ? "" : `, page ${page}`);
 
 export function documentTools(documents: Documents): ToolSource {
-  return toolsOf("documents", [list(documents), search(documents), read(documents)] as readonly Tool[]);
+  return toolsOf("documents", [list(documents), search(documents), read(documents)]);
 }
 
 const list = (documents: Documents) =>
@@ -54,8 +54,8 @@ const search = (documents: Documents) =>
       document_id: t.Optional(DocumentId),
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 20, description: `Default ${HITS}.` })),
     }),
-    async run({ limit = HITS, ...wish }, { execution }) {
-      const hits = documents.search({ ...wish, limit }, readerFor(execution));
+    async run({ limit = HITS, ...request }, { execution }) {
+      const hits = documents.search({ ...request, limit }, readerFor(execution));
       if (hits.length === 0) return ok("No document says anything about that.");
       const parts = hits.map(
         ({ document_id, title, section_id, heading, page, snippet }) =>

@@ -12,6 +12,7 @@ import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
 import { agentMessageSent } from "./events.ts";
@@ -30,7 +31,7 @@ export interface Inbox {
   list(agentId: string, filter: { unread?: boolean | undefined }, page: Page, caller: Caller): ListAnswer<AgentMessage>;
   /** Removes what was written for a user. */
   removeOf(userId: string): void;
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 export interface InboxDeps {
@@ -87,7 +88,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       if (to === from.agentId)
         throw conflict("This is your own inbox. Use remember for what you need later.", "own_inbox");
       store.write((tx) => {
-        const read = statement(HOPS).pluck().get([from.sessionId]) as number | null;
+        const read = statement<number | null>(HOPS).pluck().get([from.sessionId])!;
         const hops = read === null ? 0 : read + 1;
         if (hops > LIMITS.agentMessageHops)
           throw conflict(
@@ -109,7 +110,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
     deliver(execution) {
       if (!takesMessages(execution)) return;
       const { agentId, userId, id } = execution;
-      const unread = () => statement(UNREAD).all([agentId, userId ?? null]) as Row[];
+      const unread = () => statement<Row>(UNREAD).all([agentId, userId ?? null]);
       if (unread().length === 0) return;
       store.write(() => {
         const lines: string[] = [];
@@ -132,16 +133,16 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       if (unread !== undefined) where.push(`m.read_at IS ${unread ? "" : "NOT "}NULL`);
       if (page.after !== null) where.push("m.id < @after");
       const rows = store.sqlite
-        .prepare(
+        .prepare<unknown[], Row & { read_session_id: string | null }>(
           `SELECT m.*, x.session_id AS read_session_id FROM agent_messages m
            LEFT JOIN executions x ON x.id = m.read_execution_id
            WHERE ${where.join(" AND ")} ORDER BY m.id DESC LIMIT @limit`,
         )
         .all({ agent: agentId, user: caller.userId ?? null, after: page.after, limit: page.limit + 1 });
-      return listAnswer(rows as (Row & { read_session_id: string | null })[], page, ({ id }) => id, present);
+      return listAnswer(rows, page, ({ id }) => id, present);
     },
     removeOf: (userId) => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),
-    prune: (before) => void statement("DELETE FROM agent_messages WHERE created_at < ?").run([timestamp(before)]),
+    prune: (before) => removeOld(store, "agent_messages", "created_at < ?", timestamp(before)),
   };
 }
 

@@ -25,5 +25,5 @@ export function inboxTools({ inbox, hasReadOutside }: InboxToolDeps): ToolSource
       return { ok: true, output: `${agent} reads it when it next works for this person.` };
     },
   };
-  return toolsOf("inbox", [tool as Tool]);
+  return toolsOf("inbox", [tool]);
 }

@@ -13,7 +13,7 @@ import { createMasking } from "../../core/masking.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createAudit } from "../../store/audit.ts";
 import { openStore, type Store } from "../../store/store.ts";
-import { createJobs, type Jobs, type JobWish } from "./service.ts";
+import { createJobs, type EnqueueOptions, type Jobs } from "./service.ts";
 
 const Payload = t.Object({ say: t.String() });
 type Payload = Static<typeof Payload>;
@@ -22,6 +22,7 @@ type Work = (payload: Payload, job: RunningJob) => Promise<Record<string, unknow
 let folder: string;
 let store: Store;
 let jobs: Jobs;
+let die: () => void;
 let stop: () => Promise<void>;
 const masking = createMasking();
 let events: SkepEvent[];
@@ -29,7 +30,7 @@ let changed: () => void;
 /** What the jobs of this process do. */
 let work: Work;
 /** Ids of jobs that have started in this process. */
-let begun: Set<string>;
+let started: Set<string>;
 let kind: ReturnType<typeof define>;
 
 const define = (options: JobOptions<Payload>) =>
@@ -38,7 +39,7 @@ const define = (options: JobOptions<Payload>) =>
     Payload,
     (payload, job) => {
       const done = work(payload, job);
-      begun.add(job.id);
+      started.add(job.id);
       changed();
       return done;
     },
@@ -47,7 +48,7 @@ const define = (options: JobOptions<Payload>) =>
 
 /** As after a start of the server. */
 function open(options: JobOptions<Payload> = {}): void {
-  begun = new Set();
+  started = new Set();
   const log = pino({ level: "silent" });
   store = openStore({ path: join(folder, "skep.db"), clock: systemClock, checkEvents: true });
   store.onCommit((written) => {
@@ -62,15 +63,19 @@ function open(options: JobOptions<Payload> = {}): void {
   jobs.register(kind);
   jobs.start();
   clockwork.start();
+  die = () => {
+    clockwork.stop();
+    store.close();
+  };
   stop = async () => {
     clockwork.stop();
     await jobs.stop();
     store.close();
   };
 }
-/** The process dies: nothing in it writes any more. */
+/** The process dies: nothing in it wakes or writes any more. */
 function crash(options?: JobOptions<Payload>): void {
-  store.close();
+  die();
   open(options);
 }
 beforeEach(() => {
@@ -85,7 +90,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const start = (say = "it", wish: JobWish = {}) => jobs.enqueue(kind, { say }, { subject: say, ...wish });
+const start = (say = "it", options: EnqueueOptions = {}) => jobs.enqueue(kind, { say }, { subject: say, ...options });
 /** The first event, past ones included, that shows that state or detail. */
 const until = (fits: (data: Record<string, unknown>) => boolean): Promise<Record<string, unknown>> =>
   new Promise((resolve) => {
@@ -97,7 +102,7 @@ const until = (fits: (data: Record<string, unknown>) => boolean): Promise<Record
   });
 const ended = (id: string) =>
   until((data) => data["job_id"] === id && data["state"] !== "running" && data["state"] !== "queued");
-const running = (id: string) => until(() => begun.has(id));
+const running = (id: string) => until(() => started.has(id));
 const get = (id: string) => jobs.get(id, LOCAL_ADMIN);
 const untilAborted: Work = (_, { signal }) =>
   new Promise((_, fail) => signal.addEventListener("abort", () => fail(new Error("stopped"))));

@@ -15,12 +15,13 @@ import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
 import { createJobStore, type JobRow, presentJob } from "./store.ts";
 
-export interface JobWish {
+export interface EnqueueOptions {
   /** What it works on, for people. */
   subject?: string | undefined;
   /** Its owner; jobs without one are for administrators or, with a project, for all who see it. */
@@ -38,7 +39,11 @@ export interface Jobs {
   /** Makes a kind known. Before `start`. @throws Error when another feature has that kind. */
   register(...definitions: JobDefinition[]): void;
   /** Writes the row, or joins the live one of that key; the work begins after the transaction around it has committed. */
-  enqueue<Schema extends TSchema>(definition: JobDefinition<Schema>, payload: Static<Schema>, wish?: JobWish): Job;
+  enqueue<Schema extends TSchema>(
+    definition: JobDefinition<Schema>,
+    payload: Static<Schema>,
+    options?: EnqueueOptions,
+  ): Job;
   /** The job of that key that has not ended. */
   live(definition: Pick<JobDefinition, "kind">, key: string): Job | undefined;
   /** The newest of a project's jobs of that kind. */
@@ -58,7 +63,7 @@ export interface Jobs {
   /** A deleted user's jobs go to the heir, or to the administrators. */
   handOver(from: string, to: string | null): void;
   /** Removes finished jobs that ended before that time, ms since the epoch. */
-  prune(before: number): void;
+  prune(before: number): boolean;
   /** Continues with what the last process left, and takes what is due from now on. */
   start(): void;
   /** Aborts what runs and waits for it; the next start begins it again. */
@@ -93,7 +98,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       return rows.find(row.id)!;
     });
 
-  function join({ after }: WriteTx, row: JobRow, { priority = 0, runAt = clock.now() }: JobWish): JobRow {
+  function join({ after }: WriteTx, row: JobRow, { priority = 0, runAt = clock.now() }: EnqueueOptions): JobRow {
     if (row.state !== "queued" || (row.run_at <= runAt && row.priority >= priority)) return row;
     after(runner.look);
     return rows.update(row.id, {
@@ -101,22 +106,22 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       priority: Math.max(row.priority, priority),
     })!;
   }
-  function newRow(definition: JobDefinition, payload: unknown, wish: JobWish): JobRow {
+  function newRow(definition: JobDefinition, payload: unknown, options: EnqueueOptions): JobRow {
     const at = timestamp(clock.now());
     return {
       id: newId("job"),
       kind: definition.kind,
       state: "queued",
       payload,
-      key: wish.key ?? null,
+      key: options.key ?? null,
       exclusive: definition.exclusive?.(payload) ?? null,
-      priority: wish.priority ?? 0,
-      run_at: Math.ceil(wish.runAt ?? clock.now()),
+      priority: options.priority ?? 0,
+      run_at: Math.ceil(options.runAt ?? clock.now()),
       ...{ failures: 0, interruptions: 0, cancel_requested: false },
       ...{ percent: null, detail: null, progress: null, result: null, error_code: null, error_message: null },
-      subject: wish.subject ?? null,
-      user_id: wish.userId ?? null,
-      project_id: wish.projectId ?? null,
+      subject: options.subject ?? null,
+      user_id: options.userId ?? null,
+      project_id: options.projectId ?? null,
       ...{ created_at: at, updated_at: at, finished_at: null },
     };
   }
@@ -125,14 +130,14 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
     register(...definitions) {
       for (const definition of definitions) runner.register(definition);
     },
-    enqueue(definition, payload, wish = {}) {
-      if (runner.definitionOf(definition.kind) !== (definition as JobDefinition))
+    enqueue(definition, payload, options = {}) {
+      if (runner.definitionOf(definition.kind) !== definition)
         throw new Error(`jobs of the kind ${definition.kind} were not registered`);
       if (!Value.Check(definition.payload, payload)) throw new Error(`no payload of a job ${definition.kind}`);
       return store.write((tx) => {
-        const known = wish.key === undefined ? undefined : rows.live(definition.kind, wish.key);
-        if (known) return present(join(tx, known, wish));
-        const row = newRow(definition as JobDefinition, payload, wish);
+        const known = options.key === undefined ? undefined : rows.live(definition.kind, options.key);
+        if (known) return present(join(tx, known, options));
+        const row = newRow(definition, payload, options);
         rows.insert(row);
         tx.after(runner.look);
         return present(row);
@@ -153,7 +158,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
     payloadOf(definition, id) {
       const row = rows.find(id);
       if (row?.kind !== definition.kind) throw new Error(`no job ${definition.kind} has the id ${id}`);
-      return row.payload as Static<(typeof definition)["payload"]>;
+      return row.payload;
     },
     alter(id, { payload, runAt }) {
       return store.write(({ after }) => {
@@ -185,7 +190,7 @@ export function createJobs({ store, clock, clockwork, log, masking, audit }: Job
       await runner.idle(row.id);
     },
     handOver: (from, to) => store.write(() => rows.handOver(from, to)),
-    prune: (before) => store.write(() => rows.removeEndedBefore(timestamp(before))),
+    prune: (before) => removeOld(store, "jobs", "finished_at < ?", timestamp(before)),
     start: runner.start,
     stop: runner.stop,
   };

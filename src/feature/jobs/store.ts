@@ -25,19 +25,21 @@ export interface JobStore {
   /** When the next queued job is due that is not due now, ms since the epoch. */
   nextAt(): number | null;
   handOver(from: string, to: string | null): void;
-  removeEndedBefore(at: string): void;
 }
 
 export function createJobStore(store: Store, clock: Clock): JobStore {
   const { db, sqlite } = store;
   const one = (id: string) => eq(table.id, id);
   const next = () =>
-    sqlite.prepare(`
+    sqlite.prepare<unknown[], { id: string }>(`
       SELECT id FROM jobs
       WHERE kind = @kind AND state = 'queued' AND run_at <= @now
         AND (exclusive IS NULL OR exclusive NOT IN (SELECT value FROM json_each(@running)))
       ORDER BY priority DESC, run_at, id LIMIT 1`);
-  const nextAt = () => sqlite.prepare("SELECT min(run_at) FROM jobs WHERE state = 'queued' AND run_at > ?").pluck();
+  const nextAt = () =>
+    sqlite
+      .prepare<unknown[], number | null>("SELECT min(run_at) FROM jobs WHERE state = 'queued' AND run_at > ?")
+      .pluck();
   let statements: { next: ReturnType<typeof next>; nextAt: ReturnType<typeof nextAt> } | undefined;
   const prepared = () => {
     statements ??= { next: next(), nextAt: nextAt() };
@@ -84,11 +86,10 @@ export function createJobStore(store: Store, clock: Clock): JobStore {
         .get(),
     next(kind, running) {
       const row = prepared().next.get({ kind, now: clock.now(), running: JSON.stringify(running) });
-      return row === undefined ? undefined : find((row as { id: string }).id);
+      return row === undefined ? undefined : find(row.id);
     },
-    nextAt: () => prepared().nextAt.get(clock.now()) as number | null,
+    nextAt: () => prepared().nextAt.get(clock.now()) ?? null,
     handOver: (from, to) => void db.update(table).set({ user_id: to }).where(eq(table.user_id, from)).run(),
-    removeEndedBefore: (at) => void db.delete(table).where(lt(table.finished_at, at)).run(),
   };
 }
 

@@ -21,9 +21,11 @@ export interface IndexJobsDeps {
   store: Store;
   jobs: Jobs;
   graphOf(projectId: string): Pick<RemoteGraph, "index">;
+  /** The project's name, for the list of jobs. */
+  nameOf(projectId: string): string;
 }
 
-export interface IndexWish {
+export interface IndexRequest {
   force: boolean;
   cause: IndexJob["cause"];
   userId?: string | undefined;
@@ -32,7 +34,7 @@ export interface IndexWish {
 export interface IndexJobs {
   readonly definition: JobDefinition;
   /** Starts a job, or joins the one that has not ended. Synchronous, for the transaction around it. */
-  start(projectId: string, wish: IndexWish): IndexJob;
+  start(projectId: string, request: IndexRequest): IndexJob;
   /** @throws Problem 404. */
   get(projectId: string, jobId: string): IndexJob;
   /** The newest job of a project. */
@@ -53,7 +55,7 @@ const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent
 /** One project never waits for another while there are processors; each index has a process of its own. */
 const PARALLEL = Math.max(2, availableParallelism());
 
-export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJobs {
+export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps): IndexJobs {
   /**
    * Projects that changed, or were asked for from scratch (true), while a job ran. A crash may forget them: the job that
    * begins again then sees the change.
@@ -86,11 +88,11 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
   }
   const index = defineJob("index", Payload, run, { parallel: PARALLEL, ended });
 
-  const enqueue = (projectId: string, { force, cause, userId }: IndexWish, runAt?: number): Job =>
+  const enqueue = (projectId: string, { force, cause, userId }: IndexRequest, runAt?: number): Job =>
     jobs.enqueue(
       index,
       { project_id: projectId, force, cause },
-      { key: projectId, subject: projectId, projectId, userId, runAt },
+      { key: projectId, subject: nameOf(projectId), projectId, userId, runAt },
     );
   const present = (job: Job): IndexJob => presentJob(job, jobs.payloadOf(index, job.id));
   const lookUp = (projectId: string, jobId: string): Job => {
@@ -101,11 +103,11 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
 
   return {
     definition: index,
-    start: (projectId, wish) =>
+    start: (projectId, request) =>
       store.write(() => {
-        const job = enqueue(projectId, wish);
+        const job = enqueue(projectId, request);
         const payload = jobs.payloadOf(index, job.id);
-        if (wish.force && !payload.force && !jobs.alter(job.id, { payload: { ...payload, force: true } }))
+        if (request.force && !payload.force && !jobs.alter(job.id, { payload: { ...payload, force: true } }))
           again.set(projectId, true);
         return present(job);
       }),

@@ -66,7 +66,7 @@ async function initializeIn(library: typeof Library, request: Request): Promise<
   const length = Number(request.headers.get("content-length") ?? Number.NaN);
   if (request.method !== "POST" || !(length <= INITIALIZE_BYTES)) return undefined;
   if (!library.isJsonContentType(request.headers.get("content-type"))) return undefined;
-  const copy = request.clone() as Request;
+  const copy = request.clone();
   const body: unknown = await copy.json().catch(() => undefined);
   if (!library.isInitializeRequest(body)) return undefined;
   return (await library.isLegacyRequest(request, body)) ? body : undefined;

@@ -1,5 +1,7 @@
 /** Each pipeline as a prompt: what a person picks in a client's menu to have it run. */
+
 import type * as Library from "@modelcontextprotocol/server";
+import { ownJson } from "../../core/own-json.ts";
 import type { AskFor } from "./server.ts";
 
 interface PipelineItem {
@@ -28,7 +30,7 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
     const query = new URLSearchParams({ limit: String(PAGE), ...(params?.cursor ? { cursor: params.cursor } : {}) });
     const { text, isError } = await askFor(ctx)(() => ({ method: "GET", path: "/v1/pipelines", query }));
     if (isError) throw refused(text);
-    const { items, next_cursor } = JSON.parse(text) as { items: PipelineItem[]; next_cursor: string | null };
+    const { items, next_cursor } = ownJson<{ items: PipelineItem[]; next_cursor: string | null }>(text);
     const prompts = items
       .filter(({ valid }) => valid)
       .map((one) => ({ name: one.id, title: one.name, description: one.description, arguments: argumentsOf(one) }));
@@ -40,7 +42,7 @@ export function createPrompts(library: typeof Library, server: Library.Server, a
       path: `/v1/pipelines/${encodeURIComponent(name)}`,
     }));
     if (isError) throw refused(text);
-    const pipeline = JSON.parse(text) as PipelineItem;
+    const pipeline = ownJson<PipelineItem>(text);
     const missing = argumentsOf(pipeline).find((one) => one.required && !given[one.name]);
     if (missing) throw refused(`The argument ${missing.name} is missing.`);
     const { [TASK]: task, ...inputs } = given;

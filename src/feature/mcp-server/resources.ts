@@ -1,5 +1,7 @@
 /** Outputs of runs and documents, by addresses that match plain words only. */
+
 import type * as Library from "@modelcontextprotocol/server";
+import { ownJson } from "../../core/own-json.ts";
 import type { AskFor } from "./server.ts";
 
 interface Kind {
@@ -58,7 +60,7 @@ export function createResources(library: typeof Library, server: Library.Server,
       const query = new URLSearchParams({ limit: String(PAGE), ...(cursor ? { cursor } : {}) });
       const { text, isError } = await ask(() => ({ method: "GET", path, query }));
       if (isError) throw new library.ProtocolError(library.INVALID_PARAMS, text);
-      return JSON.parse(text) as ListBody<T>;
+      return ownJson<ListBody<T>>(text);
     };
     if (kind === "documents") {
       const { items, next_cursor } = await page<DocumentItem>("/v1/documents");

@@ -2,8 +2,10 @@
  * What an MCP client finds here: tools, resources and prompts, each as the caller may see it. One object a request; the
  * same for both revisions of the protocol.
  */
+
 import type * as Library from "@modelcontextprotocol/server";
 import { isProblem, type Problem } from "../../core/errors.ts";
+import { ownJson } from "../../core/own-json.ts";
 import { BUILD } from "../../core/version.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { InnerCall } from "../../http/inner-call.ts";
@@ -84,7 +86,7 @@ function createAsk(call: InnerCall, caller: Caller) {
       const response = await call(caller, { ...request(), ...(signal ? { signal } : {}) });
       const text = await response.text();
       if (response.ok) return text === "" ? "Done." : text;
-      return { problem: JSON.parse(text) as ProblemBody };
+      return { problem: ownJson<ProblemBody>(text) };
     });
 }
 

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { framesOf } from "../../testing/event-reader.ts";
 import { BUN, npmServerEntry, ODD_SERVER } from "../../testing/mcp/image.ts";
 import { mcpServerWhen } from "../../testing/mcp/wait.ts";
+import { freePort } from "../../testing/proxies.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { McpServer } from "./model.ts";
 
@@ -20,6 +21,7 @@ const PLAYS: Record<string, object[]> = {
   lead: [call("odd__ask", { required: ["color"] }), done],
   engineer: [call("odd__ask", { required: ["color", "other"] }), done],
   architect: [call("live__echo", { message: "over sse" }), done],
+  "interviewer-intake": [call("odd__count", { fails: true }), done],
 };
 const folder = mkdtempSync(join(tmpdir(), "skep-mcp-answers-"));
 let server: TestServer;
@@ -68,6 +70,10 @@ describe("a structured answer", () => {
   });
 });
 
+test("an answer that says that the call failed is read as it is, whatever the schema", async () => {
+  expect(await calledBy("interviewer-intake")).toEqual({ ok: false, output: "odd answers:\n> counted" });
+});
+
 describe("a question in the middle of a call", () => {
   test("is not answered unless an administrator wants that", async () => {
     // The server asks although the client declared that nobody can be asked.
@@ -86,9 +92,7 @@ describe("a question in the middle of a call", () => {
 });
 
 test("a server of the older SSE transport is used by an agent, and goes with its connection", async () => {
-  const probe = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-  const { port } = probe;
-  await probe.stop(true);
+  const port = freePort();
   const everything = Bun.spawn([BUN, npmServerEntry("everything"), "sse"], {
     ...{ env: { PORT: String(port), PATH: "", HOME: folder }, stdin: "ignore", stdout: "ignore", stderr: "pipe" },
   });

@@ -16,6 +16,7 @@ import { openServerContainer, sweepServerContainers } from "../../adapter/sandbo
 import { openServerProcess, sweepServerProcesses } from "../../adapter/sandbox/process/server-process.ts";
 import { conflict, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { ownJson } from "../../core/own-json.ts";
 import { BUILD } from "../../core/version.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -79,7 +80,7 @@ export const mcp = defineFeature(
       service,
       routes: () => mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
       tools: mcpTools(connections, deps.text),
-      counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
+      counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {
         await sweepServerProcesses(instanceId);
         if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
@@ -162,7 +163,7 @@ interface WebParts {
 
 function webTarget({ deps, values, rows }: WebParts, row: ServerRow): Target {
   const { sealer } = deps;
-  const kept = row.sealed_tokens === null ? undefined : (JSON.parse(sealer.open(row.sealed_tokens)) as Credentials);
+  const kept = row.sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(row.sealed_tokens));
   const keep = (now: Credentials) => {
     // Skipped when the address has changed since: the tokens would be for the former one.
     if (rows.find(row.id)?.url === row.url) rows.keepTokens(row.id, sealer.seal(JSON.stringify(now)));

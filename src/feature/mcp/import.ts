@@ -3,11 +3,13 @@
  * MCP registry. Only reads: nothing is started, and the servers are registered switched off.
  */
 import { createHash } from "node:crypto";
+import { Value } from "@sinclair/typebox/value";
 import { invalidField } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { McpCreate } from "./model.ts";
-import { RESERVED_IDS } from "./model.ts";
+import { fieldName } from "../../http/problem.ts";
+import { wrongWords } from "../../http/schema-words.ts";
+import { McpCreate, RESERVED_IDS } from "./model.ts";
 
 export interface ReadServer {
   /** Its name in the file. */
@@ -40,10 +42,14 @@ export function readConfig(config: Json, image: string | undefined): ReadServer[
 class LeftOut extends Error {}
 
 function attempt(name: string, read: () => McpCreate): ReadServer {
+  const shown = name.slice(0, LIMITS.nameCharacters);
   try {
-    return { name, server: read() };
+    const server = read();
+    const wrong = Value.Errors(McpCreate, server).First();
+    if (wrong) throw new LeftOut(`${fieldName("body", wrong.path)} ${wrongWords(wrong)}.`);
+    return { name: shown, server };
   } catch (error) {
-    if (error instanceof LeftOut) return { name, reason: error.message };
+    if (error instanceof LeftOut) return { name: shown, reason: error.message };
     throw error;
   }
 }
@@ -61,17 +67,17 @@ function idOf(name: string): string {
 
 const valuesOf = (value: unknown, what: string): Record<string, string> => {
   if (value === undefined) return {};
-  if (!isObject(value)) throw new LeftOut(`Its ${what} is no object.`);
+  if (!isObject(value)) throw new LeftOut(`Its ${what} is not an object.`);
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => {
-      if (typeof one === "object") throw new LeftOut(`${name} in its ${what} is no text.`);
+      if (typeof one === "object") throw new LeftOut(`${name} in its ${what} is not text.`);
       return [name, String(one)];
     }),
   );
 };
 
 function configured(name: string, one: unknown, image: string | undefined): McpCreate {
-  if (!isObject(one)) throw new LeftOut("It is no object.");
+  if (!isObject(one)) throw new LeftOut("It is not an object.");
   const base = { id: idOf(name), name, enabled: false };
   const type = textOf(one["type"] ?? one["transport"])?.toLowerCase();
   const url = textOf(one["url"] ?? one["serverUrl"] ?? one["httpUrl"]);
@@ -86,8 +92,8 @@ function configured(name: string, one: unknown, image: string | undefined): McpC
   if (command === undefined) throw new LeftOut("It names neither a command nor an address.");
   const args = one["args"] ?? [];
   if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string"))
-    throw new LeftOut("Its args are no list of texts.");
-  const given = { command, args: args as string[], env: valuesOf(one["env"], "env") };
+    throw new LeftOut("Its args are not a list of strings.");
+  const given = { command, args: args, env: valuesOf(one["env"], "env") };
   return {
     ...base,
     transport: "stdio",

@@ -1,9 +1,11 @@
 /** Logins to tool servers that are under way: each state is random, of one server, used once, and ten minutes old at most. */
+
 import { randomBytes } from "node:crypto";
 import type { Credentials, OAuthServer, StartedLogin } from "../../adapter/mcp/oauth.ts";
 import type { Clock } from "../../core/clock.ts";
 import { badRequest, conflict, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -61,7 +63,7 @@ export function createLogins(deps: LoginsDeps): Logins {
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
   });
   const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>
-    sealed_tokens === null ? undefined : (JSON.parse(sealer.open(sealed_tokens)) as Credentials).scope;
+    sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(sealed_tokens)).scope;
   const unknown = () => badRequest("This login was not started here, or has expired. Start it again.", "login_unknown");
   return {
     async begin(id, here, caller) {

@@ -56,7 +56,7 @@ async function outputFault(
   faultsOf: (schema: object, value: unknown) => Promise<string[]>,
 ): Promise<string | undefined> {
   if (schema === undefined || isError === true) return undefined;
-  if (structuredContent === undefined) return "the answer holds no structured content.";
+  if (structuredContent === undefined) return "the answer has no structured content.";
   const faults = await faultsOf(schema, structuredContent);
   if (faults.length === 0) return undefined;
   return `the structured content does not fit its schema. ${faults.slice(0, SHOWN_FAULTS).join(" ")}`;

@@ -2,10 +2,12 @@
  * Values of environments and headers: sealed at rest, answered masked, and given to their server alone. A value may be
  * the name of a stored secret, which is looked up each time a server starts.
  */
+
 import type { GivenClient } from "../../adapter/mcp/oauth.ts";
 import { isLoopback } from "../../core/config.ts";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { isMaskable, type Masking, maskedPreview } from "../../core/masking.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { OAuthClient } from "./model.ts";
 import type { ServerRow } from "./store.ts";
@@ -48,7 +50,7 @@ const SECRET_NAME = /key|token|secret|password|passwd|auth|credential|cookie/i;
 export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): McpValues {
   const known = new Map<string, () => void>();
   const clientIn = (sealed: string | null): OAuthClient | null =>
-    sealed === null ? null : (JSON.parse(sealer.open(sealed)) as OAuthClient);
+    sealed === null ? null : ownJson<OAuthClient>(sealer.open(sealed));
   const shownOf = (value: string): string =>
     isPlain(value) || (value.includes(`\${secret:`) && isWords(value)) ? value : maskedPreview(value);
   const resolvedOf = (server: string, name: string, value: string): string =>
@@ -62,7 +64,7 @@ export function createMcpValues({ sealer, masking, secretOf }: McpValuesDeps): M
     });
   const self: McpValues = {
     seal: (values) => sealer.seal(JSON.stringify(values)),
-    open: (sealed) => JSON.parse(sealer.open(sealed)) as Values,
+    open: (sealed) => ownJson<Values>(sealer.open(sealed)),
     shown: (values) => Object.fromEntries(Object.entries(values).map(([name, value]) => [name, shownOf(value)])),
     merged: (sent, before) =>
       Object.fromEntries(

@@ -49,13 +49,10 @@ export function createConsolidation(deps: ConsolidationDeps) {
     const entries: Compared<string>[] = [];
     for (let after = ""; ; ) {
       signal.throwIfAborted();
-      const rows = statement(
+      const rows = statement<Pick<EntryRow, "entry" | "title" | "content">>(
         `SELECT entry, title, content FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} AND problem IS NULL
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY entry LIMIT ?`,
-      ).all(...[vault, after, ...values, timestamp(clock.now()), PAGE]) as Pick<
-        EntryRow,
-        "entry" | "title" | "content"
-      >[];
+      ).all(...[vault, after, ...values, timestamp(clock.now()), PAGE]);
       for (const row of rows) entries.push({ key: row.entry, words: stemSetOf(row) });
       if (rows.length < PAGE) return entries;
       after = rows.at(-1)!.entry;
@@ -161,11 +158,11 @@ export function createConsolidation(deps: ConsolidationDeps) {
     due(): void {
       if (!deps.daily()) return;
       const before = timestamp(clock.now() - DAY_MS);
-      const vaults = statement("SELECT DISTINCT vault FROM memory_entries").pluck().all() as string[];
+      const vaults = statement<string>("SELECT DISTINCT vault FROM memory_entries").pluck().all();
       for (const vault of vaults) {
-        const last = statement("SELECT held, at FROM memory_consolidations WHERE vault = ?").get(vault) as
-          | { held: string; at: string }
-          | undefined;
+        const last = statement<{ held: string; at: string }>(
+          "SELECT held, at FROM memory_consolidations WHERE vault = ?",
+        ).get(vault);
         // The first day of a vault is its agent's own.
         if (!last) noteHeld(vault, "");
         else if (last.at < before && last.held !== heldIn(vault)) enqueue(vault, { all: true }, undefined);

@@ -1,7 +1,9 @@
 /** Pairs of entries that seem to say opposite things: listed for a person, who says which one holds. Never merged. */
+
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -57,7 +59,7 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
     (row: Row): Contradiction => {
       const side = (entry: string, says: string) => {
         const { title, content, type, trusted, updated_at } = memory.find(row.vault, entry, readerOf(caller));
-        return { entry, title, type, content, trusted, updated_at, says: JSON.parse(says) as string[] };
+        return { entry, title, type, content, trusted, updated_at, says: ownJson<string[]>(says) };
       };
       return {
         ...{ id: row.id, agent_id: row.vault, found_at: row.found_at },
@@ -67,10 +69,10 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
   function find(id: string, caller: Caller): Row {
     const { where, values } = open(caller);
     const row = isId("contradiction", id)
-      ? statement(`SELECT c.* FROM memory_contradictions c WHERE c.id = ? AND ${where}`).get(id, ...values)
+      ? statement<Row>(`SELECT c.* FROM memory_contradictions c WHERE c.id = ? AND ${where}`).get(id, ...values)
       : undefined;
     if (!row) throw notFound("contradiction");
-    return row as Row;
+    return row;
   }
 
   return {
@@ -78,10 +80,10 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
     list(agentId: string | undefined, page: Page, caller: Caller): ListAnswer<Contradiction> {
       if (page.after !== null && !isId("contradiction", page.after)) throw badCursor();
       const { where, values } = open(caller);
-      const rows = statement(
+      const rows = statement<Row>(
         `SELECT c.* FROM memory_contradictions c WHERE ${where} AND (? IS NULL OR c.vault = ?) AND c.id > ?
          ORDER BY c.id LIMIT ?`,
-      ).all(...[...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1]) as Row[];
+      ).all(...[...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1]);
       return listAnswer(rows, page, ({ id }) => id, present(caller));
     },
     /** @throws Problem 404 unknown, settled, or of entries that the caller may not read; 403 for what it may not change. */

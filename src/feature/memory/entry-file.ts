@@ -1,6 +1,9 @@
 /** One entry as a Markdown file: front matter, then the text. A file with faults becomes an entry that lists them. Pure. */
+
 import { createHash } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
+import { membersOf } from "../../core/is-object.ts";
+import { isOneOf } from "../../core/typed-keys.ts";
 import { ENTRY_TYPES, type EntryType, type Origin } from "./model.ts";
 
 /** What `engine/front-matter.ts` gives. */
@@ -33,7 +36,7 @@ const WHOLE_DAY = /^\d{4}-\d\d-\d\d$/;
 
 export const digestOf = (text: string): string => createHash("sha256").update(text).digest("base64url");
 
-const isType = (value: unknown): value is EntryType => ENTRY_TYPES.includes(value as EntryType);
+const isType = (value: unknown): value is EntryType => isOneOf(ENTRY_TYPES, value);
 const texts = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((one) => typeof one === "string").slice(0, MAX_LINKS) : [];
 const textOr = <T>(value: unknown, other: T): string | T =>
@@ -56,9 +59,9 @@ export function readEntry(entry: string, text: string, modifiedAt: number, forma
   const folder = entry.split("/")[0];
   const type = isType(data["type"]) ? data["type"] : isType(folder) ? folder : "note";
   const faults = problems.map(({ line, message }) => `Line ${line}: ${message}`);
-  if (data["type"] !== undefined && !isType(data["type"])) faults.push(`There is no type of that name.`);
+  if (data["type"] !== undefined && !isType(data["type"])) faults.push(`There is no such type.`);
   if (data["expires"] !== undefined && timeOf(data["expires"]) === undefined) faults.push("`expires` is not a date.");
-  if (data["owner"] !== undefined && typeof data["owner"] !== "string") faults.push("`owner` is no user's id.");
+  if (data["owner"] !== undefined && typeof data["owner"] !== "string") faults.push("`owner` is not the id of a user.");
   if (data["trusted"] !== undefined && typeof data["trusted"] !== "boolean")
     faults.push("`trusted` is neither true nor false.");
   const content = body.trim();
@@ -89,7 +92,7 @@ function expiryOf(value: unknown): string | null {
 }
 
 function originOf(value: unknown): Origin {
-  const origin = (value ?? {}) as Record<string, unknown>;
+  const origin = membersOf(value);
   const by = (["person", "agent", "tool", "document"] as const).find((one) => one === origin["by"]) ?? "person";
   const { execution, author } = origin;
   return {

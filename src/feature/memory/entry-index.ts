@@ -1,4 +1,5 @@
 /** The index of the vaults' files: a row an entry and its paragraphs for full-text search. The files are the truth. */
+import { ownJson } from "../../core/own-json.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
@@ -37,9 +38,9 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
   ...stored,
   trusted: stored.trusted === 1,
   pinned: stored.pinned === 1,
-  tags: JSON.parse(stored.tags) as string[],
-  links: JSON.parse(stored.links) as string[],
-  origin: JSON.parse(stored.origin) as MemoryEntry["origin"],
+  tags: ownJson<string[]>(stored.tags),
+  links: ownJson<string[]>(stored.links),
+  origin: ownJson<MemoryEntry["origin"]>(stored.origin),
 });
 
 /** What a reader may see, as a condition with its parameters. Broken files may be anybody's: only administrators see them. */
@@ -51,7 +52,7 @@ export function visibleTo(reader: Reader): { where: string; values: string[] } {
     : { where: `(${everybodys} OR e.owner_id = ?)`, values: [reader.userId] };
 }
 
-const GIVE_WAY_FILES = 100;
+const GIVE_WAY_FILES = 25;
 const MAX_DEPTH = 3;
 const monthOf = (time: string): string =>
   new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
@@ -59,9 +60,7 @@ const monthOf = (time: string): string =>
 export function createEntryIndex(store: Store, folder: TextFolder, format: FrontMatterFormat): EntryIndex {
   const { statement } = store;
   const stored = (vault: string, entry: string) =>
-    statement("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry) as
-      | StoredEntry
-      | undefined;
+    statement<StoredEntry>("SELECT * FROM memory_entries WHERE vault = ? AND entry = ?").get(vault, entry);
 
   function removeUnits(vault: string, entry: string): void {
     statement("DELETE FROM memory_text WHERE rowid IN (SELECT id FROM memory_units WHERE vault = ? AND entry = ?)").run(
@@ -152,7 +151,7 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
           refresh(vault, path.slice(vault.length + 1, -3));
           await giveWay();
         }
-      const known = statement("SELECT vault, entry FROM memory_entries").all() as { vault: string; entry: string }[];
+      const known = statement<{ vault: string; entry: string }>("SELECT vault, entry FROM memory_entries").all();
       for (const { vault, entry } of known) {
         if (signal?.aborted) return;
         if (!folder.read(`${vault}/${entry}.md`)) refresh(vault, entry);

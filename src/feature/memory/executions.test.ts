@@ -46,7 +46,7 @@ const outputs = (rig: Rig, tool: string) =>
     .filter(({ kind, data }) => kind === "tool_call_end" && data["tool"] === tool)
     .map(({ data }) => String(data["output"]));
 const prompts = (rig: Rig) =>
-  rig.store.sqlite.prepare("SELECT text FROM prompts ORDER BY rowid").pluck().all() as string[];
+  rig.store.sqlite.prepare<unknown[], string>("SELECT text FROM prompts ORDER BY rowid").pluck().all();
 /** An execution in a session of its own. */
 const who = (rig: Rig, userId?: string) => {
   const { id } = rig.services.sessions.open({ kind: "chat", agent_id: "worker", user_id: userId });
@@ -136,7 +136,10 @@ describe("memory in agents' work", () => {
       await rig.event(({ kind, data }) => kind === "turn_ended" && data["execution_id"] === execution);
       const row = sessions.execution(execution)!;
       systems.push(
-        rig.store.sqlite.prepare("SELECT text FROM prompts WHERE id = ?").pluck().get(row.prompt_id) as string,
+        rig.store.sqlite
+          .prepare<unknown[], string>("SELECT text FROM prompts WHERE id = ?")
+          .pluck()
+          .get(row.prompt_id)!,
       );
       return memory.recordOf(execution, LOCAL_ADMIN).recalled.map(({ entry }) => entry);
     };

@@ -41,9 +41,9 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
     const written = `SELECT 1 FROM agent_messages m JOIN executions x ON x.id = m.read_execution_id
       WHERE m.outside = 1 AND x.session_id IN (${RELATED}) LIMIT 1`;
     if (exists(written, sessionId)) return true;
-    const called = statement(`SELECT DISTINCT tool FROM tool_calls WHERE session_id IN (${RELATED})`)
+    const called = statement<string>(`SELECT DISTINCT tool FROM tool_calls WHERE session_id IN (${RELATED})`)
       .pluck()
-      .all(sessionId) as string[];
+      .all(sessionId);
     const groups = new Map<string, ToolGroup>();
     for (const source of toolSources()) {
       if (!source.names().some((name) => called.includes(name))) continue;
@@ -56,9 +56,9 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
 
   /** @throws Problem 404 unknown, or another user's. */
   function assertOwn(executionId: string, caller: Caller): void {
-    const row = statement(
+    const row = statement<{ user_id: string | null }>(
       "SELECT s.user_id FROM executions x JOIN sessions s ON s.id = x.session_id WHERE x.id = ?",
-    ).get(executionId) as { user_id: string | null } | undefined;
+    ).get(executionId);
     // A consolidation is not an execution: its writes name its job and the user who asked for it.
     const asked = "SELECT 1 FROM memory_versions WHERE execution_id = ? AND user_id = ?";
     if (!row && caller.userId !== undefined && exists(asked, executionId, caller.userId)) return;
@@ -66,24 +66,24 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
     if (!known || !(caller.admin || (row !== undefined && row.user_id === caller.userId))) throw notFound("execution");
   }
   const writtenBy = (executionId: string) =>
-    statement(
+    statement<{ vault: string; entry: string; first: number; last: number }>(
       `SELECT vault, entry, min(id) AS first, max(id) AS last FROM memory_versions WHERE execution_id = ?
        GROUP BY vault, entry ORDER BY first`,
-    ).all(executionId) as { vault: string; entry: string; first: number; last: number }[];
+    ).all(executionId);
   const version = (id: number) =>
-    statement("SELECT before, after_digest FROM memory_versions WHERE id = ?").get(id) as {
+    statement<{
       before: string | null;
       after_digest: string | null;
-    };
+    }>("SELECT before, after_digest FROM memory_versions WHERE id = ?").get(id)!;
 
   return {
     hasReadOutside,
     /** What the execution was given of memory and what it wrote. */
     recordOf(executionId: string, caller: Caller): ExecutionMemory {
       assertOwn(executionId, caller);
-      const recalled = statement(
+      const recalled = statement<{ agent_id: string; entry: string; trusted: number }>(
         "SELECT vault AS agent_id, entry, trusted FROM memory_recalls WHERE execution_id = ? ORDER BY at, entry",
-      ).all(executionId) as { agent_id: string; entry: string; trusted: number }[];
+      ).all(executionId);
       return {
         execution_id: executionId,
         recalled: recalled.map((one) => ({ ...one, trusted: one.trusted === 1 })),
@@ -95,7 +95,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
       memory.get(vault, entry, caller);
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
-      const rows = statement(
+      const rows = statement<MemoryRecall>(
         `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at
          FROM memory_recalls r JOIN sessions s ON s.id = r.session_id
          WHERE r.vault = ? AND r.entry = ? AND (? OR s.user_id IS ?)
@@ -106,7 +106,7 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
         ...[at ?? null, at ?? null, id ?? null, page.limit + 1],
       );
       const keyOf = (row: MemoryRecall) => `${row.at}|${row.execution_id}`;
-      return listAnswer(rows as MemoryRecall[], page, keyOf, (row) => row);
+      return listAnswer(rows, page, keyOf, (row) => row);
     },
     /** Puts back what every entry was before the execution wrote it, but for those that were changed since. */
     takeBack(executionId: string, caller: Caller): TakenBack {

@@ -7,7 +7,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Masker } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import type { Jobs } from "../jobs/service.ts";
-import { bestOfEach, type Fit, findable, type SearchWish } from "./search.ts";
+import { bestOfEach, type Fit, findable, type SearchRequest } from "./search.ts";
 
 /** Turns texts into vectors of length 1, in the same order. @throws Problem when the provider gives none. */
 export type Embed<Call> = (request: {
@@ -33,7 +33,7 @@ export interface MeaningDeps<Call> {
 
 export interface Meaning {
   /** Paragraphs whose meaning is near that of the question, best first. Empty without a model, or when it does not answer. */
-  near(wish: SearchWish): Promise<Fit[]>;
+  near(request: SearchRequest): Promise<Fit[]>;
 }
 
 const BATCH = 64;
@@ -73,14 +73,16 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
   }
 
   const missing = (model: string, limit: number) =>
-    statement(
+    statement<{ id: number; title: string; text: string }>(
       `SELECT u.id, t.title, t.text FROM memory_units u JOIN memory_text t ON t.rowid = u.id
        WHERE NOT EXISTS (SELECT 1 FROM memory_vectors v WHERE v.unit_id = u.id AND v.model = ?) LIMIT ?`,
-    ).all(model, limit) as { id: number; title: string; text: string }[];
+    ).all(model, limit);
   const countMissing = (model: string) =>
-    statement("SELECT (SELECT count(*) FROM memory_units) - (SELECT count(*) FROM memory_vectors WHERE model = ?)")
+    statement<number>(
+      "SELECT (SELECT count(*) FROM memory_units) - (SELECT count(*) FROM memory_vectors WHERE model = ?)",
+    )
       .pluck()
-      .get(model) as number;
+      .get(model)!;
 
   const job = defineJob(
     "embed_memory",
@@ -120,13 +122,13 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
       if (model === null || clock.now() < notBefore || missing(model, 1).length === 0) return;
       deps.jobs.enqueue(job, {}, { key: "all", subject: model });
     },
-    async near(wish: SearchWish): Promise<Fit[]> {
+    async near(request: SearchRequest): Promise<Fit[]> {
       const model = deps.model();
-      if (model === null || wish.limit < 1 || clock.monotonic() < silentUntil) return [];
+      if (model === null || request.limit < 1 || clock.monotonic() < silentUntil) return [];
       const begun = clock.monotonic();
       try {
-        const question = await questionVector(model, wish.query);
-        return await nearest(question, model, wish);
+        const question = await questionVector(model, request.query);
+        return await nearest(question, model, request);
       } catch (err) {
         log.warn({ err }, "memory is searched by words alone");
         // One that hangs is not waited for by every search.
@@ -136,22 +138,22 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     },
   };
 
-  async function nearest(question: Float32Array, model: string, wish: SearchWish): Promise<Fit[]> {
-    const { where, values } = findable(wish, new Date(clock.now()).toISOString());
+  async function nearest(question: Float32Array, model: string, request: SearchRequest): Promise<Fit[]> {
+    const { where, values } = findable(request, new Date(clock.now()).toISOString());
     const found: Fit[] = [];
     for (let after = 0; ; ) {
-      const rows = statement(
+      const rows = statement<Omit<Fit, "text"> & { id: number; vector: Buffer }>(
         `SELECT u.id, u.vault, u.entry, u.position, v.vector FROM memory_vectors v JOIN memory_units u ON u.id = v.unit_id
          JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
          WHERE v.unit_id > ? AND v.model = ? AND ${where} ORDER BY v.unit_id LIMIT ?`,
-      ).all(...[after, model, ...values, GIVE_WAY_ROWS]) as (Omit<Fit, "text"> & { id: number; vector: Buffer })[];
+      ).all(...[after, model, ...values, GIVE_WAY_ROWS]);
       for (const { vault, entry, position, vector } of rows)
         found.push({ vault, entry, position, text: product(question, vector) });
       if (rows.length < GIVE_WAY_ROWS) break;
       after = rows.at(-1)!.id;
       await new Promise((done) => setImmediate(done));
     }
-    return bestOfEach(found.sort((a, b) => b.text - a.text)).slice(0, wish.limit * NEAR_PER_HIT);
+    return bestOfEach(found.sort((a, b) => b.text - a.text)).slice(0, request.limit * NEAR_PER_HIT);
   }
 }
 

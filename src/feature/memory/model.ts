@@ -1,5 +1,5 @@
 /** Entries of agents' memory as the API shows them. */
-import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { queryInteger } from "../../http/list.ts";
 
@@ -154,30 +154,26 @@ export const ScoreUpdate = t.Object(
 export type ScoreUpdate = Static<typeof ScoreUpdate>;
 
 const Weight = () => t.Number({ minimum: 0, maximum: 1 });
-export const ScoreSettings = t.Object(
-  {
-    usefulness_weight: Weight(),
-    recency_weight: Weight(),
-    frequency_weight: Weight(),
-    half_life_days: t.Number({
-      minimum: 1,
-      maximum: 36_500,
-      description: "After this time an entry counts as half as recent.",
-    }),
-    recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Recency never falls below." }),
-    frequency_cap: t.Integer({ minimum: 1, maximum: 100_000, description: "Accesses that count as most frequent." }),
-    recall_tokens: t.Integer({ minimum: 0, maximum: 20_000, description: "Most that memory may take of a prompt." }),
-    consolidate_daily: t.Boolean({
-      description:
-        "Every day, vaults that changed are gone through: entries that say the same are merged, contradictions are listed.",
-    }),
-  },
-  { ...strict, title: "MemoryScoreSettings" },
-);
+const scoreFields = {
+  usefulness_weight: Weight(),
+  recency_weight: Weight(),
+  frequency_weight: Weight(),
+  half_life_days: t.Number({
+    minimum: 1,
+    maximum: 36_500,
+    description: "After this time an entry counts as half as recent.",
+  }),
+  recency_floor: t.Number({ minimum: 0, maximum: 1, description: "Recency never falls below." }),
+  frequency_cap: t.Integer({ minimum: 1, maximum: 100_000, description: "Accesses that count as most frequent." }),
+  recall_tokens: t.Integer({ minimum: 0, maximum: 20_000, description: "Most that memory may take of a prompt." }),
+  consolidate_daily: t.Boolean({
+    description:
+      "Every day, vaults that changed are gone through: entries that say the same are merged, contradictions are listed.",
+  }),
+};
+export const ScoreSettings = t.Object(scoreFields, { ...strict, title: "MemoryScoreSettings" });
 export type ScoreSettings = Static<typeof ScoreSettings>;
-export const ScoreSettingsUpdate = t.Partial(
-  t.Object(ScoreSettings.properties as Record<keyof ScoreSettings, TSchema>, strict),
-);
+export const ScoreSettingsUpdate = t.Partial(t.Object(scoreFields, strict));
 
 export const DEFAULT_SCORE_SETTINGS: ScoreSettings = {
   ...{ usefulness_weight: 0.5, recency_weight: 0.3, frequency_weight: 0.2 },

@@ -1,8 +1,10 @@
 /** The memory that is put into a prompt automatically. It is chosen once a session: later turns begin with the same words. */
+
 import { type Clock, timestamp } from "../../core/clock.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Store } from "../../store/store.ts";
-import { type EntryRow, type Reader, rowOf, visibleTo } from "./entry-index.ts";
+import { type EntryRow, type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import { SHARED } from "./model.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
@@ -43,10 +45,10 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
 
   function pinnedOf(agentId: string, reader: Reader): EntryRow[] {
     const { where, values } = visibleTo(reader);
-    const rows = statement(
+    const rows = statement<StoredEntry>(
       `SELECT * FROM memory_entries e WHERE vault IN (?, ?) AND pinned = 1 AND trusted = 1 AND problem IS NULL AND ${where}
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT ?`,
-    ).all(...[agentId, SHARED, ...values, timestamp(clock.now()), PINNED]) as never[];
+    ).all(...[agentId, SHARED, ...values, timestamp(clock.now()), PINNED]);
     const pinned = rows.map(rowOf);
     const scored = scores.reader(pinned);
     return pinned
@@ -87,11 +89,11 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
 
   /** The memory that an earlier turn of the session began with. Undefined when there is none, or a part of it was removed since. */
   function keptFor({ sessionId, agentId, userId }: Who): { text: string; keys: Key[] } | undefined {
-    const kept = statement(
+    const kept = statement<{ text: string; entries: string }>(
       "SELECT text, entries FROM memory_session_recalls WHERE session_id = ? AND agent_id = ?",
-    ).get(...[sessionId, agentId]) as { text: string; entries: string } | undefined;
+    ).get(...[sessionId, agentId]);
     if (!kept) return undefined;
-    const keys = JSON.parse(kept.entries) as Key[];
+    const keys = ownJson<Key[]>(kept.entries);
     const { where, values } = visibleTo(readerFor({ userId }));
     const stands = ({ vault, entry }: Key) =>
       statement(

@@ -85,8 +85,8 @@ function vaultRoutes(base: Base, memory: Memory) {
       ({ query, caller }) => {
         if (query.agent_id !== undefined) assertReadable(caller, query.agent_id);
         const { agent_id, limit } = query;
-        const wish = { ...(agent_id === undefined ? {} : { agentId: agent_id }), ...(limit ? { limit } : {}) };
-        return memory.search({ ...wish, query: query.query }, caller);
+        const options = { ...(agent_id === undefined ? {} : { agentId: agent_id }), ...(limit ? { limit } : {}) };
+        return memory.search({ ...options, query: query.query }, caller);
       },
       {
         access: "user",
@@ -209,8 +209,7 @@ function scoreRoutes(base: Base, memory: Memory, scores: Scores) {
     })
     .put(
       "/v1/memory-scores/settings",
-      ({ body, query, caller }) =>
-        scores.updateSettings(body as Partial<ScoreSettings>, query.reset === "true", caller),
+      ({ body, query, caller }) => scores.updateSettings(body, query.reset === "true", caller),
       {
         access: "admin",
         query: t.Object({

@@ -1,8 +1,10 @@
 /** How much an entry is worth: useful to those who recalled it, recent, often read. People may set it themselves. */
+
 import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "../../core/clock.ts";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { EntryRow } from "./entry-index.ts";
@@ -54,15 +56,15 @@ const three = (value: number): number => Math.round(value * 1_000) / 1_000;
 export function createScores({ store, clock, stored }: ScoresDeps): Scores {
   const { statement } = store;
   const rowsOf = (keys: readonly Key[]): ReadonlyMap<string, Row> => {
-    const rows = statement(
+    const rows = statement<Row & Key>(
       `SELECT s.* FROM json_each(?) AS k
        CROSS JOIN memory_scores s ON s.vault = k.value ->> 0 AND s.entry = k.value ->> 1`,
-    ).all(JSON.stringify(keys.map(({ vault, entry }) => [vault, entry]))) as (Row & Key)[];
+    ).all(JSON.stringify(keys.map(({ vault, entry }) => [vault, entry])));
     return new Map(rows.map((row) => [keyOf(row), row]));
   };
   const settings = (): ScoreSettings => {
     const kept = stored.read(NAME);
-    const whole = { ...DEFAULT_SCORE_SETTINGS, ...(kept as Partial<ScoreSettings> | undefined) };
+    const whole = { ...DEFAULT_SCORE_SETTINGS, ...membersOf(kept) };
     return Value.Check(ScoreSettings, whole) ? whole : DEFAULT_SCORE_SETTINGS;
   };
   const usefulnessOf = ({ useful, not_useful }: Row): number => (useful + 1) / (useful + not_useful + 2);

@@ -6,7 +6,7 @@ import type { Meaning } from "./meaning.ts";
 import type { MemoryHit } from "./model.ts";
 import type { Scores } from "./scores.ts";
 
-export interface SearchWish {
+export interface SearchRequest {
   query: string;
   /** Vaults that are searched; all when absent. */
   vaults?: readonly string[];
@@ -18,9 +18,9 @@ export interface SearchWish {
 
 export interface Search {
   /** By words, and by meaning where an embedding model is set. */
-  find(wish: SearchWish): Promise<MemoryHit[]>;
+  find(request: SearchRequest): Promise<MemoryHit[]>;
   /** By words alone, at once. */
-  byWords(wish: SearchWish): MemoryHit[];
+  byWords(request: SearchRequest): MemoryHit[];
 }
 
 /** The best paragraph of an entry. @field text how well it fits, higher is better. */
@@ -40,7 +40,7 @@ const SHOWN = ["vault", "entry", "title", "type", "trusted", "pinned", "updated_
 type ShownEntry = Pick<EntryRow, (typeof SHOWN)[number]>;
 
 /** Entries that may be found, as a condition with its parameters. @param now RFC 3339 */
-export function findable({ vaults, reader, trustedOnly = false }: SearchWish, now: string) {
+export function findable({ vaults, reader, trustedOnly = false }: SearchRequest, now: string) {
   const { where, values } = visibleTo(reader);
   const inVaults = vaults ? `e.vault IN (${vaults.map(() => "?").join(", ")})` : "1";
   return {
@@ -81,43 +81,43 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
   const { statement } = store;
   /** What is shown of each hit, by its place in the list: one that was deleted meanwhile is left out. */
   function entriesOf(hits: readonly Fit[]): Map<number, ShownEntry> {
-    const rows = statement(
+    const rows = statement<Pick<StoredEntry, (typeof SHOWN)[number]> & { at: number }>(
       `SELECT k.key AS at, ${SHOWN.map((name) => `e.${name}`)} FROM json_each(?) AS k
        CROSS JOIN memory_entries e ON e.vault = k.value ->> 0 AND e.entry = k.value ->> 1`,
-    ).all(keysOf(hits)) as (Pick<StoredEntry, (typeof SHOWN)[number]> & { at: number })[];
+    ).all(keysOf(hits));
     return new Map(
       rows.map(({ at, trusted, pinned, ...row }) => [at, { ...row, trusted: trusted === 1, pinned: pinned === 1 }]),
     );
   }
   /** The paragraph that fits with those around it, by the hit's place in the list. */
   function snippetsOf(hits: readonly Fit[]): Map<number, string> {
-    const units = statement(
+    const units = statement<{ at: number; text: string }>(
       `SELECT k.key AS at, t.text FROM json_each(?) AS k
        CROSS JOIN memory_units u ON u.vault = k.value ->> 0 AND u.entry = k.value ->> 1
          AND u.position BETWEEN (k.value ->> 2) - 1 AND (k.value ->> 2) + 1
        CROSS JOIN memory_text t ON t.rowid = u.id ORDER BY k.key, u.position`,
-    ).all(keysOf(hits)) as { at: number; text: string }[];
+    ).all(keysOf(hits));
     const texts = Map.groupBy(units, ({ at }) => at);
     const joined = (some: typeof units) => some.map(({ text }) => text).join("\n\n");
     return new Map([...texts].map(([at, some]) => [at, joined(some).slice(0, SNIPPET_CHARACTERS)]));
   }
 
-  function matching({ expression, ranked }: WordQuery, wish: SearchWish): Fit[] {
-    const { where, values } = findable(wish, now());
-    const found = statement(
+  function matching({ expression, ranked }: WordQuery, request: SearchRequest): Fit[] {
+    const { where, values } = findable(request, now());
+    const found = statement<Fit>(
       `SELECT u.vault, u.entry, u.position, ${ranked ? "-memory_text.rank" : "0.000001"} AS text
        FROM memory_text CROSS JOIN memory_units u ON u.id = memory_text.rowid
        CROSS JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
        WHERE memory_text MATCH ? AND memory_text.rank MATCH 'bm25(1.0, 2.0, 1.0)' AND ${where}
        ORDER BY ${ranked ? "memory_text.rank" : "memory_text.rowid DESC"} LIMIT ?`,
-    ).all(expression, ...values, wish.limit * UNITS_PER_HIT) as Fit[];
+    ).all(expression, ...values, request.limit * UNITS_PER_HIT);
     return bestOfEach(found);
   }
-  function fitting(wish: SearchWish): Fit[] {
+  function fitting(request: SearchRequest): Fit[] {
     let found: Fit[] = [];
-    for (const query of wordQueries(statement, "memory_text", wish.query)) {
-      found = matching(query, wish);
-      if (found.length >= wish.limit) break;
+    for (const query of wordQueries(statement, "memory_text", request.query)) {
+      found = matching(query, request);
+      if (found.length >= request.limit) break;
     }
     return found;
   }
@@ -142,12 +142,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       ];
     });
   }
-  const byWords = (wish: SearchWish): MemoryHit[] => (wish.limit < 1 ? [] : present(fitting(wish), wish.limit));
+  const byWords = (request: SearchRequest): MemoryHit[] =>
+    request.limit < 1 ? [] : present(fitting(request), request.limit);
   return {
     byWords,
-    async find(wish) {
-      const byMeaning = await near(wish);
-      return byMeaning.length === 0 ? byWords(wish) : present(fused(fitting(wish), byMeaning), wish.limit);
+    async find(request) {
+      const byMeaning = await near(request);
+      return byMeaning.length === 0 ? byWords(request) : present(fused(fitting(request), byMeaning), request.limit);
     },
   };
 }

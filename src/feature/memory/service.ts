@@ -7,7 +7,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { digestOf, type FrontMatterFormat, isEntryPath, readEntry, slugOf } from "./entry-file.ts";
-import { type EntryIndex, type EntryRow, type Reader, rowOf, visibleTo } from "./entry-index.ts";
+import { type EntryIndex, type EntryRow, type Reader, rowOf, type StoredEntry, visibleTo } from "./entry-index.ts";
 import { memoryWritten } from "./events.ts";
 import {
   type EntryCreate,
@@ -84,11 +84,11 @@ export function createMemory(deps: MemoryDeps) {
     // A file that was saved a moment ago counts.
     index.refresh(vault, entry);
     const { where, values } = visibleTo(reader);
-    const found = statement(`SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`).get(
-      ...[vault, entry, ...values],
-    );
+    const found = statement<StoredEntry>(
+      `SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`,
+    ).get(...[vault, entry, ...values]);
     if (!found) throw notFound("memory entry");
-    return rowOf(found as never);
+    return rowOf(found);
   }
   const mayChange = (owner: string | null, reader: Reader): boolean => reader.all || owner === (reader.userId ?? null);
   function findForChange(vault: string, entry: string, reader: Reader): EntryRow {
@@ -162,7 +162,7 @@ export function createMemory(deps: MemoryDeps) {
 
   function add(vault: string, input: NewEntry, writer: Writer): EntryRow {
     const { type = "note", title, content, tags = [], links = [], pinned, expires_at, supersedes } = input;
-    const { n } = statement("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault) as { n: number };
+    const { n } = statement<{ n: number }>("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault)!;
     if (n >= MAX_ENTRIES_PER_VAULT) throw conflict(`The vault holds ${n} entries, which is the limit.`, "vault_full");
     const reader: Reader = { all: false, userId: input.owner ?? undefined };
     const old = supersedes === undefined ? undefined : findForSupersede(vault, supersedes, reader);
@@ -205,9 +205,9 @@ export function createMemory(deps: MemoryDeps) {
 
   function undo(vault: string, entry: string, reader: Reader): EntryRow | undefined {
     assertVault(vault);
-    const last = statement(
+    const last = statement<{ id: number; before: string | null }>(
       "SELECT id, before FROM memory_versions WHERE vault = ? AND entry = ? ORDER BY id DESC LIMIT 1",
-    ).get(vault, entry) as { id: number; before: string | null } | undefined;
+    ).get(vault, entry);
     const now = index.find(vault, entry);
     if (now) findForChange(vault, entry, reader);
     else {
@@ -235,10 +235,10 @@ export function createMemory(deps: MemoryDeps) {
     },
     /** Removes a deleted user's own entries with their versions. Inside the deleting transaction. */
     removeOf(userId: string): void {
-      const rows = statement("SELECT vault, entry FROM memory_entries WHERE owner_id = ?").all(userId) as {
+      const rows = statement<{
         vault: string;
         entry: string;
-      }[];
+      }>("SELECT vault, entry FROM memory_entries WHERE owner_id = ?").all(userId);
       store.write(({ after }) => {
         for (const { vault, entry } of rows) {
           statement("DELETE FROM memory_versions WHERE vault = ? AND entry = ?").run(vault, entry);
@@ -252,13 +252,11 @@ export function createMemory(deps: MemoryDeps) {
     vaults(page: Page, caller: Caller): ListAnswer<Vault> {
       const { where, values } = visibleTo(readerOf(caller));
       const own = caller.execution ? "e.vault IN (?, 'shared')" : "1";
-      const rows = statement(
+      const rows = statement<Vault>(
         `SELECT vault AS agent_id, count(*) AS entries, sum(size_bytes) AS size_bytes, max(updated_at) AS updated_at,
            sum(NOT trusted) AS unconfirmed
          FROM memory_entries e WHERE ${where} AND ${own} AND vault > ? GROUP BY vault ORDER BY vault LIMIT ?`,
-      ).all(
-        ...[...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1],
-      ) as Vault[];
+      ).all(...[...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1]);
       return listAnswer(
         rows,
         page,
@@ -272,10 +270,10 @@ export function createMemory(deps: MemoryDeps) {
       const { entry, type = null, unconfirmed = false } = filter;
       if (entry !== undefined) return { items: [present(find(vault, entry, reader))], next_cursor: null };
       const { where, values } = visibleTo(reader);
-      const rows = statement(
+      const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND (? IS NULL OR type = ?)
          AND (NOT ? OR NOT trusted) AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]) as never[];
+      ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]);
       return listScored(rows.map(rowOf), page, presentScored);
     },
     get: (vault: string, entry: string, caller: Caller): MemoryEntry => present(find(vault, entry, readerOf(caller))),
@@ -302,14 +300,19 @@ export function createMemory(deps: MemoryDeps) {
       return row && present(row);
     },
     async search(
-      wish: { agentId?: string; query: string; limit?: number },
+      request: { agentId?: string; query: string; limit?: number },
       caller: Caller,
     ): Promise<{ items: MemoryHit[] }> {
-      if (wish.agentId !== undefined) assertVault(wish.agentId);
-      const agentId = wish.agentId ?? caller.execution?.agentId;
+      if (request.agentId !== undefined) assertVault(request.agentId);
+      const agentId = request.agentId ?? caller.execution?.agentId;
       const vaults = agentId === undefined ? {} : { vaults: [agentId] };
       return {
-        items: await search.find({ query: wish.query, limit: wish.limit ?? 10, ...vaults, reader: readerOf(caller) }),
+        items: await search.find({
+          query: request.query,
+          limit: request.limit ?? 10,
+          ...vaults,
+          reader: readerOf(caller),
+        }),
       };
     },
     /** By words alone, over all vaults. */
@@ -318,9 +321,9 @@ export function createMemory(deps: MemoryDeps) {
     scores(vault: string, page: Page, caller: Caller): ListAnswer<MemoryScore> {
       assertVault(vault);
       const { where, values } = visibleTo(readerOf(caller));
-      const rows = statement(
+      const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", ...values, page.limit + 1]) as never[];
+      ).all(...[vault, page.after ?? "", ...values, page.limit + 1]);
       return listScored(rows.map(rowOf), page, (_row, score) => score);
     },
     rate(vault: string, entry: string, { useful, pinned, score }: ScoreUpdate, caller: Caller): MemoryScore {
@@ -335,9 +338,9 @@ export function createMemory(deps: MemoryDeps) {
     graph(vault: string, caller: Caller): MemoryGraph {
       assertVault(vault);
       const { where, values } = visibleTo(readerOf(caller));
-      const all = statement(`SELECT * FROM memory_entries e WHERE vault = ? AND ${where} ORDER BY entry LIMIT ?`).all(
-        ...[vault, ...values, GRAPH_NODES + 1],
-      ) as never[];
+      const all = statement<StoredEntry>(
+        `SELECT * FROM memory_entries e WHERE vault = ? AND ${where} ORDER BY entry LIMIT ?`,
+      ).all(...[vault, ...values, GRAPH_NODES + 1]);
       const rows = all.slice(0, GRAPH_NODES).map(rowOf);
       const known = new Set(rows.map(({ entry }) => entry));
       return {
@@ -353,6 +356,6 @@ export function createMemory(deps: MemoryDeps) {
       };
     },
     countOf: (vault: string): number =>
-      (statement("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault) as { n: number }).n,
+      statement<{ n: number }>("SELECT count(*) AS n FROM memory_entries WHERE vault = ?").get(vault)!.n,
   };
 }

@@ -58,7 +58,7 @@ function likeness(a: Set<string>, b: Set<string>): number {
 }
 
 export function memoryTools(deps: MemoryToolsDeps): ToolSource {
-  return toolsOf("memory", [remember(deps), recall(deps), rate(deps), link(deps), share(deps)] as readonly Tool[]);
+  return toolsOf("memory", [remember(deps), recall(deps), rate(deps), link(deps), share(deps)]);
 }
 
 /** An entry of the agent's own vault that says the same. */

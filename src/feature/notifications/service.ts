@@ -10,6 +10,7 @@ import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
 import { notification } from "./events.ts";
@@ -41,7 +42,7 @@ export interface Notifications {
   /** Removes a deleted user's notifications. */
   handOver(from: string): void;
   /** Removes those dismissed before that time. */
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 export interface NotificationsDeps {
@@ -140,13 +141,6 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
     handOver(from) {
       store.write(() => db.delete(table).where(eq(table.user_id, from)).run());
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(table)
-          .where(lt(table.dismissed_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before) => removeOld(store, "notifications", "dismissed_at < ?", timestamp(before)),
   };
 }

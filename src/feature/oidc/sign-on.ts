@@ -3,6 +3,7 @@
  * state is used up by the first answer, whatever the result. The account is the one that issuer and subject are
  * linked to; a first sign-on is linked by verified address only, or makes an account if the provider allows that.
  */
+
 import { randomBytes } from "node:crypto";
 import { and, eq } from "drizzle-orm";
 import type { OidcClient, OidcPerson, OidcSettings } from "../../adapter/oidc.ts";
@@ -10,6 +11,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { domainOf, isEmail, normalEmail } from "../../core/email.ts";
 import { badRequest, forbidden, Problem, unauthorized } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { sameToken } from "../../http/authenticate.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
@@ -211,11 +213,7 @@ function valuesAt(claims: Readonly<Record<string, unknown>>, path: string): stri
   let at: unknown = Object.hasOwn(claims, path) ? claims[path] : undefined;
   if (at === undefined) {
     at = claims;
-    for (const part of path.split("."))
-      at =
-        typeof at === "object" && at !== null && Object.hasOwn(at, part)
-          ? (at as Record<string, unknown>)[part]
-          : undefined;
+    for (const part of path.split(".")) at = Object.hasOwn(membersOf(at), part) ? membersOf(at)[part] : undefined;
   }
   return (Array.isArray(at) ? at : [at]).filter((value): value is string => typeof value === "string");
 }

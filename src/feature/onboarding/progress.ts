@@ -3,8 +3,10 @@
  * the turn ends, and the last phase ends in the project. Each step is one transaction and happens once: after a crash
  * the rows say how far it was.
  */
+
 import { Value } from "@sinclair/typebox/value";
 import { conflict, invalidField } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { Masker } from "../../core/masking.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -154,7 +156,7 @@ export function createProgress(deps: ProgressDeps): Progress {
 
 /** Fields that the phase needs and the context lacks, in words. */
 function missingOf(phase: Phase, context: OnboardingContext): string[] {
-  const section = (context[phase] ?? {}) as Record<string, unknown>;
+  const section = membersOf(context[phase]);
   const absent = fieldsOf(phase).required.filter((name) => section[name] === undefined);
   if (absent.length > 0) return absent.map((name) => `${phase}.${name}`);
   return [...Value.Errors(SECTIONS[phase], section)]

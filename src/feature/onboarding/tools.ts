@@ -32,7 +32,7 @@ export function onboardingTools(progress: Pick<Progress, "update" | "finish">): 
     resumes: true,
     run: async (_input, { execution }) => ({ ok: true, output: progress.finish(execution) }),
   };
-  const tools = [update, finish] as readonly Tool[];
+  const tools = [update, finish];
   return {
     name: "onboarding",
     names: () => tools.map(({ name }) => name),

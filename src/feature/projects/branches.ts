@@ -28,7 +28,7 @@ export interface BranchDiff {
   files: ChangedPath[];
 }
 
-export interface MergeWish {
+export interface MergeRequest {
   strategy: MergeStrategy;
   /** The project's default branch unless given. */
   into?: string | undefined;
@@ -62,7 +62,7 @@ export interface RunBranches {
    * May be repeated after a crash: a finished merge is found. Call `forgetMerge` once its result is stored.
    * @throws Problem 409 `nothing_to_merge`, 422 for a target that is not valid.
    */
-  merge(run: RunBranch, wish: MergeWish): Promise<Merged>;
+  merge(run: RunBranch, request: MergeRequest): Promise<Merged>;
   forgetMerge(run: RunBranch, merged: Merged): Promise<void>;
   /** Branches of runs whose work was never merged. */
   unmerged(projectId: string): Promise<string[]>;
@@ -114,14 +114,14 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     await git.setBranch(repository, target, fetched, null);
     return target;
   }
-  async function merge(run: RunBranch, { into, taken, ...wish }: MergeWish): Promise<Merged> {
-    wish.signal?.throwIfAborted();
+  async function merge(run: RunBranch, { into, taken, ...request }: MergeRequest): Promise<Merged> {
+    request.signal?.throwIfAborted();
     const [{ repository, base, head }, at] = await Promise.all([rangeOf(run), git.head(repositoryOf(run.project_id))]);
     if (base === head) throw conflict("The run changed no file: there is nothing to merge.", "nothing_to_merge");
     const target = await targetOf(repository, into, at);
     if (taken?.head === head && taken.into === target) return { into: target, head, outcome: null };
     const mark = markOf(run, { into: target, head });
-    const outcome = await git.merge({ ...wish, repository, source: head, into: target, author: AUTHOR, mark });
+    const outcome = await git.merge({ ...request, repository, source: head, into: target, author: AUTHOR, mark });
     const moved = target === at.branch && !outcome.conflicts ? { ...at, commit: outcome.commit } : at;
     await deps.settle(run.project_id, "merge", moved);
     return { into: target, head, outcome };
@@ -145,7 +145,7 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
       const { repository, range } = await rangeOf(run);
       return git.patch(repository, range, { maxBytes });
     },
-    merge: (run, wish) => inTurn(run.project_id, () => merge(run, wish)),
+    merge: (run, request) => inTurn(run.project_id, () => merge(run, request)),
     forgetMerge: (run, merged) => git.forgetMerge(repositoryOf(run.project_id), markOf(run, merged)),
     async unmerged(projectId) {
       const left = await git.unmerged(repositoryOf(projectId), "run");

@@ -6,7 +6,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import type { Git } from "../../adapter/git.ts";
-import { isProblem, unavailable } from "../../core/errors.ts";
+import { codeOf, isProblem, unavailable } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
@@ -96,7 +96,7 @@ async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
   } catch (error) {
     if (job.signal.aborted || isProblem(error)) throw error;
     log.error({ err: error, project: id }, "clone failed");
-    throw unavailable("clone_failed", `The clone failed (${(error as { code?: string }).code ?? "internal"}).`);
+    throw unavailable("clone_failed", `The clone failed (${codeOf(error) ?? "internal"}).`);
   }
 }
 

@@ -3,8 +3,10 @@
  * transports reach hosts that the operator lists, paths only where the operator allows them. Credentials never belong
  * in an address: it is stored and shown.
  */
+
 import { isAbsolute, normalize } from "node:path";
 import { invalidField, type Problem } from "../../core/errors.ts";
+import { keysOf } from "../../core/typed-keys.ts";
 
 export interface RepositoryAddress {
   transport: "https" | "http" | "ssh" | "git" | "file";
@@ -37,9 +39,9 @@ export function parseRepository(text: string, rules: RepositoryRules): Repositor
   const url = new URL(text);
   const transport = url.protocol.slice(0, -1);
   if (transport === "file" && url.host === "") return localPath(decodeURIComponent(url.pathname), rules);
-  if (!(transport in PORTS)) throw refuse("Only https and ssh addresses can be cloned.");
+  const named = keysOf(PORTS).find((one) => one === transport);
+  if (!named) throw refuse("Only https and ssh addresses can be cloned.");
   if (url.search || url.hash) throw refuse("A repository address has no query and no fragment.");
-  const named = transport as keyof typeof PORTS;
   if (url.password || (url.username && named !== "ssh"))
     throw refuse("Leave credentials out of the address: it is stored and shown.");
   if (url.username && !/^[A-Za-z0-9_][A-Za-z0-9._-]*$/.test(url.username))
@@ -75,6 +77,9 @@ function withHost({ transport, user, host, port, path, relative }: Parts, rules:
 }
 
 function localPath(path: string, { allowLocal }: RepositoryRules): RepositoryAddress {
-  if (!allowLocal) throw refuse("Paths of this machine are cloned only when ALLOW_LOCAL_REPOSITORIES is set.");
+  if (!allowLocal)
+    throw refuse(
+      "This server clones no paths of its machine: start it with ALLOW_LOCAL_REPOSITORIES=true to allow them.",
+    );
   return { transport: "file", source: normalize(path) };
 }

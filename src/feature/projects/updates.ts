@@ -128,8 +128,8 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     start(id, userId) {
       const row = find(id);
       assertFetchable(row);
-      const wish = { key: id, subject: row.name, projectId: id, userId };
-      return store.write(() => deps.jobs.enqueue(definition, { project_id: id }, wish));
+      const options = { key: id, subject: row.name, projectId: id, userId };
+      return store.write(() => deps.jobs.enqueue(definition, { project_id: id }, options));
     },
     async refresh(id, signal) {
       const row = rows.find(id);

@@ -2,12 +2,14 @@
  * Providers: what an administrator configures. Keys are sealed at rest and answered masked; another address drops the
  * keys that were given for the former one, everybody's.
  */
+
 import { asc, eq } from "drizzle-orm";
 import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -60,14 +62,16 @@ export function providerOverrides(
   store: Store,
   isTabled: (providerId: string) => boolean,
 ): (providerId: string) => readonly ModelOverride[] {
-  const query = store.sqlite.prepare("SELECT models, seen_models FROM providers WHERE id = ?");
+  const query = store.sqlite.prepare<unknown[], { models: string; seen_models: string }>(
+    "SELECT models, seen_models FROM providers WHERE id = ?",
+  );
   return (providerId) => {
-    const row = query.get(providerId) as { models: string; seen_models: string } | undefined;
+    const row = query.get(providerId);
     if (!row) return [];
-    const own = JSON.parse(row.models) as ModelOverride[];
+    const own = ownJson<ModelOverride[]>(row.models);
     if (isTabled(providerId)) return own;
     const named = new Set(own.map((model) => model.id.replace(`${providerId}/`, "")));
-    const seen = (JSON.parse(row.seen_models) as SeenModel[]).filter((model) => !named.has(model.id));
+    const seen = ownJson<SeenModel[]>(row.seen_models).filter((model) => !named.has(model.id));
     return [
       ...own,
       ...seen.map(({ tools, reasoning, ...model }) => ({
@@ -144,8 +148,10 @@ export function createProviders(deps: ProvidersDeps): Providers {
   const daysUsed = (): Map<string, string> => {
     const since = timestamp(clock.now() - USED_MS).slice(0, 10);
     const rows = store
-      .statement("SELECT provider, max(day) AS day FROM usage_days WHERE day >= ? GROUP BY provider")
-      .all([since]) as { provider: string; day: string }[];
+      .statement<{ provider: string; day: string }>(
+        "SELECT provider, max(day) AS day FROM usage_days WHERE day >= ? GROUP BY provider",
+      )
+      .all([since]);
     return new Map(rows.map(({ provider, day }) => [provider, day]));
   };
   const shown = (entry: ProviderEntry, days = daysUsed()): Provider => ({

@@ -48,7 +48,7 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
     ended: (tick: PulseTick) =>
       rig.event(({ kind, data }) => /^pulse_(complete|failed)$/.test(kind) && data["tick_id"] === tick.id),
     sessions: () =>
-      rig.store.sqlite.prepare("SELECT count(*) FROM sessions WHERE kind = 'pulse'").pluck().get() as number,
+      rig.store.sqlite.prepare<unknown[], number>("SELECT count(*) FROM sessions WHERE kind = 'pulse'").pluck().get()!,
   };
 }
 const shape = (ticks: PulseTick[]) =>
@@ -79,13 +79,13 @@ describe("a routine that is due", () => {
     for (const part of ["Look at the inbox", "Mend the bell", task.id, "Hourly"]) expect(words).toContain(part);
     expect(call.request.tools.map(({ name }) => name)).toContain("list_my_tasks");
     expect(JSON.stringify(call.request.messages)).toContain("The bell is cracked");
-    const [begun] = ticks(id);
-    expect(begun).toMatchObject({ status: "running", cause: "schedule", caught_up: false });
+    const [tick] = ticks(id);
+    expect(tick).toMatchObject({ status: "running", cause: "schedule", caught_up: false });
     call.reply([{ tool: "list_my_tasks", input: {} }]);
     const second = await model.next();
     expect(JSON.stringify(second.request.messages)).toContain("Mend the bell");
     second.reply(done);
-    const event = await ended(begun!);
+    const event = await ended(tick!);
     expect(event).toMatchObject({ kind: "pulse_complete", data: { name: "Hourly", summary: "Nothing waited" } });
     expect(ticks(id)[0]).toMatchObject({ status: "succeeded", summary: "Nothing waited", reason: null });
     expect(get(id)).toMatchObject({ runs: 1, next_run_at: "2026-11-22T11:00:00.000Z" });
@@ -156,9 +156,9 @@ describe("a routine that is due", () => {
     await goTo("2026-11-22T10:00:00Z");
     await goTo("2026-11-22T11:00:00Z");
     const near = rig.store.sqlite
-      .prepare("SELECT due_at FROM pulse_ticks WHERE routine_id = ? AND due_at < ? ORDER BY due_at")
+      .prepare<unknown[], number>("SELECT due_at FROM pulse_ticks WHERE routine_id = ? AND due_at < ? ORDER BY due_at")
       .pluck()
-      .all(id, Date.parse("2027-01-01T00:00Z")) as number[];
+      .all(id, Date.parse("2027-01-01T00:00Z"));
     expect(near.map((at) => new Date(at).toISOString().slice(11, 16))).toEqual(["10:00", "11:00"]);
   });
 

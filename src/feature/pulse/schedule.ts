@@ -21,6 +21,8 @@ export interface Times {
   blackouts: readonly Blackout[];
 }
 
+/** The same names as texts, to look a word up. */
+const WEEKDAYS: readonly string[] = DAYS;
 const SECOND = 1_000;
 const MINUTE = 60_000;
 const DAY = 1_440;
@@ -73,7 +75,7 @@ function blackoutLeft(timezone: string, blackouts: readonly Blackout[]): (at: nu
   });
   return (at) => {
     const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, value]));
-    const day = DAYS.indexOf(parts["weekday"]!.toLowerCase() as (typeof DAYS)[number]);
+    const day = WEEKDAYS.indexOf(parts["weekday"]!.toLowerCase());
     const now = day * DAY + Number(parts["hour"]) * 60 + Number(parts["minute"]);
     let left = 0;
     while (left < WEEK && week[(now + left) % WEEK] === 1) left++;

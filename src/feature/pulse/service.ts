@@ -7,6 +7,7 @@ import { didYouMean } from "../../core/near.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
@@ -69,11 +70,10 @@ export interface Pulses {
   ): ListAnswer<TimelineTick>;
   /** In the transaction that deletes the user. */
   handOver(from: string, to: string | null): void;
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 const DAY_MS = 24 * 3_600_000;
-const PRUNED_AT_ONCE = 5_000;
 /** Times that a preview shows. */
 const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;
@@ -234,6 +234,6 @@ export function createPulses(deps: PulsesDeps): Pulses {
         emit({ ...row, user_id: to, name }, "stopped");
       }
     },
-    prune: (before) => store.write(() => rows.prune(timestamp(before), PRUNED_AT_ONCE)),
+    prune: (before) => removeOld(store, "pulse_ticks", "finished_at < ?", timestamp(before)),
   };
 }

@@ -1,22 +1,5 @@
 /** Rows of routines and their ticks. */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gt,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  ne,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -80,9 +63,9 @@ export function createPulseStore({ db, statement }: Store) {
     remove: (id: string): void => void db.delete(routines).where(eq(routines.id, id)).run(),
     /** When the next routine is due, ms since the epoch. */
     nextDue: (): number | null =>
-      statement("SELECT min(planned_at) FROM pulse_routines WHERE planned_at IS NOT NULL").pluck().get() as
-        | number
-        | null,
+      statement<number | null>("SELECT min(planned_at) FROM pulse_routines WHERE planned_at IS NOT NULL")
+        .pluck()
+        .get()!,
     due: (now: number, most: number): RoutineRow[] =>
       db
         .select()
@@ -147,11 +130,6 @@ export function createPulseStore({ db, statement }: Store) {
     updateTick: (id: string, change: Partial<TickRow>): void =>
       void db.update(ticks).set(change).where(eq(ticks.id, id)).run(),
     /** Removes ticks that ended before that time (RFC 3339), so many at once. */
-    prune: (before: string, most: number): void =>
-      void db.run(
-        sql`DELETE FROM pulse_ticks WHERE id IN (SELECT id FROM pulse_ticks WHERE finished_at < ${before} LIMIT ${most})`,
-      ),
-
     /** The result of the session's work. */
     resultOf: (sessionId: string) =>
       db
@@ -166,13 +144,13 @@ export function createPulseStore({ db, statement }: Store) {
       db.select({ active: users.active }).from(users).where(eq(users.id, userId)).get()?.active,
     /** The agent's open tasks in all projects, the most urgent first. */
     openTasks: (agentId: string, most: number): OpenTask[] =>
-      statement(
+      statement<OpenTask>(
         `SELECT tasks.id AS task_id, tasks.title, tasks.status, 'p' || tasks.priority AS priority, projects.name AS project,
            projects.id AS project_id
          FROM tasks JOIN projects ON projects.id = tasks.project_id
          WHERE tasks.assigned_agent = ? AND tasks.finished_at IS NULL
          ORDER BY tasks.priority, tasks.position LIMIT ?`,
-      ).all([agentId, most]) as OpenTask[],
+      ).all([agentId, most]),
   };
 }
 

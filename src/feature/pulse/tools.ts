@@ -20,7 +20,7 @@ export function pulseTools(rows: Pick<PulseStore, "openTasks">): ToolSource {
       };
     },
   };
-  const tools = [listMyTasks] as readonly Tool[];
+  const tools = [listMyTasks];
   return {
     name: "pulse",
     names: () => tools.map(({ name }) => name),

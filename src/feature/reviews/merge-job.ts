@@ -69,8 +69,8 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
     definition,
     /** @returns the merge, or its job when it takes longer than that. @throws Problem of the merge. */
     async run(payload: MergePayload, caller: Caller, waitMs: number): Promise<Merge | Job> {
-      const wish = { subject: payload.run_id, userId: caller.userId, projectId: payload.project_id };
-      const job = jobs.enqueue(definition, payload, wish);
+      const options = { subject: payload.run_id, userId: caller.userId, projectId: payload.project_id };
+      const job = jobs.enqueue(definition, payload, options);
       const end = Promise.withResolvers<Merge>();
       waiting.set(job.id, end);
       const late = Promise.withResolvers<null>();

@@ -142,6 +142,10 @@ describe("merging", () => {
       expect((await diff(first.id)).body).toMatchObject({ merged_commit: merged.body.commit, stats: { files: 1 } });
       expect((await merge(first.id, { strategy })).body.commit).toBe(merged.body.commit);
       expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);
+      const { items } = (
+        await server.request<{ items: { subject: string; data: object }[] }>("GET", "/v1/admin/audit?action=run.merged")
+      ).body;
+      expect(items.filter(({ subject }) => subject === first.id)).toMatchObject([{ data: { into: "trunk" } }]);
     },
   );
 
@@ -189,9 +193,9 @@ describe("merging", () => {
     const { id, name } = await project("conflict-task");
     const [left, right] = [await run("left", name), await run("right", name)];
     await merge(left.id);
-    const wish = () =>
+    const mergeWithTask = () =>
       server.request<{ task_id: string }>("POST", `/v1/runs/${right.id}/merge`, { body: { task: true } });
-    const [first, second] = [await wish(), await wish()];
+    const [first, second] = [await mergeWithTask(), await mergeWithTask()];
     expect([first.status, second.body.task_id]).toEqual([409, first.body.task_id]);
     const { items } = (await server.request<{ items: Task[] }>("GET", `/v1/projects/${id}/tasks`)).body;
     expect(items).toMatchObject([

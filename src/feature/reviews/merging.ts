@@ -40,7 +40,7 @@ export interface Merging {
    * @param waitMs how long its end is waited for. @returns the merge; the job when it takes longer.
    * @throws Problem 409 `merge_conflict` with `files`, `run_active`, `nothing_to_merge`, `merge_cancelled`.
    */
-  merge(runId: string, wish: RunMerge, caller: Caller, waitMs?: number): Promise<Merge | Job>;
+  merge(runId: string, request: RunMerge, caller: Caller, waitMs?: number): Promise<Merge | Job>;
   mergeJob: JobDefinition;
   stop(): void;
 }
@@ -103,22 +103,22 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
       const payload = { run_id: id, project_id, strategy, into, message: message ?? standard, push, task, ...by };
       return job.run(payload, caller, waitMs);
     },
-    mergeJob: job.definition as JobDefinition,
+    mergeJob: job.definition,
     stop: job.stop,
   };
 
   /** @throws Problem 409 `merge_conflict`, `run_active`, `nothing_to_merge`. */
-  async function merged(wish: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merge> {
-    const { run_id, strategy, message, push, task } = wish;
+  async function merged(request: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merge> {
+    const { run_id, strategy, message, push, task } = request;
     const row = rows.run(run_id);
     if (!row) throw notFound("run");
     assertEnded(row);
-    const branch = branchOf(row, wish.project_id);
+    const branch = branchOf(row, request.project_id);
     const { merged_head, merged_into, merged_commit } = row;
     const taken = merged_head && merged_into ? { head: merged_head, into: merged_into } : null;
     report({ detail: "Joining the branches." });
     const done = await branches.merge(branch, {
-      ...{ strategy, into: wish.into ?? undefined, message, taken, signal },
+      ...{ strategy, into: request.into ?? undefined, message, taken, signal },
       onStep: (percent) => report({ percent }),
     });
     const { into, head, outcome } = done;
@@ -133,7 +133,7 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
       store.write((tx) => {
         rows.updateRun(run_id, { merged_commit: commit, merged_into: into, merged_head: head });
         tx.emit(runMerged, { ...refs, data: { strategy, into, commit } });
-        const { actor, address } = wish;
+        const { actor, address } = request;
         audit({ action: "run.merged", actor, subject: run_id, address: address ?? undefined, data: { into } });
       });
       await branches.forgetMerge(branch, done);

@@ -76,9 +76,9 @@ export function createAdvance(deps: AdvanceDeps): Advance {
     const { model, timeout_seconds } = settingsOf(definition, step, run);
     const before = record.step(decision);
     // A retry continues in the session of the attempt before it.
-    const begun = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
+    const previous = decision.retry ? record.step({ ...decision, attempt: decision.attempt - 1 }).session_id : null;
     const kind = isCommand(step) ? "command" : "pipeline";
-    const { id: execution_id, session_id } = deps.execute(begun ?? sessionOf(run, step.id, agent, kind), {
+    const { id: execution_id, session_id } = deps.execute(previous ?? sessionOf(run, step.id, agent, kind), {
       ...workOf(step, decision.inputs),
       step_row_id: before.id,
       model,

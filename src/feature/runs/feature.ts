@@ -38,7 +38,7 @@ export const runs = defineFeature(
   (deps: Needs) => {
     const { store, bus, clock, clockwork, audit, sessions, settings, projects, agents } = deps;
     const rows = createRunStore(store);
-    const views = createRunViews(rows);
+    const views = createRunViews(rows, store.sqlite);
     const { configOf, assertReady } = createRunAgents(agents.ready);
     const advance = createAdvance({
       ...{ store: rows, clock, endSession: sessions.end },

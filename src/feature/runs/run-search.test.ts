@@ -123,7 +123,7 @@ test("a page reads what it shows and continues where the last one ended; an old 
     fresh.page({ text: "many", ...filter }, "run_000009", 50);
   for (const text of asked) {
     const values = Array(text.split("?").length - 1).fill(null);
-    const plan = store.sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    const plan = store.sqlite.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
     expect(plan.map(({ detail }) => detail).join("\n")).not.toMatch(/TEMP B-TREE|SCAN (runs|run_texts)/);
   }
   expect(asked).toHaveLength(4);

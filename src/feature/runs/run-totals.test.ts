@@ -79,7 +79,7 @@ test("no list and no count reads the whole of a table that grows with history", 
   usage.history("hour", { from: Date.parse(at), to: Date.parse(at) + 3_600_000 });
   const scans = texts.flatMap((text) => {
     const values = Array(text.split("?").length - 1).fill(null);
-    const plan = store.sqlite.prepare(`EXPLAIN QUERY PLAN ${text}`).all(...values) as { detail: string }[];
+    const plan = store.sqlite.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
     return plan
       .filter(({ detail }) =>
         /^SCAN (runs|steps|executions|llm_calls|sessions|messages|events)\b(?!.* USING )/.test(detail),

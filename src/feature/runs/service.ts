@@ -46,7 +46,7 @@ export interface Runs {
    * Another attempt of a run that has ended, even successfully, on its own branch, with what reviewers say about the last one.
    * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
    */
-  sendBack(id: string, wish: { guidance: string; from_step?: string | undefined }, caller: Caller): Run;
+  sendBack(id: string, request: { guidance: string; from_step?: string | undefined }, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
   /** Its work was merged on the code host. */

@@ -19,7 +19,7 @@ import {
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import { idsSince } from "../../store/id-range.ts";
-import { allOf, among, type Condition, createReader, within } from "../../store/reader.ts";
+import { allOf, among, type Condition, createReader, type Reader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
@@ -28,7 +28,7 @@ import { createDefinitions } from "./definitions.ts";
 
 type StoredRun = typeof runs.$inferSelect;
 export type RunRow = StoredRun & { definition: PipelineDefinition };
-export type NewRun = Omit<RunRow, "definition_id">;
+export type NewRun = Omit<RunRow, "definition_id" | "version">;
 export type StepRow = typeof steps.$inferSelect;
 
 export interface Spent {
@@ -50,9 +50,10 @@ const LISTED = [
   ] as const),
   ...(["outputs", "error", "model", "status", "base_commit", "workspace_notice", "merged_commit"] as const),
   ...(["merged_into", "budget_usd", "branch", "created_by", "created_at", "started_at", "finished_at"] as const),
-  ...(["restarted_from", "cost_nano", "tokens"] as const),
+  ...(["restarted_from", "cost_nano", "tokens", "version"] as const),
 ] as const;
 export type ListedRun = Pick<StoredRun, (typeof LISTED)[number]>;
+export type RunVersion = Pick<StoredRun, "id" | "version">;
 
 /** Of a step's attempt, what lists of runs show. */
 const PROGRESS = ["run_id", "step_id", "agent_id", "item_index", "superseded", "status", "attempt", "inputs"] as const;
@@ -110,13 +111,20 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
   const definitions = createDefinitions({ db });
   const defined = (row: StoredRun): RunRow => ({ ...row, definition: definitions.read(row.definition_id) });
   const listed = createReader(statement, runs, LISTED);
+  const versions = createReader(statement, runs, ["id", "version"]);
   const progress = createReader(statement, steps, PROGRESS);
   const counted = (table: typeof runs | typeof steps, where: SQL): number =>
     db.select({ rows: count() }).from(table).where(where).get()!.rows;
   /** As the partial index has it. */
   const waitingForPerson = sql`${steps.deadline} IS NOT NULL AND ${steps.status} = 'waiting'`;
   /** Those found by the index of their texts, until the page is full. */
-  function withWords(filter: RunFilter, words: readonly string[], after: string | null, limit: number): ListedRun[] {
+  function withWords<Row>(
+    reader: Reader<Row>,
+    words: readonly string[],
+    filter: RunFilter,
+    after: string | null,
+    limit: number,
+  ): Row[] {
     const named = namedBy(
       "run",
       words,
@@ -130,7 +138,24 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
       filter.agent_id === undefined ? undefined : [took, filter.agent_id],
     );
     const rest = `ON runs.id = named.id ${where} ORDER BY place DESC LIMIT ?`;
-    return listed.joined(named.table, rest, ...named.values, ...values, limit);
+    return reader.joined(named.table, rest, ...named.values, ...values, limit);
+  }
+  function pageOf<Row>(reader: Reader<Row>, filter: RunFilter, after: string | null, limit: number): Row[] {
+    const words = wordsOf(filter.text ?? "");
+    if (words.length > 0) return withWords(reader, words, filter, after, limit);
+    const conditions = conditionsOf(filter);
+    if (filter.agent_id === undefined) {
+      const { where, values } = allOf(below("runs.id", after), ...conditions);
+      return reader.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
+    }
+    // Read from the agent's runs, newest first, so that a page costs only what it shows.
+    const { where, values } = allOf(
+      equals("run_agents.agent_id", filter.agent_id),
+      below("run_agents.run_id", after),
+      ...conditions,
+    );
+    const joined = "JOIN run_agents ON run_agents.run_id = runs.id";
+    return reader.all(`${joined} ${where} ORDER BY run_agents.run_id DESC LIMIT ?`, ...values, limit);
   }
   return {
     insertRun: ({ definition, ...row }: NewRun) =>
@@ -202,22 +227,13 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
       return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
     },
     /** Newest first, from below the cursor's id. */
-    page(filter: RunFilter, after: string | null, limit: number): ListedRun[] {
-      const words = wordsOf(filter.text ?? "");
-      if (words.length > 0) return withWords(filter, words, after, limit);
-      const conditions = conditionsOf(filter);
-      if (filter.agent_id === undefined) {
-        const { where, values } = allOf(below("runs.id", after), ...conditions);
-        return listed.all(`${where} ORDER BY runs.id DESC LIMIT ?`, ...values, limit);
-      }
-      // Read from the agent's runs, newest first, so that a page costs only what it shows.
-      const { where, values } = allOf(
-        equals("run_agents.agent_id", filter.agent_id),
-        below("run_agents.run_id", after),
-        ...conditions,
-      );
-      const joined = "JOIN run_agents ON run_agents.run_id = runs.id";
-      return listed.all(`${joined} ${where} ORDER BY run_agents.run_id DESC LIMIT ?`, ...values, limit);
+    page: (filter: RunFilter, after: string | null, limit: number): ListedRun[] => pageOf(listed, filter, after, limit),
+    /** The same, of each its version alone. */
+    versions: (filter: RunFilter, after: string | null, limit: number): RunVersion[] =>
+      pageOf(versions, filter, after, limit),
+    listed(ids: readonly string[]): ListedRun[] {
+      const { where, values } = allOf(among("runs.id", ids));
+      return listed.all(where, ...values);
     },
     countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */

@@ -5,15 +5,18 @@ import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/
 import { kindOfStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
-import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import { createRowCache } from "../../store/row-cache.ts";
+import type { Store } from "../../store/store.ts";
+import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
 import type { Progress } from "./plan.ts";
-import { createProgress } from "./progress.ts";
+import { progressByRun } from "./progress.ts";
 import {
   type ListedRun,
   type ProgressRow,
   type RunFilter,
   type RunRow,
   type RunStore,
+  type RunVersion,
   type StepRow,
   spentOf,
 } from "./store.ts";
@@ -33,7 +36,7 @@ interface ListQuery {
 export interface RunViews {
   list(query: ListQuery, page: Page, caller: Caller): ListAnswer<Run>;
   /** @throws Problem 404 when it is unknown, or another user's. */
-  one(id: string, caller: Caller): Run;
+  one(id: string, caller: Caller): RunDetail;
   rowFor(id: string, caller: Caller): RunRow;
   present(row: RunRow): Run;
   steps(runId: string, page: Page, caller: Caller): ListAnswer<Step>;
@@ -69,8 +72,11 @@ function kindIn({ definition }: RunRow, { step_id, item_index }: StepRow): Step[
 
 const idOf = (row: { id: string }): string => row.id;
 
-export function createRunViews(store: RunStore): RunViews {
-  const progressOf = createProgress(store);
+/** Characters of JSON of ended runs that are kept for lists. */
+const KEPT_CHARACTERS = 2_000_000;
+
+export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunViews {
+  const ended = createRowCache<Run>(sqlite, KEPT_CHARACTERS);
   /** @param waits what its work waits for besides its turn. */
   const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => {
     const {
@@ -114,14 +120,34 @@ export function createRunViews(store: RunStore): RunViews {
       restarted_from,
     };
   };
-  const present = (row: RunRow): Run =>
-    presentWith(row, progressOf([row]).get(row.id)!, store.waitsOf([row.id]).get(row.id));
-  /** A page of runs: its rows first, then what belongs to them, in one query each. */
+  /** What belongs to several runs in one query each. */
+  const presentAll = (rows: readonly ListedRun[]): Run[] => {
+    const progress = progressByRun(store, rows);
+    const waits = store.waitsOf(rows.filter(({ status }) => !isRunEnd(status)).map(idOf));
+    return rows.map((row) => presentWith(row, progress.get(row.id)!, waits.get(row.id)));
+  };
+  const present = (row: RunRow): Run => presentAll([row])[0]!;
+  /** The runs by id; those that have ended from memory, while they have the version that was read. */
+  const runsOf = (found: readonly RunVersion[]): Map<string, Run> => {
+    const runs = new Map<string, Run>();
+    const unknown: string[] = [];
+    for (const { id, version } of found) {
+      const known = ended.find(id, version);
+      if (known) runs.set(id, known);
+      else unknown.push(id);
+    }
+    if (unknown.length === 0) return runs;
+    const rows = store.listed(unknown);
+    for (const [at, run] of presentAll(rows).entries()) {
+      runs.set(run.id, run);
+      if (run.finished_at !== null) ended.keep(run.id, rows[at]!.version, run);
+    }
+    return runs;
+  };
   const pageOfRuns = (filter: RunFilter, page: Page): ListAnswer<Run> => {
-    const found = store.page(filter, page.after, page.limit + 1);
-    const progress = progressOf(found);
-    const waits = store.waitsOf(found.filter(({ status }) => !isRunEnd(status)).map(idOf));
-    return listAnswer(found, page, idOf, (row) => presentWith(row, progress.get(row.id)!, waits.get(row.id)));
+    const found = store.versions(filter, page.after, page.limit + 1);
+    const runs = runsOf(found);
+    return listAnswer(found, page, idOf, ({ id }) => runs.get(id)!);
   };
   const presentStep = (row: StepRow, kind: Step["kind"]): Step => {
     const {
@@ -221,7 +247,10 @@ export function createRunViews(store: RunStore): RunViews {
     present,
     rowFor,
     list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page),
-    one: (id, caller) => present(rowFor(id, caller)),
+    one(id, caller) {
+      const row = rowFor(id, caller);
+      return { ...present(row), inputs: row.inputs };
+    },
     steps: (runId, page, caller) => {
       const run = rowFor(runId, caller);
       const { items, next_cursor } = pageOfArray(store.stepsOf(run.id), page, idOf);

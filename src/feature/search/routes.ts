@@ -1,6 +1,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
+import { isOneOf } from "../../core/typed-keys.ts";
 import type { Base } from "../../http/base.ts";
 import { queryInteger } from "../../http/list.ts";
 import { type Found, FoundKind, FoundList } from "./model.ts";
@@ -13,8 +14,8 @@ const KINDS = FoundKind.anyOf.map(({ const: kind }) => kind);
 /** @throws Problem 422 for a word that is not a kind. */
 function kindsOf(text: string | undefined): ReadonlySet<Found["kind"]> | undefined {
   if (text === undefined || text.trim() === "") return undefined;
-  const words = text.split(",").map((word) => word.trim()) as Found["kind"][];
-  if (!words.every((word) => KINDS.includes(word))) throw invalidField("kinds", `Some of ${KINDS.join(", ")}`);
+  const words = text.split(",").map((word) => word.trim());
+  if (!words.every((word) => isOneOf(KINDS, word))) throw invalidField("kinds", `Some of ${KINDS.join(", ")}`);
   return new Set(words);
 }
 

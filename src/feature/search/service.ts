@@ -32,7 +32,10 @@ export interface SearchDeps {
   memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
   /** Only those the reader may see. */
   documents: {
-    search(wish: { query: string; limit: number }, reader: { all: boolean; userId: string | undefined }): DocumentHit[];
+    search(
+      request: { query: string; limit: number },
+      reader: { all: boolean; userId: string | undefined },
+    ): DocumentHit[];
   };
   graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */

@@ -5,6 +5,7 @@
 import { desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Store } from "../../store/store.ts";
@@ -37,7 +38,7 @@ export interface SecretValues {
   /** The secret is gone; its values are masked until the server ends. */
   removed(row: Sealed): void;
   /** Forgets replaced values from before that time, ms since the epoch. */
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 /** Old values of one secret that are kept, the newest. */
@@ -134,8 +135,14 @@ export function createSecretValues({ store, clock, sealer, masking, notification
     removed: ({ id }) => sound(id),
     prune(before) {
       const which = lt(replacedSecrets.replaced_at, timestamp(before));
-      const old = db.select({ id: replacedSecrets.id }).from(replacedSecrets).where(which).limit(1_000).all();
+      const old = db
+        .select({ id: replacedSecrets.id })
+        .from(replacedSecrets)
+        .where(which)
+        .limit(LIMITS.pruneRows)
+        .all();
       if (old.length > 0) store.write(() => drop(old.map((row) => row.id)));
+      return old.length === LIMITS.pruneRows;
     },
   };
 

@@ -52,7 +52,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     if (replied) replied(rows.work(execution.id)!, tx);
   }
 
-  function begun(tx: WriteTx, work: Work): void {
+  function recordStart(tx: WriteTx, work: Work): void {
     const { session } = work;
     const refs = lifecycle.refsOf(session);
     if (kindOf(session.kind).sessionEnds === "work") tx.emit(sessionStarted, { ...refs, data: { kind: session.kind } });
@@ -64,7 +64,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     rows.updateExecution(id, { status: "running", lease_owner: owner, started_at: started_at ?? now() });
     rows.updateSession(session_id, { status: "running", last_activity_at: now() });
     const work = rows.work(id)!;
-    if (started_at === null) begun(tx, work);
+    if (started_at === null) recordStart(tx, work);
     ownerOf(work.session.kind)?.started?.(work, tx);
     return toExecution(work, work.prompt_id === null ? null : (rows.prompt(work.prompt_id) ?? null));
   }

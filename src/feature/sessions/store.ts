@@ -7,7 +7,6 @@ import { newId } from "../../core/ids.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
-import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Store } from "../../store/store.ts";
 import { executions, prompts, sessions } from "../../store/tables/sessions.ts";
@@ -38,7 +37,7 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     taskId: given(session.task_id),
     wantedModel: given(row.wanted_model ?? session.wanted_model),
     onlyTools: given(session.tools),
-    input: row.input as InputPart[],
+    input: row.input,
     system,
     contract: row.contract,
     command: row.command,
@@ -254,13 +253,13 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     /** How many turns of each session have never started, where there are any. */
     waitingCounts: (sessionIds: readonly string[]): Map<string, number> =>
       new Map(
-        statement(
+        statement<[string, number]>(
           `SELECT session_id, count(*) FROM executions
            WHERE session_id IN (SELECT value FROM json_each(?)) AND status = 'queued' AND started_at IS NULL
            GROUP BY session_id`,
         )
           .raw()
-          .all(JSON.stringify(sessionIds)) as [string, number][],
+          .all(JSON.stringify(sessionIds)),
       ),
     hasSteering: (sessionId: string): boolean =>
       statement("SELECT 1 FROM executions WHERE session_id = ? AND status = 'queued' AND steers = 1 LIMIT 1").get([
@@ -276,9 +275,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .where(and(eq(executions.status, "running"), ne(executions.lease_owner, owner)))
         .all(),
     ownedBy: (owner: string): string[] =>
-      statement("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?")
-        .pluck()
-        .all(owner) as string[],
+      statement<string>("SELECT id FROM executions WHERE status = 'running' AND lease_owner = ?").pluck().all(owner),
     liveExecutions: (): ExecutionRow[] =>
       db
         .select()

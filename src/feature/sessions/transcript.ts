@@ -5,7 +5,6 @@ import { newId } from "../../core/ids.ts";
 import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type AssistantPart, type InputPart, type MessagePart, textOf } from "../../engine/parts.ts";
-import type { ToolResult } from "../../engine/tool.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import { kept } from "./store.ts";
@@ -38,7 +37,7 @@ const toCall = (row: CallRow): StoredCall => ({
   status: row.status,
   ok: row.ok ?? false,
   output: row.output ?? "",
-  ending: (row.ending as ToolResult["end"] | null) ?? null,
+  ending: row.ending ?? null,
 });
 
 function toStored(
@@ -58,7 +57,7 @@ function toStored(
         ...at,
         role,
         parts: content as AssistantPart[],
-        finish: (finish ?? "stop") as ModelReply["finish"],
+        finish: finish ?? "stop",
         calls,
       };
   }
@@ -129,7 +128,7 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
   const LAST_SEQ = "SELECT max(seq) AS seq FROM messages WHERE session_id = ?";
   const COUNT = "UPDATE sessions SET message_count = message_count + 1, last_activity_at = ? WHERE id = ?";
   const numberOf = (text: string, ...values: unknown[]): number | null =>
-    (Object.values(statement(text).get(values) as object)[0] as number | null) ?? null;
+    statement<number | null>(text).pluck().get(values) ?? null;
   const callsIn = (sessionId: string, seqs: readonly number[]): Map<number, CallRow[]> => {
     const found = new Map<number, CallRow[]>();
     if (seqs.length === 0) return found;
@@ -152,8 +151,10 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     /** Parts of a reply with call ids that are unique in the session: some providers count from 0 each time. */
     withOwnCallIds(sessionId: string, parts: AssistantPart[]): AssistantPart[] {
       if (!parts.some(({ type }) => type === "tool_call")) return parts;
-      const known = statement("SELECT call_id FROM tool_calls WHERE session_id = ?").all([sessionId]);
-      const taken = new Set((known as { call_id: string }[]).map((call) => call.call_id));
+      const known = statement<{ call_id: string }>("SELECT call_id FROM tool_calls WHERE session_id = ?").all([
+        sessionId,
+      ]);
+      const taken = new Set(known.map((call) => call.call_id));
       return parts.map((part) => {
         if (part.type !== "tool_call") return part;
         let call_id = part.call_id;

@@ -94,10 +94,10 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
     /** Books a call on the session and on all above it. @param window tokens that its model has in view; null: unknown. */
     spend(id: string, nano: number, tokens: number, window: number | null): void {
       statement(SPEND_OWN).run([nano, tokens, window, id]);
-      const place = statement(PLACE).get([id]) as Place | undefined;
+      const place = statement<Place>(PLACE).get([id]);
       if (!place || (place.parent_id === null && place.lender_id === null)) return;
       if (place.lender_id !== null) settle(id, nano);
-      for (let above = place.parent_id; above !== null; above = (statement(PLACE).get([above]) as Place).parent_id) {
+      for (let above = place.parent_id; above !== null; above = statement<Place>(PLACE).get([above])!.parent_id) {
         statement(SPEND).run([nano, tokens, above]);
         settle(above, nano);
       }

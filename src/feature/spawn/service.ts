@@ -94,8 +94,8 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       return open({ ...of, ...how }, prompt, input.timeout_seconds);
     },
     executeFor({ sessionId: parent_id }, call_id, { agent_id, prompt, budget_usd, timeout_seconds }) {
-      const begun = sessions.startedBy(parent_id, call_id);
-      if (begun) return present(begun);
+      const started = sessions.startedBy(parent_id, call_id);
+      if (started) return present(started);
       deps.assertAgent(agent_id);
       return open({ agent_id, parent_id, call_id, budget_usd }, prompt, timeout_seconds);
     },

@@ -45,5 +45,5 @@ export function spawnTools({ spawns, bus }: SpawnToolDeps): ToolSource {
       return { ok: status === "succeeded", output: parts.join("\n\n") };
     },
   };
-  return toolsOf("spawn", [tool as Tool]);
+  return toolsOf("spawn", [tool]);
 }

@@ -160,14 +160,14 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
     },
     executeFor({ sessionId, agentId }, callId, plan) {
-      const begun = sessions.startedBy(sessionId, callId);
-      if (begun) return present(rows.ofSession(begun.id)!);
+      const started = sessions.startedBy(sessionId, callId);
+      if (started) return present(rows.ofSession(started.id)!);
       return start({ agent_id: agentId, parent_id: sessionId, call_id: callId }, plan);
     },
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
       const found = rows.page(page, caller.admin ? undefined : (caller.userId ?? null));
-      return listAnswer(found, page, ({ id }) => id, present);
+      return listAnswer(found, page, ({ session_id }) => session_id, present);
     },
     tasks(id, page, caller) {
       const all = rows.tasks(find(id, caller).id);

@@ -43,10 +43,10 @@ export function createSwarmRows({ db }: Store) {
           and(
             eq(sessions.kind, "swarm"),
             user === undefined ? undefined : user === null ? isNull(sessions.user_id) : eq(sessions.user_id, user),
-            page.after === null ? undefined : lt(swarms.id, page.after),
+            page.after === null ? undefined : lt(sessions.id, page.after),
           ),
         )
-        .orderBy(desc(swarms.id))
+        .orderBy(desc(sessions.id))
         .limit(page.limit + 1)
         .all()
         .map(({ swarm }) => swarm),

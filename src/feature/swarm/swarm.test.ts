@@ -174,8 +174,8 @@ describe("a swarm", () => {
     await ended(id);
     expect(statuses(id)).toEqual({ a: "succeeded", b: "succeeded", c: "succeeded" });
     expect(model.calls).toHaveLength(4);
-    const begun = rig.events().filter(({ kind }) => kind === "swarm_task_started");
-    expect(begun.map(({ data }) => data["key"]).sort()).toEqual(["a", "b", "c"]);
+    const starts = rig.events().filter(({ kind }) => kind === "swarm_task_started");
+    expect(starts.map(({ data }) => data["key"]).sort()).toEqual(["a", "b", "c"]);
   });
 });
 
@@ -314,8 +314,8 @@ describe("a step of a run that starts a swarm", () => {
     (await model.next(work.request.scope.sessionId)).reply(complete("all"));
     const over = await rig.ended(run.id);
     expect([over.status, over.cost_usd]).toEqual(["succeeded", 0.6]);
-    const begun = rig.events().filter(({ kind }) => kind.startsWith("swarm_"));
-    expect(new Set(begun.map(({ run_id }) => run_id))).toEqual(new Set([run.id]));
+    const starts = rig.events().filter(({ kind }) => kind.startsWith("swarm_"));
+    expect(new Set(starts.map(({ run_id }) => run_id))).toEqual(new Set([run.id]));
   });
 
   test("ends its swarm when the run is cancelled", async () => {

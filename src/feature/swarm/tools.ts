@@ -53,7 +53,7 @@ export function swarmTools({ swarms, bus }: SwarmToolDeps): ToolSource {
       };
     },
   };
-  return toolsOf("swarm", [tool as Tool]);
+  return toolsOf("swarm", [tool]);
 }
 
 function reportOf({ key, agent_id, status, error, output, outputs }: SwarmTask, room: number): string {

@@ -29,7 +29,7 @@ export interface RunState {
   error: string | null;
 }
 
-export interface ExecuteWish {
+export interface ExecuteRequest {
   work_type?: WorkType | undefined;
   /** Replaces the pipeline that the policy names. */
   pipeline_id?: string | undefined;
@@ -39,7 +39,7 @@ export interface ExecuteWish {
 
 export interface TaskExecution {
   /** @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage. */
-  execute(projectId: string, taskId: string, input: ExecuteWish, caller: Caller): Run;
+  execute(projectId: string, taskId: string, input: ExecuteRequest, caller: Caller): Run;
   /** Brings the task of this run up to its state. */
   follow(runId: string): void;
   /** The work of the run is on the branch that it was made for. */
@@ -66,7 +66,7 @@ const AT_WORK: ReadonlySet<Run["status"]> = new Set(["queued", "running", "waiti
 export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
   const { store, rows, rules, policies, projectOf, createRun, runState } = deps;
 
-  function start(row: TaskRow, { work_type, pipeline_id, task_description }: ExecuteWish, caller: Caller): Run {
+  function start(row: TaskRow, { work_type, pipeline_id, task_description }: ExecuteRequest, caller: Caller): Run {
     const plan = policies.resolve(row, work_type);
     const project = projectOf(row.project_id);
     const request = {
@@ -146,7 +146,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
   }
 
   return {
-    execute(projectId, taskId, wish, caller) {
+    execute(projectId, taskId, request, caller) {
       return store.write(() => {
         projectOf(projectId);
         const row = rows.find(taskId);
@@ -157,7 +157,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
         const unmet = rows.unmet(row.id);
         if (unmet.length > 0)
           throw conflict("Tasks that it depends on are not done.", "dependencies_unmet", { depends_on: unmet });
-        return start(row, wish, caller);
+        return start(row, request, caller);
       });
     },
     follow: (runId) => store.write(() => follow(runId)),

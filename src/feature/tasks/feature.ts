@@ -72,8 +72,8 @@ export const tasks = defineFeature(
           ...{ tasks: service, execution },
           importTasks(projectId, input, caller) {
             const { name } = projectOf(projectId);
-            const wish = { subject: name, userId: caller.userId, projectId };
-            return jobs.enqueue(importTasks, importOf(projectId, input), wish);
+            const options = { subject: name, userId: caller.userId, projectId };
+            return jobs.enqueue(importTasks, importOf(projectId, input), options);
           },
         }).use(policyRoutes(base, { policies, resolve })),
       tools: taskTools({ tasks: service, projectOf }),

@@ -1,6 +1,8 @@
 /** Workflow policies: through which stages work of a kind goes, and who does each. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
+import { recordOf } from "../../core/typed-keys.ts";
 import { WORK_TYPES, WorkType } from "./model.ts";
 
 export const Stage = t.Object(
@@ -15,7 +17,7 @@ export const Stage = t.Object(
 export type Stage = Static<typeof Stage>;
 
 const stages = t.Optional(t.Array(Stage, { maxItems: 20 }));
-const byType = Object.fromEntries(WORK_TYPES.map((type) => [type, stages])) as Record<WorkType, typeof stages>;
+const byType = recordOf(WORK_TYPES, () => stages);
 export const Rules = t.Object(byType, { additionalProperties: false, description: "Stages by work type, in order." });
 export type Rules = Static<typeof Rules>;
 

@@ -119,7 +119,7 @@ export function taskTools({ tasks, projectOf }: TaskToolsDeps): ToolSource {
         return said({ name, description, vision: vision ?? "No vision was written yet." });
       },
     }),
-  ] as readonly Tool[];
+  ];
   const names = tools.map(({ name }) => name);
   return { name: "tasks", names: () => names, for: ({ projectId }) => (projectId === undefined ? [] : tools) };
 }

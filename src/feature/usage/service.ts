@@ -1,4 +1,5 @@
 /** The log of model calls: one row per call, written by its maker in the same transaction. */
+
 import { and, desc, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
@@ -6,6 +7,7 @@ import { newId } from "../../core/ids.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
 import { llmCall } from "./events.ts";
@@ -39,12 +41,11 @@ export interface UsageLog {
   /** Every matching call, newest first, read in pages. */
   each(filter: CallFilter): Generator<LlmCall>;
   /** Removes calls made before that time. */
-  prune(before: number): void;
+  prune(before: number): boolean;
 }
 
 export type LlmCallRow = typeof table.$inferSelect;
 const EXPORT_PAGE = 500;
-const PRUNE_ROWS = 20_000;
 
 /** No single call uses more. */
 const TOKENS_MOST = 1e12;
@@ -201,11 +202,6 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
         if (rows.length < EXPORT_PAGE) return;
       }
     },
-    prune(before) {
-      const remove = store.sqlite.prepare(
-        `DELETE FROM llm_calls WHERE id IN (SELECT id FROM llm_calls WHERE created_at < ? LIMIT ${PRUNE_ROWS})`,
-      );
-      store.write(() => remove.run(timestamp(before)));
-    },
+    prune: (before) => removeOld(store, "llm_calls", "created_at < ?", timestamp(before)),
   };
 }

@@ -3,9 +3,11 @@
  * from the running totals where those can say it, and from the calls themselves for what they cannot: parts of a day,
  * one run or session, failed calls alone.
  */
+
 import { and, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { timestamp } from "../../core/clock.ts";
+import { recordOf } from "../../core/typed-keys.ts";
 import { idsSince, idsUntil, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
@@ -57,7 +59,7 @@ const present = ({ cost_nano, ...sums }: Sums): Totals => {
   for (const name of COLUMNS) if (name !== "cost_nano" && sums[name] < 0) sums[name] = 0;
   return { ...sums, cost_usd: Math.max(0, toUsd(cost_nano)) };
 };
-export const NO_TOTALS: Totals = present(Object.fromEntries(COLUMNS.map((name) => [name, 0])) as Sums);
+export const NO_TOTALS: Totals = present(recordOf(COLUMNS, () => 0));
 const GROUPS = 1_000;
 
 export interface UsageSums {
@@ -137,13 +139,15 @@ const SUMMED = COLUMNS.map((name) => `coalesce(sum(${name}), 0) AS ${name}`).joi
 
 export function createSums({ statement }: Pick<Store, "statement">): UsageSums {
   const grouped = (key: string, { sql, values }: Source, order: string): (Totals & { key: string })[] => {
-    const rows = statement(`SELECT ${key} AS key, ${SUMMED} FROM (${sql}) GROUP BY 1 ORDER BY ${order}`).all(values);
-    return (rows as (Sums & { key: string })[]).map(({ key, ...sums }) => ({ key, ...present(sums) }));
+    const rows = statement<Sums & { key: string }>(
+      `SELECT ${key} AS key, ${SUMMED} FROM (${sql}) GROUP BY 1 ORDER BY ${order}`,
+    ).all(values);
+    return rows.map(({ key, ...sums }) => ({ key, ...present(sums) }));
   };
   return {
     totals(filter) {
       const { sql, values } = sourceOf(filter);
-      return present(statement(`SELECT ${SUMMED} FROM (${sql})`).get(values) as Sums);
+      return present(statement<Sums>(`SELECT ${SUMMED} FROM (${sql})`).get(values)!);
     },
     by: (column, filter) => grouped(column, sourceOf(filter), `cost_nano DESC, calls DESC, key LIMIT ${GROUPS}`),
     over(granularity, filter) {

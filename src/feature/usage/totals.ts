@@ -1,5 +1,6 @@
 /** Running totals of model calls: by day for each user, agent, provider and model; by hour for each user. One row each. */
 
+import { keysOf } from "../../core/typed-keys.ts";
 import type { Store } from "../../store/store.ts";
 import type { LlmCallRow } from "./service.ts";
 
@@ -16,7 +17,7 @@ export const COUNTED = {
   calls_without_price: "(cost_nano IS NULL)",
 } as const;
 export type Counted = keyof typeof COUNTED;
-export const COLUMNS = Object.keys(COUNTED) as Counted[];
+export const COLUMNS = keysOf(COUNTED);
 
 /** Stands for the user in calls without one; no user has this id. */
 export const NOBODY = "nobody";

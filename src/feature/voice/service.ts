@@ -9,6 +9,7 @@ import type { Masking } from "../../core/masking.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
@@ -38,7 +39,7 @@ export interface Voices {
   /** The caller's own, an administrator's all; newest first. */
   calls(filter: CallFilter, page: Page, caller: Caller): ListAnswer<TtsCall>;
   /** Removes rows made before that time (ms since the epoch). */
-  prune(before: number): void;
+  prune(before: number): boolean;
   handOver(from: string, to: string | null): void;
 }
 
@@ -94,7 +95,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
 
   return {
     async synthesize(request, caller, signal) {
-      const begun = performance.now();
+      const started = performance.now();
       const userId = caller.userId;
       const plan = await planOf(request, userId);
       const { said, service, voiceId, model, format, speed, provider } = plan;
@@ -104,7 +105,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         log({
           ...{ ...row, bytes, cached, error, characters: said.length },
           cost_nano: costUsd === null ? null : Math.round(costUsd * 1e9),
-          duration_ms: Math.round(performance.now() - begun),
+          duration_ms: Math.round(performance.now() - started),
         });
       const key = [said, service.name, voiceId, model, format, speed];
       const known = await cache.find(key);
@@ -162,14 +163,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         .all();
       return listAnswer(rows, page, ({ id }) => id, present);
     },
-    prune(before) {
-      store.write(() =>
-        db
-          .delete(ttsCalls)
-          .where(lt(ttsCalls.created_at, timestamp(before)))
-          .run(),
-      );
-    },
+    prune: (before) => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),
     handOver(from, to) {
       store.write(() => db.update(ttsCalls).set({ user_id: to }).where(eq(ttsCalls.user_id, from)).run());
     },

@@ -1,9 +1,11 @@
 /** Voice settings: the instance's, and what single agents choose instead. */
+
 import type { TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
+import { isObject } from "../../core/is-object.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -36,9 +38,9 @@ const NOTHING_OWN: OwnTtsSettings = {
 /** `base` with those fields of `over` that the schema names and that fit it: nothing else is ever read. */
 function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T {
   const result = { ...base } as Record<string, unknown>;
-  if (over !== null && typeof over === "object")
+  if (isObject(over))
     for (const [name, field] of Object.entries(schema.properties)) {
-      const value = Object.hasOwn(over, name) ? (over as Record<string, unknown>)[name] : undefined;
+      const value = Object.hasOwn(over, name) ? over[name] : undefined;
       if (value !== undefined && Value.Check(field, value)) result[name] = value;
     }
   return result as T;

@@ -37,9 +37,9 @@ describe("what is read aloud", () => {
         "`".repeat(size),
         "![".repeat(size),
       ];
-      const begun = process.cpuUsage();
+      const started = process.cpuUsage();
       for (const text of texts) spokenText(text);
-      const { user, system } = process.cpuUsage(begun);
+      const { user, system } = process.cpuUsage(started);
       return user + system;
     };
     cost(1_000);

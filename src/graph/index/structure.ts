@@ -25,17 +25,10 @@ const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i
 
 /** Growing columns of nodes and edges. */
 export class GraphBuilder {
-  readonly nodes = {
-    label: [] as number[],
-    exported: [] as number[],
-    file: [] as number[],
-    startLine: [] as number[],
-    endLine: [] as number[],
-    ordinal: [] as number[],
-    name: [] as string[],
-    qualified: [] as string[],
-    signature: [] as string[],
-    doc: [] as string[],
+  readonly nodes: Record<"label" | "exported" | "file" | "startLine" | "endLine" | "ordinal", number[]> &
+    Record<"name" | "qualified" | "signature" | "doc", string[]> = {
+    ...{ label: [], exported: [], file: [], startLine: [], endLine: [], ordinal: [] },
+    ...{ name: [], qualified: [], signature: [], doc: [] },
   };
   readonly edges = {
     type: new GrowingInts(),

@@ -1,3 +1,4 @@
+import { entriesOf } from "../../core/typed-keys.ts";
 /**
  * What a language's own library yields, as far as it carries types of the repository: containers, promises,
  * iteration. Everything else in a library is known, but not of the repository.
@@ -152,7 +153,7 @@ export const wordSet = (text: string): ReadonlySet<string> => new Set(text.trim(
 /** A table from words to their meaning; if a word is given twice, the first meaning counts. */
 export function wordTable<T extends string>(meanings: Partial<Record<T, string>>): ReadonlyMap<string, T> {
   const table = new Map<string, T>();
-  for (const [meaning, text] of Object.entries(meanings) as [T, string][])
+  for (const [meaning, text] of entriesOf<T, string>(meanings))
     for (const word of wordSet(text)) if (!table.has(word)) table.set(word, meaning);
   return table;
 }

@@ -1,4 +1,5 @@
 /** Everything about one symbol: its callers, its callees, and the groups it belongs to. */
+import { keysOf, recordOf } from "../../core/typed-keys.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import type { EdgeType } from "../model.ts";
 import type { Window, Windowed } from "./groups.ts";
@@ -31,6 +32,7 @@ const RELATIONS = {
   members: ["out", ["CONTAINS"]],
 } as const satisfies Record<string, readonly ["in" | "out", readonly EdgeType[]]>;
 export type Relation = keyof typeof RELATIONS;
+const RELATION_NAMES = keysOf(RELATIONS);
 
 /** Neighbours in each list by default. */
 const RELATED_SHOWN = 100;
@@ -67,13 +69,11 @@ export function contextOf(
   const symbol = graph.node(row);
   const community = communityOf(graph, row);
   const processes = processesOf(graph, row);
-  const lists = {} as Record<Relation, RelatedSymbol[]>;
-  const totals = { processes: processes.length } as SymbolContext["totals"];
-  for (const relation of Object.keys(RELATIONS) as Relation[]) {
-    const edges = relationEdges(graph, row, relation);
-    totals[relation] = edges.length;
-    lists[relation] = edges.slice(0, options.limit ?? RELATED_SHOWN).map((edge) => neighbour(graph, edge, relation));
-  }
+  const edges = recordOf(RELATION_NAMES, (relation) => relationEdges(graph, row, relation));
+  const lists = recordOf(RELATION_NAMES, (relation) =>
+    edges[relation].slice(0, options.limit ?? RELATED_SHOWN).map((edge) => neighbour(graph, edge, relation)),
+  );
+  const totals = { processes: processes.length, ...recordOf(RELATION_NAMES, (relation) => edges[relation].length) };
   const path = symbol.label === "File" ? symbol.qualified_name : symbol.file_path;
   const lastLine = Math.min(symbol.end_line, symbol.start_line + MAX_CODE_LINES - 1);
   return {

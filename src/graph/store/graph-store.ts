@@ -2,6 +2,7 @@
  * A project's graph on disk. Each index is a generation folder, written aside; `manifest.json` names the current one
  * and is replaced in one rename, so readers see the old graph or the new, never half. All of it can be rebuilt.
  */
+
 import {
   existsSync,
   linkSync,
@@ -14,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
+import { ownJson } from "../../core/own-json.ts";
 import type { SkippedFile } from "../index/walk.ts";
 import { FACTS_VERSION } from "../language/fact-layout.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
@@ -94,7 +96,7 @@ export function createGraphStore(root: string): GraphStore {
       const { ino, mtimeMs, size } = statSync(manifestPath);
       const stamp = `${ino} ${mtimeMs} ${size}`;
       if (lastRead?.stamp !== stamp)
-        lastRead = { stamp, manifest: JSON.parse(readFileSync(manifestPath, "utf8")) as Manifest };
+        lastRead = { stamp, manifest: ownJson<Manifest>(readFileSync(manifestPath, "utf8")) };
       const { manifest: read } = lastRead;
       if (read.format !== FORMAT || !existsSync(generationAt(root, read.generation).snapshot)) return undefined;
       return read;

@@ -30,6 +30,7 @@ import swarms from "./0001-schema/swarms.sql" with { type: "text" };
 import tasks from "./0001-schema/tasks.sql" with { type: "text" };
 import usage from "./0001-schema/usage.sql" with { type: "text" };
 import voice from "./0001-schema/voice.sql" with { type: "text" };
+import runVersions from "./0002-run-versions.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -66,4 +67,7 @@ const SCHEMA = [
   notificationChannels,
 ];
 
-export const MIGRATIONS: readonly Migration[] = [{ name: "0001-schema", sql: SCHEMA.join("\n") }];
+export const MIGRATIONS: readonly Migration[] = [
+  { name: "0001-schema", sql: SCHEMA.join("\n") },
+  { name: "0002-run-versions", sql: runVersions },
+];

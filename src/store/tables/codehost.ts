@@ -1,5 +1,7 @@
 /** Deliveries of a code host, the rules that start runs, and what runs are there. */
+
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
 
@@ -17,7 +19,7 @@ export const codehostDeliveries = sqliteTable("codehost_deliveries", {
   event: text().notNull(),
   repository: text(),
   /** What is acted on; null when nothing is. */
-  notice: text({ mode: "json" }).$type<unknown>(),
+  notice: text({ mode: "json" }).$type<Notice>(),
   state: text({ enum: ["queued", "done", "ignored", "failed"] }).notNull(),
   detail: text(),
   error: text({ mode: "json" }).$type<CodeHostError>(),

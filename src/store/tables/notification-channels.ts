@@ -1,5 +1,6 @@
 /** Where people are notified of runs, and what was sent there. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { NotificationMessage } from "../../feature/channels/model.ts";
 import { projects } from "./projects.ts";
 
 export const notificationChannels = sqliteTable("notification_channels", {
@@ -31,7 +32,7 @@ export const notificationDeliveries = sqliteTable("notification_deliveries", {
   event_id: integer(),
   event: text().notNull(),
   run_id: text(),
-  message: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
+  message: text({ mode: "json" }).$type<NotificationMessage>().notNull(),
   state: text({ enum: ["queued", "sent", "failed", "cancelled"] }).notNull(),
   attempts: integer().notNull(),
   error: text(),

@@ -46,6 +46,8 @@ export const runs = sqliteTable("runs", {
   created_at: text().notNull(),
   started_at: text(),
   finished_at: text(),
+  /** The database raises it with each change of a run that has ended, and of its steps. */
+  version: integer().notNull().default(0),
 });
 
 export const steps = sqliteTable("steps", {

@@ -2,7 +2,9 @@
 import { type AnySQLiteColumn, integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
-import type { MessagePart } from "../../engine/parts.ts";
+import type { FinishReason } from "../../engine/model.ts";
+import type { InputPart, MessagePart } from "../../engine/parts.ts";
+import type { ToolResult } from "../../engine/tool.ts";
 
 export type ExecutionStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled";
 /** `open`: between two turns. `ended`: by a person. A session that ends with its work has that work's status. */
@@ -94,7 +96,7 @@ export const executions = sqliteTable("executions", {
   urgent: integer({ mode: "boolean" }).notNull(),
   /** Id that its input has, or will have, as a message. */
   message_id: text().notNull(),
-  input: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
+  input: text({ mode: "json" }).$type<InputPart[]>().notNull(),
   /** What it runs, of a kind that works without a model. */
   command: text({ mode: "json" }).$type<CommandLine | null>(),
   /** Assembled at the first start and kept, so that a resumed execution continues with the same words. */
@@ -141,7 +143,7 @@ export const messages = sqliteTable(
     role: text().$type<"user" | "assistant" | "note" | "summary">().notNull(),
     content: text({ mode: "json" }).$type<MessagePart[]>().notNull(),
     /** Of a reply: how it ended. */
-    finish: text(),
+    finish: text().$type<FinishReason>(),
     covers_to: integer(),
     /** Taken back: still to be read by people, not by the model. */
     withdrawn: integer({ mode: "boolean" }).notNull(),
@@ -167,7 +169,7 @@ export const toolCalls = sqliteTable(
     ok: integer({ mode: "boolean" }),
     output: text(),
     /** Set when this call ended the execution. */
-    ending: text({ mode: "json" }),
+    ending: text({ mode: "json" }).$type<ToolResult["end"]>(),
     started_at: text(),
     finished_at: text(),
     duration_ms: integer(),

@@ -97,7 +97,7 @@ function rowCounts(): Record<string, number> {
       // What public routes answered is counted, and written by the minute.
       (names as string[])
         .filter((name) => name !== "api_usage")
-        .map((name) => [name, db.prepare(`SELECT count(*) FROM "${name}"`).pluck().get() as number]),
+        .map((name) => [name, db.prepare<unknown[], number>(`SELECT count(*) FROM "${name}"`).pluck().get()!]),
     );
   } finally {
     db.close();

@@ -350,10 +350,10 @@ describe("a deleted user", () => {
     const run = objects.find(([prefix]) => prefix === "/v1/runs/")![1][0]!;
     const db = new Database(join(server.data, "skep.db"));
     const columns = db
-      .prepare(
+      .prepare<unknown[], { name: string; column: string }>(
         "SELECT m.name AS name, c.name AS column FROM sqlite_master m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name IN ('user_id', 'owner_id', 'created_by')",
       )
-      .all() as { name: string; column: string }[];
+      .all();
     const count = (who: string) =>
       Object.fromEntries(
         columns.map(({ name, column }) => [

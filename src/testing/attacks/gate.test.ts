@@ -222,6 +222,38 @@ describe("errors", () => {
       expect(JSON.stringify(rest)).not.toContain(canary);
     }
   });
+  test("no cache keeps an answer, and the id of a request is taken over only when it is a plain word", async () => {
+    for (const [given, kept] of [
+      ["trace-1.a:b_C", true],
+      ["<b>x</b>", false],
+      ["two words", false],
+      ["x".repeat(129), false],
+    ] as const)
+      for (const [path, status] of [
+        ["/v1/secrets", 200],
+        ["/v1/nothing", 404],
+      ] as const) {
+        const answer = await local.request("GET", path, { headers: { "X-Request-Id": given } });
+        expect([answer.status, answer.headers.get("cache-control")]).toEqual([status, "no-store"]);
+        const id = answer.headers.get("x-request-id") ?? "";
+        expect([given, id === given, kept || id.startsWith("req_")]).toEqual([given, kept, true]);
+      }
+  });
+  test("a browser that asks for a page below the API gets the problem, not the dashboard", async () => {
+    const { status, headers } = await local.request("GET", "/v1/nothing", { headers: { Accept: "text/html" } });
+    expect([status, headers.get("content-type")]).toEqual([404, "application/problem+json"]);
+  });
+  test("a bad credential counts towards the requests of its address", async () => {
+    const few = await startServer({ env: { AUTH_ENABLED: "true", RATE_LIMIT: "3" } });
+    try {
+      const statuses: number[] = [];
+      for (const token of ["a", "b", "c", "d"])
+        statuses.push((await few.request("GET", "/v1/secrets", { token: `skep_${token.repeat(43)}` })).status);
+      expect(statuses).toEqual([401, 401, 401, 429]);
+    } finally {
+      await few.remove();
+    }
+  });
   test("the same Idempotency-Key makes one thing once, also after a restart", async () => {
     const server = await startServer();
     const send = (to: TestServer, name: string) =>

@@ -78,8 +78,8 @@ export async function stallRig({ inProject = false } = {}) {
       },
       reply({ toolCalls: [{ name: "fail", input: { reason: "enough" } }] }),
     );
-    const wish = { pipeline_id: id, task_description: "go", ...(project ? { project_name: "P" } : {}) };
-    run = (await must("POST", "/v1/runs", wish))["id"] as string;
+    const body = { pipeline_id: id, task_description: "go", ...(project ? { project_name: "P" } : {}) };
+    run = (await must("POST", "/v1/runs", body))["id"] as string;
     const stream = await fetch(`${server.url}/v1/events/stream?run_id=${run}&after=0`);
     const events = await stream.text();
     await watch.settled();

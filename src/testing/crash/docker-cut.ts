@@ -1,18 +1,25 @@
-/** A way to the Docker engine that can be cut, as when the engine is stopped, and restored. */
+/** A way to the Docker engine that can be cut, as when the engine is stopped, and restored; or that refuses some requests. */
 import { rmSync } from "node:fs";
 import { connect, createServer, type Server, type Socket } from "node:net";
+import { Transform } from "node:stream";
 
 export interface DockerCut {
   /** For DOCKER_HOST. */
   address: string;
   cut(): Promise<void>;
   mend(): Promise<void>;
+  /** Answers requests whose first line matches with 500, as an engine that fails; null: none. Takes effect at the next request. */
+  refuse(requests: RegExp | null): void;
 }
+
+const REFUSAL = JSON.stringify({ message: "the engine fails" });
+const REFUSED = `HTTP/1.1 500 Internal Server Error\r\nContent-Type: application/json\r\nContent-Length: ${REFUSAL.length}\r\nConnection: close\r\n\r\n${REFUSAL}`;
 
 /** Listens on a socket at that path and passes everything on to the engine's. */
 export async function dockerCut(path: string, engineSocket = "/var/run/docker.sock"): Promise<DockerCut> {
   const open = new Set<Socket>();
   let server: Server | undefined;
+  let refused: RegExp | null = null;
   const mend = () =>
     new Promise<void>((resolve) => {
       rmSync(path, { force: true });
@@ -23,7 +30,15 @@ export async function dockerCut(path: string, engineSocket = "/var/run/docker.so
           socket.on("error", () => {});
           socket.on("close", () => open.delete(socket));
         }
-        near.pipe(far);
+        const gate = new Transform({
+          transform(chunk: Buffer, _, pass) {
+            const [line] = chunk.subarray(0, 512).toString("latin1").split("\r\n");
+            if (!refused?.test(line!)) return pass(null, chunk);
+            near.end(REFUSED);
+            far.destroy();
+          },
+        });
+        near.pipe(gate).pipe(far);
         far.pipe(near);
       }).listen(path, resolve);
     });
@@ -31,6 +46,9 @@ export async function dockerCut(path: string, engineSocket = "/var/run/docker.so
   return {
     address: `unix://${path}`,
     mend,
+    refuse: (requests) => {
+      refused = requests;
+    },
     cut: () =>
       new Promise((resolve) => {
         server?.close(() => resolve());

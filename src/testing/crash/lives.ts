@@ -37,6 +37,7 @@ const PATIENCE_MS = 240_000;
 const SANDBOX = {
   capabilities: { shell: false, network: "own", isolation: "container", filesAtOnce: 100 },
   workspace: { bringBack: async () => {} },
+  freeze: async () => {},
   isAlive: async () => true,
   stop: async () => {},
 } as unknown as Sandbox;
@@ -45,7 +46,7 @@ const SANDBOXES: SandboxDriver = {
   capabilities: SANDBOX.capabilities,
   about: async () => ({ files: "", commands: "", network: "" }),
   start: async () => SANDBOX,
-  sweep: async () => 0,
+  sweep: async () => ({ removed: 0, left: [] }),
 };
 
 function reply(parts: AssistantPart[], finish: ModelReply["finish"]): ModelReply {

@@ -17,7 +17,10 @@ let now = Date.parse("2026-11-22T09:00:30Z");
 const clock = { now: () => now, monotonic: systemClock.monotonic };
 const house = await openHouse(readConfig({ DATA: data, SANDBOX: "process", LOG_LEVEL: "silent" }), { clock });
 const { pulse } = house.services;
-const newest = house.core.store.sqlite.prepare("SELECT max(due_at) FROM pulse_ticks").pluck().get() as number | null;
+const newest = house.core.store.sqlite
+  .prepare<unknown[], number | null>("SELECT max(due_at) FROM pulse_ticks")
+  .pluck()
+  .get()!;
 if (newest !== null) now = newest + AWAY_MINUTES * MINUTE;
 if (pulse.list(undefined, { limit: 1, after: null }, LOCAL_ADMIN).items.length === 0)
   pulse.create(
@@ -26,7 +29,10 @@ if (pulse.list(undefined, { limit: 1, after: null }, LOCAL_ADMIN).items.length =
     LOCAL_ADMIN,
   );
 const live = () =>
-  house.core.store.sqlite.prepare("SELECT count(*) FROM executions WHERE finished_at IS NULL").pluck().get() as number;
+  house.core.store.sqlite
+    .prepare<unknown[], number>("SELECT count(*) FROM executions WHERE finished_at IS NULL")
+    .pluck()
+    .get()!;
 await house.start();
 await house.resume();
 for (let minute = 0; minute < Number(minutes); minute++) {

@@ -87,8 +87,8 @@ async function prepared(server: TestServer, n: number): Promise<Pick<Work, "run"
   const body = { pipeline_id: id, task_description: "change", project_name: "shop" };
   const run = (await server.request<Run>("POST", "/v1/runs", { body })).body;
   await until(server, `run_id=${run.id}`, ({ kind }) => kind === "run_complete");
-  const wish = { title: `claimed ${n}`, status: "ready" };
-  const task = await server.request<Task>("POST", `/v1/projects/${run.project_id}/tasks`, { body: wish });
+  const claimed = { title: `claimed ${n}`, status: "ready" };
+  const task = await server.request<Task>("POST", `/v1/projects/${run.project_id}/tasks`, { body: claimed });
   return { run, task: task.body };
 }
 

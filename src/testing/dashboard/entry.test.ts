@@ -184,7 +184,8 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
 
   test("a user sees no page of administrators, and the API refuses as well", async () => {
     const { page, close, open, settled, faults } = await visit(browser, server.url);
-    await makeUser(server, administrator, "user@example.test");
+    const user = await makeUser(server, administrator, "user@example.test");
+    const own = await belongings(server, user);
     await page.goto(server.url);
     expect(await logInByKeyboard(page, "user@example.test")).toEqual([]);
     await page.getByRole("heading", { name: "Home" }).waitFor();
@@ -198,15 +199,16 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
       await open(path.replace(/:\w+/g, "any"));
       await page.getByRole("heading", { name: "Not found" }).waitFor();
     }
-    // Every other page as this user, who has nothing yet: none asks for what only an administrator may see.
+    // Every other page as this user, with what is theirs: none asks for what only an administrator may see.
     const asked = new Set<string>();
     page.on("response", (answer) => answer.status() === 403 && asked.add(`${page.url()}: ${answer.url()}`));
-    for (const { path } of all.filter((one) => !one.path.includes(":") && !admins.includes(one))) {
+    const others = all.filter((one) => !admins.includes(one)).map(({ path }) => own[path] ?? path);
+    expect(others.filter((path) => path.includes(":"))).toEqual([]);
+    const tabs = ["config", "tools", "runs", "secrets", "voice"].map((tab) => `/agents/engineer?tab=${tab}`);
+    for (const path of [...others, ...tabs]) {
       await open(path);
       await settled();
     }
-    await open("/agents/engineer");
-    await settled();
     expect([...asked]).toEqual([]);
     await open("/setup");
     await page.getByText("Only an administrator sets a server up").waitFor();
@@ -228,3 +230,33 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     expect(unexpected(faults)).toEqual([]);
   });
 });
+
+/** One of everything that has a page of its own, made by a user. @returns its address by the page's. */
+async function belongings(server: TestServer, { token }: Account): Promise<Record<string, string>> {
+  const made = async (path: string, body: object) => {
+    const answer = await server.request<{ id: string }>("POST", path, { token, body });
+    if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+    return answer.body.id;
+  };
+  const project = await made("/v1/projects", { name: "mine" });
+  const task = await made(`/v1/projects/${project}/tasks`, { title: "Mine" });
+  const routine = { name: "Mine", instructions: "Look", schedule: "0 9 * * *" };
+  const swarm = { agent_id: "scribe", tasks: [{ key: "one", prompt: "Look" }] };
+  const text = { title: "Mine", content: "# Mine\n\nBees dance.\n" };
+  return {
+    "/projects/:id": `/projects/${project}`,
+    "/projects/:id/graph": `/projects/${project}/graph`,
+    "/projects/:id/policy": `/projects/${project}/policy`,
+    "/projects/:id/tasks/:tid": `/projects/${project}/tasks/${task}`,
+    "/runs/:id": `/runs/${await made("/v1/runs", { pipeline_id: "hello", task_description: "Greet" })}`,
+    "/chat/:id": `/chat/${await made("/v1/chat/sessions", { agent_id: "scribe" })}`,
+    "/routines/:agent/:id": `/routines/scribe/${await made("/v1/pulse-routines/scribe", routine)}`,
+    "/swarms/:id": `/swarms/${await made("/v1/swarm/execute", swarm)}`,
+    "/documents/:id": `/documents/${await made("/v1/ingest/document", text)}`,
+    "/onboarding/:id": `/onboarding/${await made("/v1/onboarding/sessions", {})}`,
+    "/pipelines/:id": "/pipelines/hello",
+    "/agents/:id": "/agents/engineer",
+    "/skills/:name": "/skills/debugging",
+    "/memory/:agent": "/memory/engineer",
+  };
+}

@@ -1,8 +1,12 @@
-/** Rights shown are rights held: what only an administrator may ask for is asked on pages and behind conditions of theirs. */
+/**
+ * A file of the dashboard that makes a request for administrators alone asks who is there, or only files and pages lead to
+ * it that do. Whether the request then depends on the answer is no matter of patterns: `entry.test.ts` opens the pages as
+ * a user.
+ */
 import { expect, test } from "bun:test";
 import { dashboardFiles, forAdministrators, nameOf, pagesOfTheDashboard, type SourceFile } from "./rights.ts";
 
-test("each request for administrators alone is made on a page of theirs, or where the source asks who is there", () => {
+test("a file with a request for administrators alone is reached from their pages, or asks who is there", () => {
   const files = new Map(dashboardFiles().map((file) => [file.path, file]));
   const admins = forAdministrators();
   const { all, admins: adminPages } = pagesOfTheDashboard();

@@ -66,7 +66,11 @@ const actions: Record<string, (input: Record<string, unknown>, id: unknown) => o
     send({ id: QUESTION, method: "elicitation/create", params: { message: "Which color?", requestedSchema } });
     return undefined;
   },
-  count: ({ given }) => ({ ...text("counted"), ...(given === undefined ? {} : { structuredContent: given }) }),
+  count: ({ given, fails }) => ({
+    ...text("counted"),
+    ...(given === undefined ? {} : { structuredContent: given }),
+    ...(fails === undefined ? {} : { isError: true }),
+  }),
   say: ({ text: said }) => text(String(said)),
   speak: () => text(words ?? ""),
   crash: () => process.exit(3),

@@ -1,6 +1,6 @@
 /** Ctrl K: go to a page or a thing, do something. */
 import { Command } from "cmdk";
-import { useDeferredValue, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { api, type Schemas } from "../api/client.ts";
 import { PAGES } from "../routes.ts";
 import { Status } from "../ui/status.tsx";
@@ -47,15 +47,26 @@ const WHERE: Record<Found["kind"], { group: string; href(one: Found): string }> 
 /** Searched separately: a code graph that is not open yet takes a moment, and the other results need not wait for it. */
 const QUICK = Object.keys(WHERE).filter((kind) => kind !== "symbol");
 
+/** Until the answer for a text is there, what of the answer before matches: Enter must not open what no longer does. */
 function useSearch(text: string, kinds: string, limit: number): Found[] {
-  const { data } = api.useQuery(
+  const { data, isPlaceholderData } = api.useQuery(
     "get",
     "/v1/search",
     { params: { query: { q: text.slice(0, 200), limit, kinds } } },
     { enabled: text !== "", placeholderData: (old) => old },
   );
-  return text === "" ? [] : (data?.items ?? []);
+  if (text === "") return [];
+  const found = data?.items ?? [];
+  return isPlaceholderData ? found.filter(({ title, detail }) => holds(`${title} ${detail}`, text)) : found;
 }
+
+const holds = (label: string, text: string): boolean => {
+  const name = label.toLowerCase();
+  return text
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => name.includes(word));
+};
 
 /** Pages and actions that match what was typed; other things come from the server's search. */
 function useEntries(go: (path: string) => void, typed: string): Entry[] {
@@ -82,9 +93,8 @@ function useEntries(go: (path: string) => void, typed: string): Entry[] {
         act: to(`/runs/${run.id}`),
       })),
     ];
-  const words = text.toLowerCase().split(/\s+/);
   return [
-    ...fixed.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word))),
+    ...fixed.filter(({ label }) => holds(label, text)),
     ...[...things, ...symbols].map((one) => ({
       ...{
         id: `${one.agent_id ?? one.project_id ?? ""}/${one.id}`,
@@ -109,7 +119,7 @@ const GROUPS = [
 export default function Palette({ onClose, go }: { onClose(): void; go(path: string): void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [text, setText] = useState("");
-  const entries = useEntries(go, useDeferredValue(text));
+  const entries = useEntries(go, text);
   const [picked, setPicked] = useState("");
   const shownEntries = GROUPS.flatMap((group: string) => entries.filter((entry) => entry.group === group));
   const values = shownEntries.map(valueOfEntry);

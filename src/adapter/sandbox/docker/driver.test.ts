@@ -262,7 +262,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     const before = await text();
     await Bun.sleep(200);
     expect(await text()).toBe(before);
-    expect(await own.driver.sweep(() => false)).toBe(1);
+    expect(await own.driver.sweep(() => false)).toEqual({ removed: 1, left: [] });
     await frozen.stop();
     // An engine that cannot pause: nothing is left that could write.
     const pause = () => Promise.reject(new Problem(502, "docker_error", "cgroup freezer not supported"));
@@ -299,7 +299,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
       other.start(),
     ]);
     await engine.containers.kill(mine.containerId ?? "");
-    expect(await own.driver.sweep((execution) => execution === "sess_kept")).toBe(1);
+    expect(await own.driver.sweep((execution) => execution === "sess_kept")).toEqual({ removed: 1, left: [] });
     await expect(inspect(mine)).rejects.toMatchObject({ code: "docker_not_found" });
     expect((await inspect(kept)).State.Running).toBe(true);
     expect((await inspect(foreign)).State.Running).toBe(true);

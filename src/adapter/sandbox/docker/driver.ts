@@ -70,8 +70,10 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     sweep: async (isLive) => {
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution]);
       const dead = rows.filter((row) => !isLive(row.labels[LABELS.execution] ?? ""));
-      await Promise.all(dead.map((row) => docker.containers.remove(row.id)));
-      return dead.length;
+      const ends = await Promise.allSettled(dead.map((row) => docker.containers.remove(row.id)));
+      const left = dead.filter((_, index) => ends[index]?.status === "rejected");
+      const places = left.map(({ labels }) => labels[LABELS.run] ?? labels[LABELS.session] ?? "");
+      return { removed: dead.length - left.length, left: places };
     },
     close: () => networks.close(),
   };

@@ -107,7 +107,7 @@ function abortedBefore(call: Call): null {
 function checkArguments(argv: readonly string[], { cwd = "", env = {} }: ExecOptions): void {
   if (!argv[0] || argv[0].startsWith("-")) throw badRequest("There is no command to run.");
   if ([...argv, cwd, ...Object.keys(env), ...Object.values(env)].some((text) => text.includes("\0")))
-    throw badRequest("A command's arguments hold no NUL.");
+    throw badRequest("A command's arguments cannot contain a NUL byte.");
 }
 
 async function runToEnd(

@@ -85,7 +85,7 @@ function readable(error: NodeJS.ErrnoException): Error {
 
 /** The first chunk, and a source that begins with it again. */
 async function peek(file: Readable): Promise<{ first: Uint8Array; rest: AsyncIterable<Uint8Array> }> {
-  const chunks = file[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
+  const chunks = file[Symbol.asyncIterator]();
   const head = await chunks.next();
   const first = head.done ? new Uint8Array() : head.value;
   async function* rest() {

@@ -60,7 +60,7 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
       const killLeft = () => killMarked(instanceId, (executionId) => executionId !== spec.executionId);
       return createSandbox({ ...spec, env }, root, { capabilities, clock, killLeft });
     },
-    sweep: (isLive) => (allowHostShell ? killMarked(instanceId, isLive) : Promise.resolve(0)),
+    sweep: async (isLive) => ({ removed: allowHostShell ? await killMarked(instanceId, isLive) : 0, left: [] }),
   };
 }
 

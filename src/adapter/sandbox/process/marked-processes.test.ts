@@ -42,11 +42,11 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     }
     expect(pids.map(isRunning)).toEqual([true, true]);
     const stranger = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
-    expect(await stranger.sweep(() => false)).toBe(0);
+    expect((await stranger.sweep(() => false)).removed).toBe(0);
     const after = createProcessSandboxes({ allowHostShell: true, instanceId });
-    expect(await after.sweep((id) => id === live)).toBe(1);
-    expect(await after.sweep((id) => id === live)).toBe(0);
-    expect(await after.sweep(() => false)).toBe(1);
+    expect((await after.sweep((id) => id === live)).removed).toBe(1);
+    expect((await after.sweep((id) => id === live)).removed).toBe(0);
+    expect((await after.sweep(() => false)).removed).toBe(1);
   },
 );
 

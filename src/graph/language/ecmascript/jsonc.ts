@@ -19,8 +19,3 @@ export function parseJsonc(text: string): unknown {
     }
   }
 }
-
-/** An object's members; none for anything else. */
-export function asRecord(value: unknown): Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
-}

@@ -3,9 +3,10 @@
  * packages of the same repository by their package.json, and `#imports`. What package.json names is often what a build
  * makes: tsconfig's `outDir` and `rootDir` say what it is made from.
  */
+import { membersOf } from "../../../core/is-object.ts";
 import type { ImportResolver, ImportTarget, ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
-import { asRecord, parseJsonc } from "./jsonc.ts";
+import { parseJsonc } from "./jsonc.ts";
 import { type Build, buildsIn, readPathMaps } from "./tsconfig.ts";
 
 const EXTERNAL: ImportTarget = { kind: "external" };
@@ -185,7 +186,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
 function readPackages(project: ProjectFiles): WorkspacePackage[] {
   const found: WorkspacePackage[] = [];
   for (const path of project.configsNamed("package.json")) {
-    const json = asRecord(parseJsonc(project.readConfig(path) ?? ""));
+    const json = membersOf(parseJsonc(project.readConfig(path) ?? ""));
     const name = json["name"];
     const folder = dirname(path);
     const entries: string[] = [];
@@ -216,7 +217,7 @@ function sourcesOf(project: ProjectFiles, folder: string): { builds: Build[]; ro
 /** The paths an `exports` or `imports` field gives for a name, in the order they should be tried. */
 function conditionTargets(field: unknown, name: string): string[] {
   if (typeof field === "string") return name === "." ? [field] : [];
-  const record = asRecord(field);
+  const record = membersOf(field);
   const keys = Object.keys(record);
   if (name === "." && keys.length > 0 && !keys.some((key) => key.startsWith("."))) return flatten(field, "");
   if (Object.hasOwn(record, name)) return flatten(record[name], "");
@@ -234,5 +235,5 @@ function conditionTargets(field: unknown, name: string): string[] {
 function flatten(value: unknown, star: string): string[] {
   if (typeof value === "string") return [value.replaceAll("*", star)];
   if (Array.isArray(value)) return value.flatMap((item) => flatten(item, star));
-  return Object.values(asRecord(value)).flatMap((item) => flatten(item, star));
+  return Object.values(membersOf(value)).flatMap((item) => flatten(item, star));
 }

@@ -1,7 +1,8 @@
 /** What tsconfig.json and jsconfig.json say about where modules are, `extends` followed. */
+import { membersOf } from "../../../core/is-object.ts";
 import type { ProjectFiles } from "../language.ts";
 import { dirname, join } from "../paths.ts";
-import { asRecord, parseJsonc } from "./jsonc.ts";
+import { parseJsonc } from "./jsonc.ts";
 
 interface PathMap {
   folder: string;
@@ -69,8 +70,8 @@ const strings = (value: unknown): string[] =>
 
 function optionsAt(project: ProjectFiles, path: string, depth: number): Options {
   const folder = dirname(path);
-  const json = asRecord(parseJsonc(project.readConfig(path) ?? ""));
-  const options = asRecord(json["compilerOptions"]);
+  const json = membersOf(parseJsonc(project.readConfig(path) ?? ""));
+  const options = membersOf(json["compilerOptions"]);
   const result: Options = { folder, baseUrl: undefined, paths: [], made: [], rootDir: undefined, include: undefined };
   const extending = json["extends"];
   for (const parent of Array.isArray(extending) ? extending : [extending]) {
@@ -92,7 +93,7 @@ function optionsAt(project: ProjectFiles, path: string, depth: number): Options 
     join(folder, one.replace(/(^|\/)[^/]*[*?].*$|\/?[^/]+\.\w+$/, "")),
   );
   if (include.length > 0) result.include = include;
-  const paths = asRecord(options["paths"]);
+  const paths = membersOf(options["paths"]);
   if (Object.keys(paths).length > 0) result.paths = pathsOf(paths, result.baseUrl ?? folder);
   return result;
 }

@@ -14,9 +14,11 @@ CREATE INDEX events_timeline ON events (id) WHERE agent_id IS NOT NULL
   AND kind IN ('session_started', 'session_ended', 'turn_ended', 'step_complete', 'step_failed', 'activity',
     'pulse_complete', 'pulse_failed');
 CREATE INDEX events_timeline_agent ON events (agent_id, id) WHERE agent_id IS NOT NULL
-  AND kind IN ('session_started', 'session_ended', 'turn_ended', 'step_complete', 'step_failed', 'activity');
+  AND kind IN ('session_started', 'session_ended', 'turn_ended', 'step_complete', 'step_failed', 'activity',
+    'pulse_complete', 'pulse_failed');
 CREATE INDEX events_timeline_kind ON events (kind, id) WHERE agent_id IS NOT NULL
-  AND kind IN ('session_started', 'session_ended', 'turn_ended', 'step_complete', 'step_failed', 'activity');
+  AND kind IN ('session_started', 'session_ended', 'turn_ended', 'step_complete', 'step_failed', 'activity',
+    'pulse_complete', 'pulse_failed');
 
 -- Answers to requests with an Idempotency-Key.
 CREATE TABLE idempotency (

@@ -34,6 +34,8 @@ CREATE TABLE sessions (
 CREATE INDEX sessions_open ON sessions (kind, id) WHERE ended_at IS NULL;
 CREATE INDEX sessions_agent ON sessions (agent_id, id);
 CREATE INDEX sessions_user ON sessions (user_id, kind, id);
+-- A user's chats, by what was said last; what lists ask for is in it.
+CREATE INDEX sessions_chats ON sessions (user_id, last_activity_at, id, status, agent_id) WHERE kind = 'chat';
 CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id IS NOT NULL;
 CREATE UNIQUE INDEX sessions_call ON sessions (parent_id, call_id) WHERE call_id IS NOT NULL;
 CREATE INDEX sessions_kind ON sessions (kind, id);

@@ -13,9 +13,9 @@ import { CopyButton, Panel, Section } from "../../ui/page.tsx";
 export function SecondFactor() {
   const me = useMe();
   const action = useAction();
-  const [begun, setBegun] = useState<Schemas["Enable2faAnswer"]>();
+  const [started, setStarted] = useState<Schemas["Enable2faAnswer"]>();
   const [codes, setCodes] = useState<string[]>();
-  const begin = () => action.run(async () => setBegun(await must(client.POST("/v1/auth/2fa/enable"))));
+  const begin = () => action.run(async () => setStarted(await must(client.POST("/v1/auth/2fa/enable"))));
   return (
     <Section title="Two-factor verification">
       <Panel className="p-4">
@@ -23,11 +23,11 @@ export function SecondFactor() {
           <RecoveryCodes codes={codes} />
         ) : me.two_factor_enabled ? (
           <SwitchOff />
-        ) : begun ? (
+        ) : started ? (
           <Form
             action={action}
             word="Confirm"
-            onCancel={() => setBegun(undefined)}
+            onCancel={() => setStarted(undefined)}
             submit={async ({ text }) => {
               const body = { code: text("code").replace(/\s/g, "") };
               const answer = await must(client.POST("/v1/auth/2fa/verify", { body }));
@@ -38,12 +38,12 @@ export function SecondFactor() {
             <div className="mb-3 flex flex-wrap items-center gap-4">
               <img
                 alt="QR code for your authenticator"
-                src={`data:image/svg+xml,${encodeURIComponent(begun.qr_svg)}`}
+                src={`data:image/svg+xml,${encodeURIComponent(started.qr_svg)}`}
                 className="size-40 rounded bg-[#fff] p-2"
               />
               <div className="min-w-0 flex-1 basis-52">
                 <p className="mb-2">Scan this with an authenticator, or type the secret into it:</p>
-                <code className="font-mono text-sm">{begun.secret}</code> <CopyButton text={begun.secret} />
+                <code className="font-mono text-sm">{started.secret}</code> <CopyButton text={started.secret} />
               </div>
             </div>
             <Field label="The code it shows" error={fieldError(action.error, "code")}>

@@ -79,12 +79,12 @@ function BoardView({ project, projects, choose }: BoardProps) {
   const tasks = useMemo(() => new Map(rows.map((task) => [task.id, task])), [rows]);
   const columnOf = (status: string) => board.columns.find(({ statuses }) => statuses.includes(status));
   /** Moves it; into progress only after asking whether agents should start on it. */
-  const move = (wish: Move) => {
-    const task = tasks.get(wish.id);
-    if (!task || (task.status === wish.status && !wish.before && !wish.after)) return;
-    if (wish.status === "in_progress" && task.status !== "in_progress")
-      return setOpen({ dialog: "start", task, move: wish });
-    void board.move(wish);
+  const move = (to: Move) => {
+    const task = tasks.get(to.id);
+    if (!task || (task.status === to.status && !to.before && !to.after)) return;
+    if (to.status === "in_progress" && task.status !== "in_progress")
+      return setOpen({ dialog: "start", task, move: to });
+    void board.move(to);
   };
   const actions: CardActions = {
     statusesOf,

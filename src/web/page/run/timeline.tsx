@@ -20,17 +20,20 @@ const QUEUED_SHOWN_MS = 1_000;
 
 export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
   const now = useNow(run.finished_at === null);
-  const begun = rows.filter(({ started_at }) => started_at !== null);
-  if (begun.length === 0) return <Empty>No step has started.</Empty>;
+  const started = rows.filter(({ started_at }) => started_at !== null);
+  if (started.length === 0)
+    return (
+      <Empty cli={`skep runs ${run.id} --follow`}>No step has started. What each waits for is among the steps.</Empty>
+    );
   const from = Date.parse(run.created_at);
   const to = run.finished_at ? Date.parse(run.finished_at) : now;
   const whole = Math.max(to - from, 1);
-  const waited = begun.reduce((sum, one) => sum + Date.parse(one.started_at!) - Date.parse(one.queued_at), 0);
+  const waited = started.reduce((sum, one) => sum + Date.parse(one.started_at!) - Date.parse(one.queued_at), 0);
   const part = (ms: number) => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
   return (
     <Panel className="overflow-hidden">
       <ol>
-        {begun.map((step) => {
+        {started.map((step) => {
           const queued = Math.max(0, Date.parse(step.queued_at) - from);
           const start = Date.parse(step.started_at!) - from;
           const end = (step.finished_at ? Date.parse(step.finished_at) : to) - from;

@@ -119,10 +119,10 @@ const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
 /** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */
 function MoveTo({ task }: { task: Task }) {
   const action = useAction();
-  const [wish, setWish] = useState("");
+  const [target, setTarget] = useState("");
   const plan = api.useQuery("post", "/v1/projects/{id}/tasks/{tid}/resolve-workflow", { ...pathOf(task), body: {} });
   const move = (status: string, force: boolean) => {
-    setWish(status);
+    setTarget(status);
     return action.run(async () => {
       await must(client.POST("/v1/projects/{id}/tasks/{tid}/transition", { ...pathOf(task), body: { status, force } }));
       await refreshTasks();
@@ -142,7 +142,7 @@ function MoveTo({ task }: { task: Task }) {
       </div>
       <ProblemNote error={action.error} />
       {action.error !== undefined && OVERRULED.has(problemOf(action.error).code) && (
-        <Button onClick={() => move(wish, true)}>Move it anyway</Button>
+        <Button onClick={() => move(target, true)}>Move it anyway</Button>
       )}
     </div>
   );
@@ -223,7 +223,9 @@ function Runs({ task }: { task: Task }) {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>No run has worked on it yet.</Empty>
+            <Empty cli={`skep tasks execute ${task.id}`}>
+              No run has worked on it yet. Start agents on it, and their runs show here.
+            </Empty>
           ) : (
             <Table
               label="Runs"

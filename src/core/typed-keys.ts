@@ -1,0 +1,17 @@
+/** What the standard library's types forget: that an object's keys, or a list's words, are known. */
+
+/** @param value an object that has no other keys than its type names: one that was written out in the code. */
+export const keysOf = <K extends string>(value: Readonly<Record<K, unknown>>) => Object.keys(value) as K[];
+
+/** @param value as for `keysOf`. */
+export const entriesOf = <K extends string, V>(value: Readonly<Partial<Record<K, V>>>) =>
+  Object.entries(value) as [K, V][];
+
+/** An object with a value for each of the keys. */
+export const recordOf = <K extends string, V>(keys: readonly K[], of: (key: K) => V) =>
+  Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, V>;
+
+export function isOneOf<Word extends string>(words: readonly Word[], value: unknown): value is Word {
+  const all: readonly unknown[] = words;
+  return all.includes(value);
+}

@@ -1,0 +1,97 @@
+/** How long log-ins last and how many there are, on a clock that the test sets. */
+import { afterEach, beforeEach, expect, test } from "bun:test";
+import { randomBytes } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eq } from "drizzle-orm";
+import { timestamp } from "../../core/clock.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { createAccessTokens } from "../../http/access-tokens.ts";
+import { openStore, type Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
+import { createSessions, type Sessions } from "./sessions.ts";
+
+const DAY_MS = 86_400_000;
+const NOBODY = { kind: "bearer" } as const;
+let now: number;
+let folder: string;
+let store: Store;
+let sessions: Sessions;
+
+beforeEach(() => {
+  now = Date.parse("2026-03-01T00:00:00Z");
+  folder = mkdtempSync(join(tmpdir(), "skep-sessions-"));
+  const clock = { now: () => now, monotonic: () => now };
+  store = openStore({ path: join(folder, "skep.db"), clock });
+  const row = { display_name: "", role: "user", active: true, totp_enabled: false, totp_last_step: 0 } as const;
+  const at = timestamp(now);
+  for (const id of ["usr_1", "usr_2"])
+    store.write(({ db }) =>
+      db
+        .insert(users)
+        .values({ ...row, id, email: `${id}@example.test`, created_at: at, updated_at: at })
+        .run(),
+    );
+  sessions = createSessions({
+    ...{ store, clock, audit: () => {}, sealer: { seal: (text) => text, open: (text) => text } },
+    accessTokens: createAccessTokens(randomBytes(32), clock),
+  });
+});
+afterEach(() => {
+  store.close();
+  rmSync(folder, { recursive: true });
+});
+
+const refreshOf = ({ answer }: Awaited<ReturnType<Sessions["open"]>>) =>
+  (answer as { refresh_token: string }).refresh_token;
+const refreshed = async (token: string) =>
+  ((await sessions.refresh(token, {})) as { refresh_token: string }).refresh_token;
+
+test("a session that is not used ends after two weeks, one that is used after 90 days", async () => {
+  const idle = refreshOf(await sessions.open("usr_1", NOBODY));
+  now += LIMITS.sessionIdleMs;
+  await expect(refreshed(idle)).rejects.toMatchObject({ status: 401 });
+  const begun = now;
+  let token = refreshOf(await sessions.open("usr_1", NOBODY));
+  for (; now + 10 * DAY_MS < begun + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS) token = await refreshed(token);
+  expect(now).toBeGreaterThan(begun + 4 * LIMITS.sessionIdleMs);
+  now = begun + LIMITS.sessionAbsoluteMs;
+  await expect(refreshed(token)).rejects.toMatchObject({ status: 401 });
+});
+
+test("a cookie's session is extended by its use, and never beyond 90 days", async () => {
+  const begun = now;
+  const cookie = (await sessions.open("usr_1", { kind: "cookie" })).cookie!;
+  for (; now < begun + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS)
+    expect(sessions.byCookie(cookie)?.user.id).toBe("usr_1");
+  now = begun + LIMITS.sessionAbsoluteMs;
+  expect(sessions.byCookie(cookie)).toBeUndefined();
+});
+
+test("a user has so many sessions; a new one ends the one that was unused for longest, and no other user's", async () => {
+  const other = await sessions.open("usr_2", NOBODY);
+  const tokens: string[] = [];
+  for (let n = 0; n < LIMITS.sessionsPerUser; n++, now += 1_000)
+    tokens.push(refreshOf(await sessions.open("usr_1", NOBODY)));
+  tokens[0] = await refreshed(tokens[0]!);
+  now += 1_000;
+  await sessions.open("usr_1", NOBODY);
+  expect(sessions.list("usr_1", undefined)).toHaveLength(LIMITS.sessionsPerUser);
+  await expect(refreshed(tokens[1]!)).rejects.toMatchObject({ status: 401 });
+  await refreshed(tokens[0]!);
+  await refreshed(tokens[2]!);
+  await refreshed(refreshOf(other));
+});
+
+test("no token or cookie of a user who is switched off is taken", async () => {
+  const opened = await sessions.open("usr_1", NOBODY);
+  const { access_token } = opened.answer as { access_token: string };
+  const cookie = (await sessions.open("usr_1", { kind: "cookie" })).cookie!;
+  expect((await sessions.byAccessToken(access_token))?.user.id).toBe("usr_1");
+  store.write(({ db }) => db.update(users).set({ active: false }).where(eq(users.id, "usr_1")).run());
+  expect(await sessions.byAccessToken(access_token)).toBeUndefined();
+  expect(sessions.byCookie(cookie)).toBeUndefined();
+  await expect(refreshed(refreshOf(opened))).rejects.toMatchObject({ status: 401 });
+  await expect(sessions.open("usr_1", NOBODY)).rejects.toMatchObject({ status: 401 });
+});

@@ -1,0 +1,56 @@
+/** Rows of chats in their owner's order: what was said last comes first. */
+import { badCursor, type Page } from "../../http/list.ts";
+import { allOf, type Condition, contains, createReader } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import { sessions } from "../../store/tables/sessions.ts";
+import type { SessionRow } from "../sessions/service.ts";
+
+const SHOWN = [
+  ...(["id", "agent_id", "project_id", "title", "wanted_model", "status", "message_count"] as const),
+  ...(["tokens", "context_tokens", "spent_nano", "created_at", "last_activity_at", "ended_at"] as const),
+];
+/** What a chat in a list is shown from. */
+export type ChatRow = Pick<SessionRow, (typeof SHOWN)[number]>;
+
+const ACTIVE = "'open', 'queued', 'running'";
+const STATES = {
+  active: [`sessions.status IN (${ACTIVE})`],
+  ended: [`sessions.status NOT IN (${ACTIVE})`],
+  all: undefined,
+} satisfies Record<string, Condition>;
+/** Written out, since the index `sessions_chats` is of these rows alone. */
+const CHATS: Condition = ["sessions.kind = 'chat'"];
+const NEWEST_FIRST = "ORDER BY sessions.last_activity_at DESC, sessions.id DESC LIMIT ?";
+const ownedBy = (userId: string | undefined): Condition =>
+  userId === undefined ? ["sessions.user_id IS NULL"] : ["sessions.user_id = ?", userId];
+
+export const cursorOf = ({ last_activity_at, id }: ChatRow): string => `${last_activity_at}|${id}`;
+
+/** @throws Problem 400. */
+function before({ after }: Page): Condition {
+  if (after === null) return undefined;
+  const [, at, id] = /^([\d:.TZ-]+)\|(sess_\w+)$/.exec(after) ?? [];
+  if (at === undefined || id === undefined) throw badCursor();
+  return ["(sessions.last_activity_at, sessions.id) < (?, ?)", at, id];
+}
+
+export function createChatRows({ statement }: Store) {
+  const shown = createReader(statement, sessions, SHOWN);
+  const named = createReader(statement, sessions, ["id", "title", "agent_id", "project_id"]);
+  return {
+    /** One more than the page holds when there is a next one. @throws Problem 400 a cursor that is none. */
+    page(
+      filter: { userId: string | undefined; status: keyof typeof STATES; agent_id: string | undefined },
+      page: Page,
+    ): ChatRow[] {
+      const ofAgent: Condition = filter.agent_id === undefined ? undefined : ["sessions.agent_id = ?", filter.agent_id];
+      const { where, values } = allOf(CHATS, ownedBy(filter.userId), STATES[filter.status], ofAgent, before(page));
+      return shown.all(`${where} ${NEWEST_FIRST}`, ...values, page.limit + 1);
+    },
+    /** Whose title holds every word. */
+    titled(words: readonly string[], userId: string | undefined, limit: number) {
+      const { where, values } = allOf(CHATS, ownedBy(userId), ...words.map((word) => contains("sessions.title", word)));
+      return named.all(`${where} ${NEWEST_FIRST}`, ...values, limit);
+    },
+  };
+}
