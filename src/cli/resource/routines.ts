@@ -160,7 +160,7 @@ export const routines: Resource = {
 };
 
 function linesOf(routine: Item): string[] {
-  const { schedule, timezone, blackouts, enabled, next_run_at, blocked, instructions } = routine;
+  const { schedule, timezone, enabled, next_run_at, blocked, instructions } = routine;
   return [
     ...fieldLines([
       ["routine", routine["name"]],
