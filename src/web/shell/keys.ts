@@ -29,7 +29,7 @@ const inField = (target: EventTarget | null): boolean =>
 
 function moveRow(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
-  const at = rows.findIndex((row) => row.matches(":focus"));
+  const at = document.activeElement instanceof HTMLElement ? rows.indexOf(document.activeElement) : -1;
   const row = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step];
   row?.focus();
   row?.scrollIntoView({ block: "nearest" });
