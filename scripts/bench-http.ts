@@ -1,15 +1,18 @@
 /**
  * Reading over HTTP with a year's data: 10,000 finished runs with all that belongs to them, made of real ones, and 250
  * projects' tasks, chats, notes, documents, routines and tool servers made over HTTP. Twenty runs of a list beside a
- * bare Elysia route that answers the same bytes, in turns, by rate and by processor time; then every GET, one at a time.
+ * bare Elysia route that answers the same bytes, in turns, by rate and by processor time, also while the shown runs are
+ * changed so many times a second; then every GET, one at a time.
  *
- *   bun scripts/bench-http.ts [--runs 10000] [--rounds 5] [--requests 100] [--only /v1/search]
+ *   bun scripts/bench-http.ts [--runs 10000] [--rounds 5] [--requests 100] [--writes 100] [--only /v1/search]
  */
 import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { loadavg, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import Database from "better-sqlite3";
 import { Elysia } from "elysia";
+import { databasePath } from "../src/store/store.ts";
 import { startServer, type TestServer } from "../src/testing/server.ts";
 import { median, processorMs } from "./bench-figures.ts";
 import { everyGet } from "./every-get.ts";
@@ -20,6 +23,7 @@ const { values } = parseArgs({
     runs: { type: "string", default: "10000" },
     rounds: { type: "string", default: "5" },
     requests: { type: "string", default: "100" },
+    writes: { type: "string", default: "100" },
     /** Measures only the GETs whose path holds this, and not the list beside a bare route. */
     only: { type: "string" },
     bare: { type: "string" },
@@ -68,9 +72,26 @@ async function rate(url: string): Promise<number> {
   return answered / SECONDS;
 }
 
+/**
+ * Changes the runs that the list shows, one after the other, `writes` times a second. From here and not by the server,
+ * which then has to read its pages again too. @returns what ends it.
+ */
+function changing(server: TestServer, ids: readonly string[], writes: number): () => void {
+  const db = new Database(databasePath(server.data));
+  // The disk is not what is measured.
+  db.pragma("synchronous = OFF");
+  const change = db.prepare("UPDATE runs SET tokens = tokens + 1 WHERE id = ?");
+  let made = 0;
+  const timer = setInterval(() => change.run(ids[made++ % ids.length]), 1_000 / writes);
+  return () => {
+    clearInterval(timer);
+    db.close();
+  };
+}
+
 /** The list beside a process that has its answer at hand. */
 async function besideBare(server: TestServer): Promise<void> {
-  const { body } = await server.request("GET", LIST);
+  const { body } = await server.request<{ items: { id: string }[] }>("GET", LIST);
   const child = Bun.spawn([process.execPath, import.meta.path, "--bare", JSON.stringify(body)], { stdout: "pipe" });
   const { value } = await child.stdout.getReader().read();
   const bareUrl = `http://127.0.0.1:${new TextDecoder().decode(value).trim()}/v1/runs`;
@@ -80,10 +101,23 @@ async function besideBare(server: TestServer): Promise<void> {
     bare.push(await rate(bareUrl));
   }
   const [ourMs, bareMs] = [await costOf(server.pid, server.url + LIST), await costOf(child.pid, bareUrl)];
+  const stop = changing(
+    server,
+    body.items.map(({ id }) => id),
+    Number(values.writes),
+  );
+  const changedMs = await costOf(server.pid, server.url + LIST);
+  const changed: number[] = [];
+  for (let round = 0; round < Number(values.rounds); round++) changed.push(await rate(server.url + LIST));
+  stop();
   child.kill();
   row(
     "processor time of the servers for one",
-    `${ourMs.toFixed(2)} ms, ${bareMs.toFixed(2)} ms   ratio ${(bareMs / ourMs).toFixed(2)}`,
+    `${ourMs.toFixed(3)} ms, ${bareMs.toFixed(3)} ms   ratio ${(bareMs / ourMs).toFixed(2)}`,
+  );
+  row(
+    `the same, ${values.writes} changes a second of these runs`,
+    `${changedMs.toFixed(3)} ms   ratio ${(bareMs / changedMs).toFixed(2)}; ${median(changed).toFixed(0)} /s   ratio ${(median(changed) / median(bare)).toFixed(2)}`,
   );
   row(`GET ${LIST}`, `${median(ours).toFixed(0)} /s`);
   row(

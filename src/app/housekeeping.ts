@@ -9,6 +9,8 @@ export interface Housekeeping {
 
 /** The first round waits until the server has started. */
 const FIRST_MS = 2_000;
+/** Between two duties: requests have their turn, in each later round too. */
+const APART_MS = 50;
 
 /** What a duty throws is logged and it is tried again at its next time. */
 export function createHousekeeping(log: Logger, duties: readonly Duty[]): Housekeeping {
@@ -32,16 +34,20 @@ export function createHousekeeping(log: Logger, duties: readonly Duty[]): Housek
       Promise.resolve().then(() => perform(duty)),
     );
   };
-  const first = setTimeout(() => {
-    for (const duty of duties) {
-      begin(duty);
-      const timer = setInterval(() => begin(duty), duty.everyMs);
-      timer.unref();
-      timers.add(timer);
-    }
-  }, FIRST_MS);
-  first.unref();
-  timers.add(first);
+  const keep = (timer: ReturnType<typeof setTimeout>): void => {
+    timer.unref();
+    timers.add(timer);
+  };
+  for (const [at, duty] of duties.entries())
+    keep(
+      setTimeout(
+        () => {
+          begin(duty);
+          keep(setInterval(() => begin(duty), duty.everyMs));
+        },
+        FIRST_MS + at * APART_MS,
+      ),
+    );
 
   return {
     async stop() {

@@ -19,14 +19,17 @@ import { startServer, type TestServer } from "../testing/server.ts";
 setDefaultTimeout(300_000);
 
 const folder = temporaryFolder();
+/** Where the server lists itself for the commands of its user. */
+const home = temporaryFolder();
 const at = (...parts: string[]) => join(folder.path, ...parts);
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ env: { XDG_STATE_HOME: home.path } });
 });
 afterAll(async () => {
   await server.remove();
   folder.remove();
+  home.remove();
 });
 
 /** An archive with these entries, gzipped. */
@@ -78,7 +81,10 @@ test("of a running server holds all it keeps; restored elsewhere, a server conti
 
 test("without keys nothing in it opens a secret, and both commands say so", async () => {
   const file = at("locked.tar.gz");
-  expect((await skep(["backup", file, "--data", server.data, "--no-keys"])).stdout).toContain("It holds no keys");
+  // The folder is that of the server which runs here, unless one is named.
+  const found = await skep(["backup", file, "--no-keys"], { env: { XDG_STATE_HOME: home.path }, cwd: home.path });
+  expect(found.stdout).toContain(`files of ${server.data}, `);
+  expect(found.stdout).toContain("It holds no keys");
   expect(gunzipSync(readFileSync(file)).includes("secrets.key")).toBe(false);
   const restored = await skep(["restore", file, "--data", at("locked"), "--json"]);
   expect(JSON.parse(restored.stdout)).toMatchObject({ keys: false });

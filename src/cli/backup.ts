@@ -1,8 +1,11 @@
 /** `skep backup` and `skep restore`: the data folder as one file, without stopping the server. */
+import { existsSync } from "node:fs";
+import { join } from "node:path";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { loadAppForData } from "./load-app.ts";
 import { say } from "./resource/command.ts";
+import { listedServers } from "./server/server-file.ts";
 import { bytesText } from "./terminal/table.ts";
 
 interface Flags {
@@ -21,12 +24,12 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     .option("--json", "JSON instead of words")
     .action(async (file: string, flags: Flags) => {
       const { writeBackup } = await loadAppForData();
-      const data = dataOf(flags);
+      const data = await dataToWrite(flags);
       const report = await writeBackup(data, file, { withoutKeys: flags.keys === false, progress: progressOf(flags) });
       const keys = report.keys
         ? "It holds the keys of your secrets: keep it where nobody else reads it."
         : "It holds no keys: secrets in it can be read only with keys/ of the data folder, or SECRET_ENCRYPTION_KEY.";
-      const text = [`${file}: ${report.files} files, ${bytesText(report.bytes)} before packing`, keys];
+      const text = [`${file}: ${report.files} files of ${data}, ${bytesText(report.bytes)} before packing`, keys];
       say(flags, { json: { file, data, ...report }, text }, exit);
     });
   program
@@ -45,6 +48,14 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
       const text = [`${data}: ${report.files} files`, ...keys, `Next: skep doctor --data ${data}`];
       say(flags, { json: { file, data, ...report }, text }, exit);
     });
+}
+
+/** The folder that is named; without a name ./data, or that of the one server that runs here. */
+async function dataToWrite(flags: Flags): Promise<string> {
+  const { data, sources } = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
+  if (sources.data !== "default" || existsSync(join(data, "skep.db"))) return data;
+  const [one, ...more] = await listedServers();
+  return one && more.length === 0 ? one.data : data;
 }
 
 const dataOf = ({ data }: Flags): string => readConfig(process.env, data === undefined ? {} : { data }).data;

@@ -14,8 +14,10 @@ const lines = (text: string) => text.split("\n").filter(Boolean);
 describe("wrong use", () => {
   const wrong: [title: string, args: string[], env: Record<string, string>, says: RegExp][] = [
     ["a command that does not exist", ["frobnicate"], {}, /no command 'frobnicate'. See: skep help/],
-    ["a flag that does not exist", ["serve", "--nope"], {}, /unknown option '--nope'/],
-    ["a missing argument", ["run"], {}, /missing required argument 'pipeline'/],
+    ["a flag that does not exist", ["serve", "--nope"], {}, /unknown option '--nope'\. See: skep serve --help/],
+    ["a missing argument", ["run"], {}, /missing required argument 'pipeline'\. See: skep run --help/],
+    ["a verb without its name", ["routines", "add", "scribe"], {}, /argument 'name'\. See: skep routines add --help/],
+    ["a verb that is written wrong", ["graph", "indx"], {}, /'indx'\. Did you mean index\? See: skep graph --help/],
     ["an unknown shell", ["completion", "tcsh"], {}, /bash, zsh, fish/],
     ["a bad flag value", ["serve", "--port", "x"], {}, /--port accepts a whole number from 0 to 65535/],
     ["a bad environment value", ["serve"], { SANDBOX: "jail" }, /SANDBOX accepts auto, docker or process/],

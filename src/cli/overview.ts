@@ -12,6 +12,8 @@ interface Status {
   counts?: { active_runs: number; projects: number };
 }
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
+
 /** @returns the lines, and the exit code. */
 export async function overview(): Promise<string[]> {
   const head = `Skep ${BUILD.version}`;
@@ -36,7 +38,7 @@ export async function overview(): Promise<string[]> {
     ];
   }
   const { status, version, counts } = await createClient(url, tokenFor(url)).call<Status>("GET", "/v1/status");
-  const busy = counts ? `, ${counts.active_runs} runs at work, ${counts.projects} projects` : "";
+  const busy = counts ? `, ${counted(counts.active_runs, "run")} at work, ${counted(counts.projects, "project")}` : "";
   return [
     head,
     `The server at ${url} is ${status}${version === BUILD.version ? "" : ` (version ${version})`}${busy}.`,

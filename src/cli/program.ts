@@ -1,9 +1,23 @@
 /** The program without its commands. */
-import { Command } from "commander";
+import { Command, type ErrorOptions } from "commander";
 import { BUILD } from "../core/version.ts";
 
+/** A command whose complaints about its arguments end with where its help is. */
+class HelpfulCommand extends Command {
+  override createCommand(name?: string): Command {
+    return new HelpfulCommand(name);
+  }
+
+  override error(message: string, options?: ErrorOptions): never {
+    const names: string[] = [];
+    for (let at: Command | null = this; at; at = at.parent) names.unshift(at.name());
+    const said = message.replace(/\s*\n\s*\((.*)\)$/, ". $1").replace(/[^.?]$/, "$&.");
+    return super.error(`${said} See: ${names.join(" ")} --help`, options);
+  }
+}
+
 export const bareProgram = (): Command =>
-  new Command("skep")
+  new HelpfulCommand("skep")
     .description("A team of AI agents in one file.")
     .version(BUILD.version, "-v, --version")
     .exitOverride()

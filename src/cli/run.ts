@@ -29,7 +29,7 @@ const keyValue = (pair: string, all: Record<string, string>): Record<string, str
 
 export function runCommand(program: Command, exit: (code: number) => void): void {
   withServer(program.command("run"))
-    .description("run a pipeline on the server, and follow it")
+    .description("run a pipeline on the server; with --follow, show it until it ends")
     .argument("<pipeline>", "id of the pipeline, e.g. hello")
     .argument("<task>", "what is to be done")
     .option("--project <project>", "project to work in")

@@ -63,7 +63,7 @@ describe("skep run on a server that runs", () => {
     const good = await cli("run", "ring", "Ring", "--follow");
     expect(good.code).toBe(0);
     expect(good.stdout).toMatch(
-      /▶ ring \(scribe\)\nDone\.\n {2}· complete .*\n✔ ring\nsucceeded: run_\w+\n {2}ring: .*\n {2}folder: .*\n {2}cost: \$0\.00/,
+      /▶ ring \(scribe\)\nDone\.\n {2}· complete .*\n✔ ring\nsucceeded: run_\w+\n {2}ring:\n {4}tone: .*\n {2}folder: .*\n {2}cost: \$0\.00/,
     );
     const bad = await cli("run", "broken", "Ring", "--follow");
     expect(bad.code).toBe(1);

@@ -1,9 +1,10 @@
 /** `skep settings` and `skep budgets`: what may change while the server runs. */
 import type { Command } from "commander";
-import { Problem } from "../core/errors.ts";
+import { isProblem, Problem } from "../core/errors.ts";
 import { readPairs } from "./read-input.ts";
 import { say } from "./resource/command.ts";
 import type { Flags, Item } from "./resource/resource.ts";
+import type { Client } from "./server/client.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, fieldLines, tableLines, timeText } from "./terminal/table.ts";
 
@@ -32,8 +33,9 @@ export function settingsCommands(program: Command, exit: Exit): void {
   const budgets = withServer(program.command("budgets"))
     .description("show the budgets, and what is spent of them")
     .action(async (flags: ServerFlags) => {
-      const { budgets: states } = await (await connect(flags)).call<{ budgets: Item[] }>("GET", "/v1/usage");
-      say(flags, { json: { items: states }, text: budgetLines(states) }, exit);
+      const client = await connect(flags);
+      const { budgets: states } = await client.call<{ budgets: Item[] }>("GET", "/v1/usage");
+      say(flags, { json: { items: states }, text: budgetLines(states, await limitsOfEach(client)) }, exit);
     });
   withServer(budgets.command("set"))
     .description("change budgets: run_usd=2 user_per_day_usd=10; null sets no limit")
@@ -80,16 +82,29 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
   say(flags, { json: after, text: linesOf(changed) }, exit);
 }
 
-function budgetLines(states: readonly Item[]): string[] {
+/** Budgets that every run begins with: nothing is spent of them in general. Only administrators see them. */
+async function limitsOfEach(client: Client): Promise<Item[]> {
+  try {
+    const { budgets = {} } = await client.call<Groups>("GET", "/v1/settings");
+    const each = { "each run": budgets["run_usd"], "each agent in a run": budgets["agent_per_run_usd"] };
+    return Object.entries(each).flatMap(([scope, limit_usd]) => (limit_usd == null ? [] : [{ scope, limit_usd }]));
+  } catch (error) {
+    if (isProblem(error) && error.status === 403) return [];
+    throw error;
+  }
+}
+
+function budgetLines(spent: readonly Item[], each: readonly Item[]): string[] {
+  const states = [...each, ...spent];
   if (states.length === 0) return ["No budgets are set. Set one: skep budgets set run_usd=2"];
   return tableLines(
     [
       { head: "BUDGET", of: ({ scope }) => scope.replaceAll("_", " ") },
       { head: "LIMIT", of: ({ limit_usd }) => costText(limit_usd), right: true },
-      { head: "SPENT", of: ({ spent_usd }) => costText(spent_usd), right: true },
+      { head: "SPENT", of: ({ spent_usd }) => (spent_usd === undefined ? "" : costText(spent_usd)), right: true },
       {
         head: "OF IT",
-        of: ({ percent }) => `${percent} %`,
+        of: ({ percent }) => (percent === undefined ? "" : `${percent} %`),
         right: true,
         style: ({ percent }) => (percent >= 100 ? "red" : percent >= 80 ? "yellow" : undefined),
       },

@@ -29,8 +29,10 @@ export const LIMITS = {
   diskLowBytes: 2 * 1024 ** 3,
   diskLittleBytes: 256 * 1024 ** 2,
   eventKeepRows: 500_000,
-  /** Old rows that are removed at once: of calls, which have the most indexes, this takes 4 ms. */
+  /** Old rows that are removed at once: a few milliseconds, also of calls, which have the most indexes. */
   pruneRows: 200,
+  /** Lists and objects in one another, in JSON from outside. */
+  jsonLevels: 200,
   eventKeepMs: 14 * 24 * 3_600_000,
   eventDataBytes: 256 * 1024,
   passwordCharactersMin: 10,

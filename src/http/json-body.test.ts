@@ -1,5 +1,16 @@
 import { describe, expect, test } from "bun:test";
+import { isValueTooDeep } from "../core/json-depth.ts";
+import { LIMITS } from "../core/limits.ts";
 import { parseJson } from "./json-body.ts";
+
+const code = (act: () => unknown): string => {
+  try {
+    act();
+    return "none";
+  } catch (error) {
+    return (error as { code: string }).code;
+  }
+};
 
 describe("a stranger's JSON", () => {
   test("is read as it is, ordinary escapes and names among it", () => {
@@ -17,6 +28,21 @@ describe("a stranger's JSON", () => {
       expect(`${a}`).toBe("[object Object]");
       expect(a["admin"]).toBeUndefined();
     }
+  });
+  test("may be nested so deep, and no deeper; brackets in a text count for nothing", () => {
+    const nested = (levels: number) =>
+      `${'{"a":['.repeat(levels / 2)}"\\\\\\"${"[".repeat(999)}"${"]}".repeat(levels / 2)}`;
+    expect(JSON.stringify(parseJson(nested(LIMITS.jsonLevels)))).toBe(nested(LIMITS.jsonLevels));
+    for (const text of [nested(LIMITS.jsonLevels + 2), "[".repeat(400_000), `"${"[".repeat(999)}`])
+      expect([text.length, code(() => parseJson(text))]).toEqual([
+        text.length,
+        text[0] === '"' ? "malformed" : "too_deep",
+      ]);
+    const value = (levels: number): unknown => (levels === 0 ? 1 : { a: [value(levels - 2)] });
+    expect([LIMITS.jsonLevels, LIMITS.jsonLevels + 2].map((levels) => isValueTooDeep(value(levels)))).toEqual([
+      false,
+      true,
+    ]);
   });
   test("that is not valid is the sender's mistake", () => {
     for (const text of ["", "{", "{'a':1}", '{"a":1}x', "NaN"])

@@ -99,6 +99,8 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
     const { type = "body", all = [] } = error as Validation;
     if (type !== "response") return { problem: validationProblem(type, all), internal: false };
   }
+  const { cause } = (error ?? {}) as { cause?: unknown };
+  if (code === "PARSE" && isProblem(cause)) return { problem: cause, internal: false };
   if (code === "PARSE" || code === "INVALID_COOKIE_SIGNATURE" || code === "INVALID_FILE_TYPE")
     return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
   if (code === "NOT_FOUND")

@@ -5,6 +5,7 @@
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { badRequest, type FieldError, invalid } from "../core/errors.ts";
+import { assertShallow } from "./json-body.ts";
 import { fieldName } from "./problem.ts";
 import { wrongWords } from "./schema-words.ts";
 
@@ -13,8 +14,10 @@ const MAX_ERRORS = 20;
 /** @throws Problem 400 when it is not JSON, 422 naming each member that is unknown or of the wrong type. */
 export async function readStrict<T extends TSchema>(request: Request, schema: T): Promise<Static<T>> {
   let body: unknown;
+  const text = await request.text();
+  assertShallow(text);
   try {
-    body = JSON.parse(await request.text());
+    body = JSON.parse(text);
   } catch {
     throw badRequest("The body is not JSON.", "malformed");
   }

@@ -6,6 +6,8 @@
 import type * as Library from "@modelcontextprotocol/client";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
+import { isValueTooDeep } from "../../core/json-depth.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
 import type { HttpFetch } from "./http-fetch.ts";
 import { createLineTransport } from "./line-transport.ts";
@@ -139,7 +141,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     },
     async callTool(definition, args, call) {
       try {
-        return await client.callTool(
+        const result = await client.callTool(
           { name: definition.name, arguments: args },
           {
             signal: call.signal,
@@ -149,6 +151,13 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
             ...(call.onProgress ? { onprogress: ({ message }) => message && call.onProgress?.(`${message}\n`) } : {}),
           },
         );
+        if (isValueTooDeep(result))
+          throw new Problem(
+            502,
+            "answer_too_deep",
+            `The server's answer is nested more than ${LIMITS.jsonLevels} levels deep.`,
+          );
+        return result;
       } catch (error) {
         call.signal.throwIfAborted();
         if (isProblem(error)) throw error;

@@ -1,4 +1,6 @@
 /** Puts the SDK's stream parts together into the parts of a reply, in the order in which they began. */
+import { isValueTooDeep } from "../../core/json-depth.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import { stampProviderData } from "./prompt.ts";
 
@@ -45,6 +47,8 @@ const WORDS: Record<string, { type: Open["type"]; what: "start" | "delta" | "end
   "reasoning-delta": { type: "thinking", what: "delta" },
   "reasoning-end": { type: "thinking", what: "end" },
 };
+
+const TOO_DEEP = `(lists and objects nested more than ${LIMITS.jsonLevels} levels deep)`;
 
 const filled = (part: AssistantPart): boolean =>
   part.type === "tool_call" || part.text !== "" || (part.type === "thinking" && part.provider !== undefined);
@@ -99,7 +103,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
         type: "tool_call",
         call_id,
         tool,
-        input: input === undefined ? {} : (input ?? "null"),
+        input: input === undefined ? {} : isValueTooDeep(input) ? TOO_DEEP : (input ?? "null"),
       };
       calls++;
       stamp(call, part.providerMetadata);

@@ -9,6 +9,7 @@ import { isLoopback } from "../../core/config.ts";
 import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
+import { isWebAddress, listed } from "./metadata.ts";
 
 const TIMEOUT_SECONDS = 10;
 const DISCOVERY_KEPT_MS = 3_600_000;
@@ -37,8 +38,10 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
         execute,
       });
       const metadata = found.serverMetadata();
+      if (!isWebAddress(metadata.authorization_endpoint) || !isWebAddress(metadata.token_endpoint))
+        throw new Error("no endpoints to sign on at");
       if (!clientSecret) return found;
-      const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+      const methods = listed(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
       const auth = methods.includes("client_secret_basic") ? client.ClientSecretBasic : client.ClientSecretPost;
       const configuration = new client.Configuration(metadata, clientId, undefined, auth(clientSecret));
       configuration.timeout = TIMEOUT_SECONDS;
@@ -96,7 +99,7 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
     },
     async logoutUrl(settings, idToken, returnTo) {
       const configuration = await configurationOf(settings);
-      if (!configuration.serverMetadata().end_session_endpoint) return undefined;
+      if (!isWebAddress(configuration.serverMetadata().end_session_endpoint)) return undefined;
       const parameters = { id_token_hint: idToken, post_logout_redirect_uri: returnTo };
       return client.buildEndSessionUrl(configuration, parameters).href;
     },

@@ -7,6 +7,7 @@ import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
 import { isObject } from "../../core/is-object.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
+import { isWebAddress, listed } from "./metadata.ts";
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 512 * 1024;
@@ -25,6 +26,15 @@ export async function probeOidc(settings: OidcSettings, request: ProbeRequest): 
   const found = await discover(settings);
   if ("verdict" in found) return [found];
   const metadata = found.serverMetadata();
+  const lacks = ["authorization_endpoint", "token_endpoint"].find((name) => !isWebAddress(metadata[name]));
+  if (lacks !== undefined)
+    return [
+      fail(
+        "discovery",
+        `Its discovery document names no ${lacks} that could be used.`,
+        "Check the issuer: this is not, or not only, a provider for signing on.",
+      ),
+    ];
   return [
     ok("discovery", `${metadata.issuer} describes itself.`),
     ...(await Promise.all([
@@ -156,7 +166,7 @@ async function secretOf(
   { clientId, clientSecret }: OidcSettings,
   { redirectUri }: ProbeRequest,
 ): Promise<OidcFinding> {
-  const methods = metadata.token_endpoint_auth_methods_supported ?? ["client_secret_basic"];
+  const methods = listed(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
   const basic = Boolean(clientSecret) && methods.includes("client_secret_basic");
   const body = new URLSearchParams({
     ...{ grant_type: "authorization_code", code: "connection-test", code_verifier: client.randomPKCECodeVerifier() },
@@ -182,7 +192,7 @@ async function secretOf(
 }
 
 async function scopesOf(metadata: client.ServerMetadata, { scopes }: ProbeRequest): Promise<OidcFinding> {
-  const known = metadata.scopes_supported;
+  const known = listed(metadata.scopes_supported);
   const missing = known ? scopes.filter((scope) => !known.includes(scope)) : [];
   if (missing.length === 0) return ok("scopes", "It knows the scopes that are asked for.");
   return warn(

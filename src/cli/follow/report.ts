@@ -7,7 +7,21 @@ import { costText } from "../terminal/table.ts";
 import { hasEnded, type RunView } from "./follow.ts";
 
 const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
-const indented = (text: string): string => text.trimEnd().replaceAll("\n", "\n    ");
+const indented = (text: string, by: number): string => text.trimEnd().replaceAll("\n", `\n${" ".repeat(by)}`);
+
+const isEmpty = (value: unknown): boolean =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+
+/** What a step gave: each output on a line, without those that are empty. */
+function outputLines(step: string, outputs: unknown): string[] {
+  if (outputs === null || typeof outputs !== "object" || Array.isArray(outputs))
+    return [`  ${step}: ${indented(shown(outputs), 4)}`];
+  const given = Object.entries(outputs).filter(([, value]) => !isEmpty(value));
+  const [only] = given;
+  if (given.length === 1 && only?.[0] === step) return [`  ${step}: ${indented(shown(only[1]), 4)}`];
+  if (given.length === 0) return [];
+  return [`  ${step}:`, ...given.map(([name, value]) => `    ${name}: ${indented(shown(value), 6)}`)];
+}
 
 /** A run that somebody stopped following. @param ownServer whether its server ends with this command. */
 const leftText = ({ id, status }: RunView, ownServer: boolean): string =>
@@ -21,7 +35,7 @@ export function reportLines(run: RunView, client?: Pick<Client, "data">): string
   return [
     `${status}: ${run.id}`,
     ...(run.error ? [`  ${run.error.step_id ? `${run.error.step_id}: ` : ""}${oneLine(run.error.message)}`] : []),
-    ...Object.entries(run.outputs).map(([name, value]) => `  ${name}: ${indented(shown(value))}`),
+    ...Object.entries(run.outputs).flatMap(([name, value]) => outputLines(name, value)),
     ...(run.branch ? [`  branch: ${run.branch}`] : []),
     ...placeOf(run, client?.data),
     `  cost: ${costText(run.cost_usd)}, ${run.tokens} tokens`,

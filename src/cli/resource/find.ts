@@ -51,6 +51,7 @@ const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.tes
  */
 export async function findOne(client: Client, resource: Resource, word: string): Promise<Item> {
   const { idOf, namesOf = () => [], single = true, path } = resource;
+  const absent = resource.absent?.(word) ?? `There is no ${resource.one} ${word}.`;
   if (single && isWhole(word)) return client.call<Item>("GET", `${path}/${encodeURIComponent(word)}`);
   const { items, next_cursor } = await listItems(client, path, new URLSearchParams(), LOOKED_THROUGH);
   const namesFor = (item: Item): string[] => [idOf(item), ...namesOf(item)];
@@ -77,9 +78,7 @@ export async function findOne(client: Client, resource: Resource, word: string):
     throw new Problem(
       404,
       "not_found",
-      [`There is no ${resource.one} ${word}.`, part, near, `List them with: skep ${resource.name}`]
-        .filter(Boolean)
-        .join(" "),
+      [absent, part, near, `List them with: skep ${resource.name}`].filter(Boolean).join(" "),
     );
   }
   const named = found.slice(0, NAMED).map((item) => (exact.length > 0 ? undefined : namesOf(item)[0]) ?? idOf(item));

@@ -25,7 +25,13 @@ export const jobs: Resource = {
     },
     { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
     { head: "OF", of: ({ subject }) => subject, shrinks: true },
-    { head: "DETAIL", of: ({ error, detail }) => error?.message ?? detail, shrinks: true },
+    // What a job that is done did last says nothing any more.
+    {
+      head: "DETAIL",
+      of: ({ error, detail, state }) => error?.message ?? (state === "succeeded" ? "" : detail),
+      shrinks: true,
+      optional: true,
+    },
   ],
   empty: "No background jobs yet.",
   verbs: [

@@ -27,6 +27,7 @@ test("vaults, their entries, a search and one entry are shown, in words and as J
   expect((await memory()).stdout).toMatch(/^lead +1/m);
   for (const args of [["lead"], ["list", "lead"]]) expect((await memory(...args)).stdout).toContain(ENTRY);
   expect((await memory("list", "lead", "--type", "lesson")).stdout).toBe("No matching entries.\n");
+  expect((await memory("scribe")).stderr).toContain("No agent scribe remembers anything yet. List them with");
   const found = await memory("search", "deploy", "friday");
   expect(found.stdout).toContain(`Deploys happen on Tuesdays  ${ENTRY}`);
   expect(found.stdout).toContain("Never on Fridays.");

@@ -31,6 +31,7 @@ export const memory: Resource = {
   path: "/v1/memory/vaults",
   idOf: ({ agent_id }) => agent_id,
   single: false,
+  absent: (agent) => `No agent ${agent} remembers anything yet.`,
   columns: [
     { head: "AGENT", of: ({ agent_id }) => agent_id },
     { head: "ENTRIES", of: ({ entries }) => entries, right: true },

@@ -84,6 +84,8 @@ export interface Resource {
   empty: string;
   /** Path of one, if it is not the list's path and the id. */
   pathOf?(item: Item): string;
+  /** What is said of a word that fits none; "There is no ONE WORD." unless given. */
+  absent?(word: string): string;
   /** False where the API answers no single one: the list's item is all there is. */
   single?: boolean;
   /** Further options of the command that shows one. */

@@ -6,7 +6,7 @@ import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
 import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
-import { paint, plain, type Style } from "../terminal/style.ts";
+import { oneLine, paint, plain, type Style } from "../terminal/style.ts";
 import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
@@ -44,7 +44,8 @@ export const runs: Resource = {
     { flags: "--no-text", about: "with --follow: hide what agents write" },
   ],
   empty: 'No runs yet. Try: skep run hello "Greet me"',
-  show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run as RunView, client)),
+  show: (run, { client, flags }) =>
+    flags["follow"] ? follow(run, client, flags) : show(run as RunView & Started, client),
   verbs: [],
 };
 
@@ -53,7 +54,12 @@ function tookOf({ started_at, finished_at }: Item): string {
   return spanText((finished_at ? Date.parse(finished_at) : Date.now()) - Date.parse(started_at));
 }
 
-async function show(run: RunView, client: Client): Promise<Answer> {
+/** What one run has beside what lists show. */
+interface Started {
+  inputs: Record<string, string>;
+}
+
+async function show(run: RunView & Started, client: Client): Promise<Answer> {
   const { items: steps } = await listItems(client, `/v1/steps/${run.id}`, new URLSearchParams(), STEPS);
   const table = tableLines(
     [
@@ -69,9 +75,23 @@ async function show(run: RunView, client: Client): Promise<Answer> {
       { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
       { head: "ERROR", of: ({ error }) => error?.message, shrinks: true },
     ],
-    steps,
+    partsBelow(steps),
   );
-  return { json: { ...run, steps }, text: [...reportLines(run, client), ...(steps.length > 0 ? ["", ...table] : [])] };
+  const inputs = Object.entries(run.inputs).map(([name, value]) => `  input ${name}: ${oneLine(value)}`);
+  return {
+    json: { ...run, steps },
+    text: [...reportLines(run, client), ...inputs, ...(steps.length > 0 ? ["", ...table] : [])],
+  };
+}
+
+/** Steps in their order, the parts of a loop below the step that they are parts of. */
+export function partsBelow(steps: readonly Item[]): Item[] {
+  const isPart = ({ index }: Item) => typeof index === "number";
+  const places = new Map<string, number>();
+  for (const { step_id } of steps) if (!places.has(step_id)) places.set(step_id, places.size);
+  return steps.toSorted(
+    (a, b) => places.get(a["step_id"])! - places.get(b["step_id"])! || Number(isPart(a)) - Number(isPart(b)),
+  );
 }
 
 async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> {

@@ -508,6 +508,13 @@ describe("a person", () => {
     expect(run.row("e[0]").attempt).toBe(2);
   });
 
+  test("a step that was cancelled runs again, also one whose failure would be let pass", () => {
+    const run = start(step("a", "on_failure: continue") + step("b"));
+    run.start("a");
+    run.stop();
+    expect(run.restart().open).toEqual(["a"]);
+  });
+
   test("a failure that was let pass is not made again", () => {
     const run = start(step("a", "on_failure: continue") + step("b"));
     run.fail("a").fail("b").restart();

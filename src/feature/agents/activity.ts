@@ -1,10 +1,8 @@
 /** An agent's activity and grants, from the tables of other features. */
-import { and, count, eq, isNull } from "drizzle-orm";
+import { eq } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { pulseRoutines } from "../../store/tables/pulses.ts";
-import { agentTotals } from "../../store/tables/runs.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
-import { executions } from "../../store/tables/sessions.ts";
 
 export interface AgentActivity {
   /** Runs in which it took a step. */
@@ -19,24 +17,15 @@ export interface AgentActivity {
 }
 
 export function createAgentActivity(store: Store): AgentActivity {
-  const { db } = store;
+  const { db, statement } = store;
+  // Asked for each agent of a list: the query builder would write each of the four again each time.
+  const number = (text: string) => (agentId: string) => statement<number>(text).pluck().get(agentId) ?? 0;
+  const working = number("SELECT 1 FROM executions WHERE agent_id = ? AND finished_at IS NULL LIMIT 1");
   return {
-    runs: (agentId) =>
-      db.select({ runs: agentTotals.runs }).from(agentTotals).where(eq(agentTotals.agent_id, agentId)).get()?.runs ?? 0,
-    secrets: (agentId) =>
-      db.select({ rows: count() }).from(secretGrants).where(eq(secretGrants.agent_id, agentId)).get()!.rows,
-    memories: (agentId) =>
-      store
-        .statement<number>("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL")
-        .pluck()
-        .get(agentId)!,
-    isWorking: (agentId) =>
-      db
-        .select({ id: executions.id })
-        .from(executions)
-        .where(and(eq(executions.agent_id, agentId), isNull(executions.finished_at)))
-        .limit(1)
-        .get() !== undefined,
+    runs: number("SELECT runs FROM agent_totals WHERE agent_id = ?"),
+    secrets: number("SELECT count(*) FROM secret_grants WHERE agent_id = ?"),
+    memories: number("SELECT count(*) FROM memory_entries WHERE vault = ? AND owner_id IS NULL"),
+    isWorking: (agentId) => working(agentId) === 1,
     forget: (agentId) =>
       store.write(() => {
         db.delete(secretGrants).where(eq(secretGrants.agent_id, agentId)).run();

@@ -36,7 +36,17 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
   const { db } = store;
   const rowsOf = (agentId: string): ToolOverride[] =>
     db.select().from(toolOverrides).where(eq(toolOverrides.agent_id, agentId)).orderBy(asc(toolOverrides.tool)).all();
-  const of = (agentId: string) => new Map(rowsOf(agentId).map((row) => [row.tool, row.enabled]));
+  const of = (agentId: string) => {
+    const rows = store.statement<[tool: string, enabled: number]>(
+      "SELECT tool, enabled FROM tool_overrides WHERE agent_id = ?",
+    );
+    return new Map(
+      rows
+        .raw()
+        .all(agentId)
+        .map(([tool, enabled]) => [tool, enabled === 1]),
+    );
+  };
   const one = (agentId: string, tool: string) => and(eq(toolOverrides.agent_id, agentId), eq(toolOverrides.tool, tool));
   const publish = (agentId: string, tool: string, enabled: boolean | null) =>
     store.write(({ emit }) =>

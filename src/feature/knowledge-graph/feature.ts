@@ -35,7 +35,11 @@ export const knowledgeGraph = defineFeature(
       onRestart: (reason) => log.warn({ reason }, "a graph worker ended"),
     });
     const places = placesIn(folder);
-    const jobs = createIndexJobs({ store, jobs: deps.jobs, graphOf: (id) => client.project(places.placeOf(id)) });
+    const jobs = createIndexJobs({
+      ...{ store, jobs: deps.jobs },
+      graphOf: (id) => client.project(places.placeOf(id)),
+      nameOf: (id) => projects.find(id)?.name ?? id,
+    });
     const newest: Page = { limit: LIMITS.listMax, after: null };
     const hasIndex = (id: string) => existsSync(join(places.placeOf(id).store, "manifest.json"));
     const versionOf = (id: string): string | undefined => {

@@ -21,6 +21,8 @@ export interface IndexJobsDeps {
   store: Store;
   jobs: Jobs;
   graphOf(projectId: string): Pick<RemoteGraph, "index">;
+  /** The project's name, for the list of jobs. */
+  nameOf(projectId: string): string;
 }
 
 export interface IndexRequest {
@@ -53,7 +55,7 @@ const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent
 /** One project never waits for another while there are processors; each index has a process of its own. */
 const PARALLEL = Math.max(2, availableParallelism());
 
-export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJobs {
+export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps): IndexJobs {
   /**
    * Projects that changed, or were asked for from scratch (true), while a job ran. A crash may forget them: the job that
    * begins again then sees the change.
@@ -90,7 +92,7 @@ export function createIndexJobs({ store, jobs, graphOf }: IndexJobsDeps): IndexJ
     jobs.enqueue(
       index,
       { project_id: projectId, force, cause },
-      { key: projectId, subject: projectId, projectId, userId, runAt },
+      { key: projectId, subject: nameOf(projectId), projectId, userId, runAt },
     );
   const present = (job: Job): IndexJob => presentJob(job, jobs.payloadOf(index, job.id));
   const lookUp = (projectId: string, jobId: string): Job => {

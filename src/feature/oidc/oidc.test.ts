@@ -133,6 +133,20 @@ describe("single sign-on with a real provider", () => {
     const elsewhere = await tried({ slug: "unregistered", client_secret: CLIENT.client_secret });
     expect(elsewhere.failed).toEqual(["redirect"]);
     expect((await tried({ scopes: ["openid", "unheard-of"] })).findings.at(-1)).toMatchObject({ verdict: "warn" });
+    // A document in which nothing is as it should be is a finding, too.
+    let members: object = { authorization_endpoint: "javascript:alert(1)", token_endpoint: [] };
+    const wrong = { scopes_supported: 5, token_endpoint_auth_methods_supported: 5 };
+    const fetch = ({ url }: Request): Response => Response.json({ issuer: new URL(url).origin, ...wrong, ...members });
+    const odd = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch });
+    const issuer = `http://127.0.0.1:${odd.port}`;
+    expect((await tried({ issuer })).failed).toEqual(["discovery"]);
+    const stored = { slug: "odd", name: "Odd", issuer, client_id: "x" };
+    expect((await server.request("POST", "/v1/auth/oidc", { token: admin.token, body: stored })).status).toBe(201);
+    expect((await server.request("GET", "/v1/auth/oidc/odd/authorize")).status).toBe(503);
+    expect((await server.request("DELETE", "/v1/auth/oidc/odd", { token: admin.token })).status).toBe(204);
+    members = { authorization_endpoint: `${issuer}/a`, token_endpoint: `${issuer}/t`, jwks_uri: {} };
+    expect((await tried({ issuer })).failed).toEqual(["keys"]);
+    await odd.stop(true);
     // The kept secret goes to no other issuer, and an address that is not valid is refused.
     const { hostname, port } = new URL(provider.issuer);
     expect((await tried({ issuer: `http://localhost:${port}` })).failed).toEqual(["discovery"]);

@@ -179,7 +179,7 @@ describe("projects", () => {
   });
 
   test("without the operator's leave no path of this machine is cloned", async () => {
-    const strict = await startServer();
+    const strict = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "false" } });
     try {
       for (const repository of [upstream, `file://${upstream}`, "http://127.0.0.1/x.git"]) {
         const answer = await strict.request("POST", "/v1/projects", { body: { name: "local", repository } });

@@ -142,6 +142,10 @@ describe("merging", () => {
       expect((await diff(first.id)).body).toMatchObject({ merged_commit: merged.body.commit, stats: { files: 1 } });
       expect((await merge(first.id, { strategy })).body.commit).toBe(merged.body.commit);
       expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);
+      const { items } = (
+        await server.request<{ items: { subject: string; data: object }[] }>("GET", "/v1/admin/audit?action=run.merged")
+      ).body;
+      expect(items.filter(({ subject }) => subject === first.id)).toMatchObject([{ data: { into: "trunk" } }]);
     },
   );
 

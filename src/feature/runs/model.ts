@@ -51,6 +51,18 @@ export const Run = t.Object({
 });
 export type Run = Static<typeof Run>;
 
+/** One run by itself; lists leave out what may be long. */
+export const RunDetail = t.Composite(
+  [
+    Run,
+    t.Object({
+      inputs: t.Record(t.String(), t.String(), { description: "By the pipeline's inputs, defaults filled in." }),
+    }),
+  ],
+  { title: "RunDetail" },
+);
+export type RunDetail = Static<typeof RunDetail>;
+
 const BudgetUsd = t.Number({
   exclusiveMinimum: 0,
   maximum: 100_000,

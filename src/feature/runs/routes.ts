@@ -5,7 +5,7 @@ import { notFound } from "../../core/errors.ts";
 import type { Base } from "../../http/base.ts";
 import { assertOwnAgent } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
-import { Approval, HistoryItem, Run, RunCreate, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
+import { Approval, HistoryItem, Run, RunCreate, RunDetail, RunRestart, RunStatus, Step, StepOutput } from "./model.ts";
 import type { Runs } from "./service.ts";
 import type { RunViews } from "./views.ts";
 
@@ -57,8 +57,8 @@ export function runRoutes(base: Base, { runs, views, agents }: RunRoutesDeps) {
     .get("/v1/runs/:id", ({ params, caller }) => views.one(params.id, caller), {
       access: "user",
       params: RunPath,
-      response: { 200: Run },
-      detail: { tags, summary: "One run" },
+      response: { 200: RunDetail },
+      detail: { tags, summary: "One run, with the inputs it was started with" },
     })
     .post(
       "/v1/runs/:id/cancel",

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
-import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
 
 const SCRIPT = `
 version: 1
@@ -66,7 +66,7 @@ const start = async (pipeline_id: string, more: Record<string, unknown> = {}) =>
   expect(made.headers.get("location")).toBe(`/v1/runs/${made.body.id}`);
   return made.body.id;
 };
-const get = async (id: string) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
+const get = async (id: string) => (await server.request<RunDetail>("GET", `/v1/runs/${id}`)).body;
 const steps = async (id: string) => (await server.request<{ items: Step[] }>("GET", `/v1/steps/${id}`)).body.items;
 
 /** Reads the run's events, from its first, until one of these kinds; returns them all. */
@@ -93,9 +93,12 @@ describe("runs", () => {
     const run = await get(id);
     expect(run).toMatchObject({
       ...{ pipeline_id: "two", task_description: "a letter", human_context: "Be short.", status: "succeeded" },
+      inputs: { who: "me" },
       ...{ error: null, outputs: { check: { verdict: "good" } }, cost_usd: 0, restarted_from: null },
     });
     expect(run.tokens).toBeGreaterThan(0);
+    const [listed] = (await server.request<{ items: object[] }>("GET", "/v1/runs?limit=1&pipeline_id=two")).body.items;
+    expect(listed).not.toHaveProperty("inputs");
     expect(Date.parse(run.finished_at!)).toBeGreaterThanOrEqual(Date.parse(run.started_at!));
     const [write, check] = await steps(id);
     expect(write).toMatchObject({ step_id: "write", agent_id: "ann", status: "succeeded", attempt: 1, run_id: id });

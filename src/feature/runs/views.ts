@@ -7,7 +7,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { createRowCache } from "../../store/row-cache.ts";
 import type { Store } from "../../store/store.ts";
-import type { HistoryItem, Run, Step, StepOutput } from "./model.ts";
+import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
 import type { Progress } from "./plan.ts";
 import { progressByRun } from "./progress.ts";
 import {
@@ -36,7 +36,7 @@ interface ListQuery {
 export interface RunViews {
   list(query: ListQuery, page: Page, caller: Caller): ListAnswer<Run>;
   /** @throws Problem 404 when it is unknown, or another user's. */
-  one(id: string, caller: Caller): Run;
+  one(id: string, caller: Caller): RunDetail;
   rowFor(id: string, caller: Caller): RunRow;
   present(row: RunRow): Run;
   steps(runId: string, page: Page, caller: Caller): ListAnswer<Step>;
@@ -247,7 +247,10 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
     present,
     rowFor,
     list: (query, page, caller) => pageOfRuns(filterOf(query, caller), page),
-    one: (id, caller) => present(rowFor(id, caller)),
+    one(id, caller) {
+      const row = rowFor(id, caller);
+      return { ...present(row), inputs: row.inputs };
+    },
     steps: (runId, page, caller) => {
       const run = rowFor(runId, caller);
       const { items, next_cursor } = pageOfArray(store.stepsOf(run.id), page, idOf);

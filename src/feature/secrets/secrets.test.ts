@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { LIMITS } from "../../core/limits.ts";
 import { createSealer } from "../../core/sealing.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
@@ -29,7 +30,8 @@ describe("secrets", () => {
       expect([name, answer.status]).toEqual([name, 422]);
       expect(JSON.stringify(answer.body)).not.toContain(VALUE);
     }
-    expect((await server.request("POST", "/v1/secrets", { body: { name: "EMPTY", value: "" } })).status).toBe(422);
+    for (const value of ["", "with\0nul", "x".repeat(LIMITS.secretValueBytes + 1)])
+      expect((await server.request("POST", "/v1/secrets", { body: { name: "ODD", value } })).status).toBe(422);
   });
 
   test("the plaintext map needs the engine's token: 403 for a missing, wrong or empty one", async () => {
@@ -57,6 +59,25 @@ describe("secrets", () => {
     expect(Date.parse(String(now["last_used_at"]))).toBeGreaterThanOrEqual(Date.parse(String(before["created_at"])));
     expect((await server.request("DELETE", grant)).status).toBe(204);
     expect((await server.request("GET", path, { token: "engine-token-engine-token" })).body).toEqual({});
+  });
+
+  test("the audit says who changed and who read a secret, by name alone", async () => {
+    const read = () => server.request("GET", "/v1/secrets/agents/scribe/env", { token: "engine-token-engine-token" });
+    await server.request("POST", "/v1/secrets", { body: { name: "WATCHED", value: VALUE } });
+    await server.request("POST", "/v1/secrets/WATCHED/grant/scribe");
+    await read();
+    await server.request("PUT", "/v1/secrets/WATCHED", { body: { value: `${VALUE}-2` } });
+    await server.request("DELETE", "/v1/secrets/WATCHED/grant/scribe");
+    await server.request("DELETE", "/v1/secrets/WATCHED");
+    const { body } = await server.request<{
+      items: { action: string; actor: string; data: Record<string, unknown> }[];
+    }>(...["GET" as const, "/v1/admin/audit?limit=200" as const]);
+    const about = body.items.filter(({ data }) => JSON.stringify(data).includes("WATCHED")).reverse();
+    expect(about.map(({ action, actor }) => `${action} by ${actor}`)).toEqual([
+      ...["secret.created by local", "secret.granted by local", "secret.env_read by engine"],
+      ...["secret.updated by local", "secret.revoked by local", "secret.deleted by local"],
+    ]);
+    expect(JSON.stringify(body)).not.toContain(VALUE);
   });
 
   test("deleting by name removes the grants too", async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { type Account, logIn, makeUser, PASSWORD, setupAdmin } from "../../testing/accounts.ts";
+import { type Account, enableTwoFactor, logIn, makeUser, PASSWORD, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
 let server: TestServer;
@@ -24,6 +24,19 @@ describe("users", () => {
     expect((list.body["items"] as { id: string }[]).map((item) => item.id)).toContain(made.body["id"] as string);
     await logIn(server, "NEW.USER@example.TEST");
     expect((await by(admin, "POST", "/v1/users", { ...body, email: "new.user@EXAMPLE.test" })).status).toBe(409);
+  });
+
+  test("a second factor is taken off by another administrator, never by its own user without a code", async () => {
+    const other = await makeUser(server, admin, "factor@example.test", "admin");
+    await enableTwoFactor(server, other);
+    const off = async (who: Account) => {
+      const { body } = await by(who, "PUT", `/v1/users/${other.id}`, { two_factor_enabled: false });
+      return body["two_factor_enabled"];
+    };
+    expect(await off(other)).toBe(true);
+    expect(await off(admin)).toBe(false);
+    expect((await logIn(server, other.email)).id).toBe(other.id);
+    expect((await by(admin, "DELETE", `/v1/users/${other.id}`)).status).toBe(204);
   });
 
   test.each([

@@ -269,6 +269,18 @@ describe("around it", () => {
     expect(first.status).toBe(200);
   });
 
+  test("is in the audit: providers that came, changed and went, who was linked, and what was refused", async () => {
+    const { body } = await server.request<{ items: { action: string; data: object }[] }>(
+      ...["GET" as const, "/v1/admin/audit?limit=200" as const, { token: admin.token }],
+    );
+    const actions = new Set(body.items.map(({ action }) => action));
+    for (const action of ["created", "updated", "deleted"])
+      expect([action, actions.has(`oidc_provider.${action}`)]).toEqual([action, true]);
+    for (const action of ["identity.linked", "sign_on.failed"])
+      expect([action, actions.has(action)]).toEqual([action, true]);
+    expect(JSON.stringify(body)).not.toContain(CLIENT.client_secret);
+  });
+
   test("a forged Host does not become the redirect address", async () => {
     const headers = { Accept: "application/json", Host: "evil.test" };
     const answer = await server.request("GET", "/v1/auth/oidc/hostile/authorize", { headers });

@@ -3,7 +3,7 @@
  * engine and every keyword of JSON Schema is driven with input made to be slow; features' own are in
  * stall-features.test.ts.
  */
-import { afterAll, beforeAll, describe, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Case, lines, MiB, one, type StallRig, stallRig } from "./stall-rig.ts";
 
 setDefaultTimeout(300_000);
@@ -11,7 +11,15 @@ setDefaultTimeout(300_000);
 const edit = (old_text: string, new_text: string, more: Record<string, unknown> = {}) =>
   one("edit", { path: "f", edits: [{ old_text, new_text, ...more }] });
 
+/** Half a megabyte of nothing but brackets. */
+const deep = (pairs: number) => `${'{"a":['.repeat(pairs)}1${"]}".repeat(pairs)}`;
+const DEEP = deep(60_000);
 const TOOLS: Case[] = [
+  {
+    name: "any: nested 10,000 levels deep",
+    calls: one("write", deep(5_000)),
+    says: /must be a JSON object, not \(lists and objects nested more than 200 levels deep\)/,
+  },
   {
     name: "edit: not there, in 3 million lines",
     files: { f: lines(3_000_000, "a") },
@@ -358,6 +366,25 @@ describe("the event loop answers others while it works on", () => {
     ] as const) {
       const name = `${path} ${JSON.stringify(body)}`;
       await rig.requestWithoutStall(name, () => rig.server.request("POST", path, { body }));
+    }
+  });
+
+  test("a body nested as deep as it can be is refused, wherever it is sent", async () => {
+    for (const [method, path, body] of [
+      ["POST", "/v1/projects", `{"name":"x","description":${DEEP}}`],
+      ["POST", "/v1/runs", `{"pipeline_id":"hello","task_description":"x","inputs":${DEEP}}`],
+      ["PATCH", "/v1/preferences", `{"x":${DEEP}}`],
+      ["POST", "/v1/mcp/import", DEEP],
+      ["PUT", "/v1/settings", `{"limits":${DEEP}}`],
+      ["POST", "/mcp", `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${DEEP}}`],
+    ] as const) {
+      const headers = { "Content-Type": "application/json", Accept: "application/json, text/event-stream" };
+      const send = async () => {
+        const answer = await fetch(rig.server.url + path, { method, body, headers });
+        return { status: answer.status, code: ((await answer.json()) as { code: string }).code };
+      };
+      expect([path, await send()]).toEqual([path, { status: 400, code: "too_deep" }]);
+      await rig.requestWithoutStall(path, send);
     }
   });
 

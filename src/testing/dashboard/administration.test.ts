@@ -51,6 +51,8 @@ describe.skipIf(!hasBrowser())("administration", () => {
       const form = page.getByRole("dialog", { name: "Add a sign-on provider" });
       await form.getByLabel("Name", { exact: true }).fill("House");
       await form.getByLabel("Text of the button").fill("Log in with House");
+      await form.getByLabel("Icon").selectOption("Key");
+      await form.getByLabel("Color").fill("#1a56db");
       await form.getByLabel("Claim with the role").fill("groups");
       await form.getByLabel("Its values for administrators").fill("Skep Admins, owners");
       await page.getByLabel("Issuer").fill(provider.issuer);
@@ -70,7 +72,7 @@ describe.skipIf(!hasBrowser())("administration", () => {
       expect(kept.items).toMatchObject([
         {
           ...{ slug: "house", role_claim: "groups", admin_values: ["Skep Admins", "owners"] },
-          button: { label: "Log in with House" },
+          button: { label: "Log in with House", icon: "key", color: "#1a56db" },
         },
       ]);
       await close();

@@ -170,7 +170,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByRole("button", { name: "Delete the channel" }).click();
     await page.getByText(/Nothing is sent to you yet/).waitFor();
     await page.getByRole("link", { name: "Notices" }).click();
-    await page.getByText("There is nothing to say.").waitFor();
+    await page.getByText("All is well.").waitFor();
     await close();
     await receiver.stop(true);
     expect(faults.filter((fault) => !/422/.test(fault))).toEqual([]);

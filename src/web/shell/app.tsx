@@ -8,6 +8,7 @@ import { startEffects } from "../live/effects.ts";
 import { startLive } from "../live/stream.ts";
 import { LoginPage } from "../page/login/login-page.tsx";
 import { PAGES } from "../routes.ts";
+import { ButtonLink } from "../ui/button.tsx";
 import { Empty, Loading, ProblemNote } from "../ui/note.tsx";
 import { Notices } from "../ui/notice.tsx";
 import { PageHeader } from "../ui/page.tsx";
@@ -112,7 +113,9 @@ function Pages() {
       ))}
       <Route>
         <PageHeader title="Not found" />
-        <Empty>There is no such page, or it is not for you. The navigation shows what there is.</Empty>
+        <Empty action={<ButtonLink href="/">Go to the home page</ButtonLink>}>
+          There is no such page, or it is not for you. The navigation shows what there is.
+        </Empty>
       </Route>
     </Switch>
   );

@@ -1,6 +1,9 @@
 /** Filters above a list. Their values are in the address. */
 import { Search } from "lucide-react";
 import { type ReactNode, useEffect, useState } from "react";
+import { useSearchParams } from "wouter";
+import { ButtonLink } from "./button.tsx";
+import { Empty } from "./note.tsx";
 
 export function FilterBar({ children }: { children: ReactNode }) {
   return (
@@ -8,6 +11,13 @@ export function FilterBar({ children }: { children: ReactNode }) {
       {children}
     </search>
   );
+}
+
+/** Instead of a list in which nothing fits the filters: they can be cleared; the view of the page stays. */
+export function NoMatch({ children, word = "Clear the filters" }: { children: ReactNode; word?: string }) {
+  const [params] = useSearchParams();
+  const tab = params.get("tab");
+  return <Empty action={<ButtonLink href={tab ? `?tab=${tab}` : "?"}>{word}</ButtonLink>}>{children}</Empty>;
 }
 
 const TYPING_MS = 250;

@@ -15,14 +15,15 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / DAY)} d ${Math.floor((ms % DAY) / HOUR)} h`;
 }
 
-/** How long ago, in one unit: `now`, `4 min`, `2 h`, `3 d`; older than a month as a date. */
+/** How far away in one unit: `now`, `4 min` ago, `in 2 h`, `3 d`; more than a month away as a date. */
 export function ago(at: string | number, now = Date.now()): string {
-  const ms = now - new Date(at).getTime();
-  if (ms < 45_000) return ms < -MINUTE ? `in ${ago(now, now - ms)}` : "now";
-  if (ms < HOUR) return `${Math.round(ms / MINUTE)} min`;
-  if (ms < DAY) return `${Math.round(ms / HOUR)} h`;
-  if (ms < 30 * DAY) return `${Math.round(ms / DAY)} d`;
-  return new Date(at).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
+  const time = new Date(at).getTime();
+  const ms = Math.abs(now - time);
+  if (ms < (time > now ? MINUTE : 45_000)) return "now";
+  if (ms >= 30 * DAY)
+    return new Date(at).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
+  const [unit, name] = ms < HOUR ? [MINUTE, "min"] : ms < DAY ? [HOUR, "h"] : [DAY, "d"];
+  return `${time > now ? "in " : ""}${Math.round(ms / unit)} ${name}`;
 }
 
 export const dateTime = (at: string): string =>

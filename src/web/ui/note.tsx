@@ -9,7 +9,7 @@ import { CliLine } from "./page.tsx";
 export function Empty({ children, action, cli }: { children: ReactNode; action?: ReactNode; cli?: string }) {
   return (
     <div className="flex flex-col items-center gap-3 rounded-lg border border-dashed border-line-strong px-6 py-10 text-center text-dim">
-      <p className="max-w-md">{children}</p>
+      <p className="max-w-md text-balance">{children}</p>
       {action}
       {cli && <CliLine line={cli} />}
     </div>

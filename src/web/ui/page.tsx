@@ -2,6 +2,7 @@
 import { Check, Copy } from "lucide-react";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
+import { copyText } from "./copy.ts";
 import { setDocumentTitle } from "./document-title.ts";
 
 /** The page that was left; none before the first navigation, when the browser's own focus is right. */
@@ -80,7 +81,7 @@ export function CliLine({ line }: { line: string }) {
 export function CopyButton({ text, label = "Copy" }: { text: string; label?: string }) {
   const [done, setDone] = useState(false);
   const copy = async () => {
-    await navigator.clipboard?.writeText(text);
+    if (!(await copyText(text))) return;
     setDone(true);
     setTimeout(() => setDone(false), 1_500);
   };

@@ -25,13 +25,14 @@ const never = () => () => {};
 /** Milliseconds since the epoch, updated each second; stops while `moving` is false. */
 export const useNow = (moving = true): number => useSyncExternalStore(moving ? subscribe : never, () => now);
 
-/** `4 min`, with the whole time as its title. */
-export function Ago({ at }: { at: string | null | undefined }) {
+/** `4 min`, in a sentence `4 min ago`, with the whole time as its title. */
+export function Ago({ at, sentence = false }: { at: string | null | undefined; sentence?: boolean }) {
   const current = useNow();
   if (!at) return <span className="text-faint">–</span>;
+  const text = ago(at, Math.max(current, Date.now() - 1_000));
   return (
     <time dateTime={at} title={dateTime(at)} className="whitespace-nowrap tabular-nums">
-      {ago(at, Math.max(current, Date.now() - 1_000))}
+      {!sentence ? text : text === "now" ? "just now" : / (min|h|d)$/.test(text) ? `${text} ago` : text}
     </time>
   );
 }

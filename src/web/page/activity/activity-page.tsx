@@ -5,7 +5,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
@@ -95,7 +95,16 @@ function Timeline() {
       <Await query={query} rows={8}>
         {() =>
           days.length === 0 ? (
-            <Empty>{agent || kind ? "Nothing matches." : "No agent has done anything yet."}</Empty>
+            agent || kind ? (
+              <NoMatch>Nothing of that kind has happened.</NoMatch>
+            ) : (
+              <Empty
+                action={<ButtonLink href="/runs/new">Start a run</ButtonLink>}
+                cli='skep run hello "Greet me" --follow'
+              >
+                No agent has done anything yet. What they do shows here, day by day.
+              </Empty>
+            )
           ) : (
             days.map(([day, rows]) => (
               <section key={day} aria-label={day} className="mb-5">

@@ -148,12 +148,11 @@ function AgentSecrets({ agent }: { agent: Agent }) {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>
-            No secret is granted to it.{" "}
-            <Link href="/secrets" className="underline">
-              Secrets
-            </Link>{" "}
-            says which there are.
+          <Empty
+            action={<ButtonLink href="/secrets">Open the secrets</ButtonLink>}
+            cli={`skep secrets grant SECRET ${agent.id}`}
+          >
+            No secret is granted to it. Its commands see a granted secret in their environment.
           </Empty>
         ) : (
           <Panel>

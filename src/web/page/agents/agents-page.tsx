@@ -66,7 +66,10 @@ export default function AgentsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli="skep agents add ID --prompt FILE">
+            <Empty
+              action={admin && <Button onClick={() => setAdding(true)}>Add the first</Button>}
+              cli="skep agents add ID --prompt FILE"
+            >
               There is no agent. Pipelines name the agents that do their steps.
             </Empty>
           ) : (
@@ -112,7 +115,7 @@ function AddAgent({ onClose }: { onClose(): void }) {
           hint="Small letters, digits and dashes; pipelines name the agent by it."
           error={fieldError(action.error, "id")}
         >
-          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9-]{0,63}" spellCheck={false} />
+          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,63}" spellCheck={false} />
         </Field>
         <Field label="Name" error={fieldError(action.error, "name")}>
           <Input name="name" />

@@ -5,7 +5,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { plural, usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -83,9 +83,13 @@ export default function ChatsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={begin("plain")} cli="skep chat AGENT">
-              {status || agent ? "No chat matches." : "You have not talked with an agent yet."}
-            </Empty>
+            status || agent ? (
+              <NoMatch>No chat matches.</NoMatch>
+            ) : (
+              <Empty action={begin("plain")} cli="skep chat AGENT">
+                You have not talked with an agent yet.
+              </Empty>
+            )
           ) : (
             <>
               <Table

@@ -207,7 +207,9 @@ function Repositories() {
       <Await query={query} rows={5}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>The account that Skep acts as reaches no repository. Let it into one on the host.</Empty>
+            <Empty cli="skep codehost repos">
+              The account that Skep acts as reaches no repository. Let it into one on the host.
+            </Empty>
           ) : (
             <Table
               label="Repositories"

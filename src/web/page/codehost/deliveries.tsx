@@ -3,8 +3,8 @@ import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
-import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -68,7 +68,13 @@ export function Deliveries() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>{state ? "No delivery is in that state." : "The code host has sent nothing yet."}</Empty>
+            state ? (
+              <NoMatch>No delivery is in that state.</NoMatch>
+            ) : (
+              <Empty action={<ButtonLink href="/code-host">See the connection</ButtonLink>} cli="skep codehost status">
+                The code host has sent nothing yet. The connection names the address that its webhook needs.
+              </Empty>
+            )
           ) : (
             <Table label="Deliveries" rows={query.rows} columns={columns} keyOf={({ id }) => id} more={query} />
           )

@@ -4,7 +4,7 @@ import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { FilterBar, SearchInput } from "../../ui/filter.tsx";
+import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -66,7 +66,7 @@ export default function DocumentsPage() {
           {() =>
             query.rows.length === 0 ? (
               <Empty action={add("plain")} cli="skep documents add FILE">
-                There is no document yet.
+                There is no document yet. Agents search documents and read them section by section.
               </Empty>
             ) : (
               <Table
@@ -96,7 +96,7 @@ export function Hits({ q, document }: { q: string; document?: string }) {
     <Await query={query} rows={4}>
       {({ items }) =>
         items.length === 0 ? (
-          <Empty>No matching document says anything.</Empty>
+          <NoMatch word="Clear the search">No document holds these words. Try fewer or other ones.</NoMatch>
         ) : (
           <>
             <p role="status" className="mb-2 text-sm text-dim">

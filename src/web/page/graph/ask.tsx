@@ -49,7 +49,8 @@ export function Ask({ project }: { project: string }) {
 }
 
 function Rows({ answer: { columns, rows, truncated, duration_ms } }: { answer: Answer }) {
-  if (rows.length === 0) return <Empty>Nothing in the graph is like that.</Empty>;
+  if (rows.length === 0)
+    return <Empty>The query is right, but nothing in the graph is like that. Change it above and ask again.</Empty>;
   return (
     <section aria-label="Rows" className="mb-4">
       <p role="status" className="mb-2 text-sm text-dim">

@@ -1,5 +1,6 @@
 /** Uncommitted changes as the symbols and flows they touch. */
 import { api } from "../../api/client.ts";
+import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
 import { plural } from "../../ui/format.ts";
@@ -19,12 +20,18 @@ export function Changes({ project }: { project: string }) {
   return (
     <>
       <div className="mb-3 flex">
-        <SearchInput label="Compare with a commit or branch (HEAD)" value={base} onChange={setBase} />
+        <SearchInput label="Commit or branch (HEAD)" value={base} onChange={setBase} />
       </div>
       <Await query={query} rows={4}>
         {({ files, symbols, processes, totals, risk }) =>
           files.length === 0 ? (
-            <Empty>Nothing has changed in the workspace since {base || "the last commit"}.</Empty>
+            <Empty
+              action={<ButtonLink href={`/runs?project=${project}`}>Open the project's runs</ButtonLink>}
+              cli="skep graph changes ."
+            >
+              Nothing has changed in the workspace since {base || "the last commit"}. A run's changes are on its own
+              page, until they are merged.
+            </Empty>
           ) : (
             <>
               <p className="mb-4 flex flex-wrap items-center gap-2">

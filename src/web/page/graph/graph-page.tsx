@@ -39,7 +39,11 @@ export default function GraphPage() {
           <>
             <IndexState project={id} status={state} />
             {state.nodes === 0 ? (
-              state.state !== "indexing" && <Empty>There is nothing to see before the first index.</Empty>
+              state.state !== "indexing" && (
+                <Empty cli="skep graph index .">
+                  There is nothing to see before the first index. It finds the symbols of the code and what calls what.
+                </Empty>
+              )
             ) : (
               <>
                 <Tabs

@@ -52,7 +52,8 @@ export function Impact({ project, target }: { project: string; target: string })
         {(answer) => {
           const reached = answer as unknown as Reached;
           if (!reached.depths) return null;
-          if (reached.total === 0) return <Empty>Nothing: no other symbol is reached.</Empty>;
+          if (reached.total === 0)
+            return <Empty cli={`skep graph impact . ${target}`}>Nothing: no other symbol is reached.</Empty>;
           return (
             <>
               <p className="mb-3 flex flex-wrap items-center gap-2">

@@ -48,7 +48,7 @@ export function IndexState({ project, status }: { project: string; status: Graph
                 files
                 {status.indexed_at && (
                   <>
-                    , indexed <Ago at={status.indexed_at} />
+                    , indexed <Ago at={status.indexed_at} sentence />
                   </>
                 )}
                 {status.duration_ms !== undefined && ` in ${duration(status.duration_ms)}`}

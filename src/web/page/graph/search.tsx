@@ -1,6 +1,7 @@
 /** Search by words or a name. */
 import { api } from "../../api/client.ts";
-import { SearchInput } from "../../ui/filter.tsx";
+import { ButtonLink } from "../../ui/button.tsx";
+import { NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -21,13 +22,17 @@ export function Search({ project }: { project: string }) {
         <SearchInput label="A name, or what it does" value={text} onChange={setText} />
       </div>
       {text === "" && !symbol && (
-        <Empty>Search for a function, a class or what it does; then go from symbol to symbol.</Empty>
+        <Empty action={<ButtonLink href="?tab=map">See the map</ButtonLink>} cli='skep graph query . "…"'>
+          Search for a function, a class or what it does; then go from symbol to symbol.
+        </Empty>
       )}
       {text !== "" && (
         <Await query={query} rows={4}>
           {({ items }) =>
             items.length === 0 ? (
-              <Empty>Nothing is called or described like that.</Empty>
+              <NoMatch word="Clear the search">
+                Nothing is called or described like that. Try fewer or other words.
+              </NoMatch>
             ) : (
               <Panel className="max-h-80 overflow-y-auto p-1">
                 <ul aria-label="Found symbols">

@@ -99,7 +99,9 @@ function RunSection({
       }
     >
       {runs.length === 0 ? (
-        <Empty>{empty}</Empty>
+        <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli='skep run PIPELINE "…" --follow'>
+          {empty}
+        </Empty>
       ) : (
         <Table
           label={title}

@@ -5,6 +5,7 @@ import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Loading, ProblemNote, Warning } from "../../ui/note.tsx";
+import { SignOnButton } from "./sign-on-button.tsx";
 
 interface Props {
   /** Set when the session ended while a page was open, which is still there below this. */
@@ -121,13 +122,9 @@ function SignOn() {
   return (
     <div className="mt-4 border-t border-line pt-4">
       {providers.map(({ slug, name, button }) => (
-        <a
-          key={slug}
-          href={siteUrl(`/v1/auth/oidc/${slug}/authorize?return_to=${back}`)}
-          className="mb-2 flex h-9 max-sm:h-11 items-center justify-center rounded-md border border-line-strong bg-panel font-medium hover:bg-hover"
-        >
-          {button.label || `Continue with ${name}`}
-        </a>
+        <div key={slug} className="mb-2">
+          <SignOnButton name={name} look={button} href={siteUrl(`/v1/auth/oidc/${slug}/authorize?return_to=${back}`)} />
+        </div>
       ))}
     </div>
   );

@@ -26,7 +26,7 @@ export function Contradictions({ agent }: { agent: string }) {
         {() =>
           query.rows.length === 0 ? (
             <Empty cli={`skep memory contradictions ${agent}`}>
-              No two entries are known to contradict each other.
+              No two entries are known to contradict each other. Consolidate the memory to look for some.
             </Empty>
           ) : (
             <ul aria-label="Contradictions" className="flex flex-col gap-4">

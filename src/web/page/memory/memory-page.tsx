@@ -10,7 +10,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
-import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -111,7 +111,7 @@ function Results({ q, agent }: { q: string; agent: string }) {
       <Await query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty>Nothing in memory fits these words.</Empty>
+            <NoMatch word="Clear the search">Nothing in memory fits these words.</NoMatch>
           ) : (
             <Panel>
               {items.map((hit) => (

@@ -6,11 +6,11 @@ import { api, client, fieldError, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -118,9 +118,13 @@ function Entries({ agent, add }: { agent: string; add(): void }) {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={!type && !state && <Button onClick={add}>Write the first</Button>}>
-              {type || state ? "No entry matches." : "This vault is empty."}
-            </Empty>
+            type || state ? (
+              <NoMatch>No entry matches.</NoMatch>
+            ) : (
+              <Empty action={<Button onClick={add}>Write the first</Button>}>
+                This vault is empty. The agent notes here what it learns, and so can you.
+              </Empty>
+            )
           ) : (
             <Table
               label="Entries"
@@ -145,7 +149,12 @@ function Links({ agent }: { agent: string }) {
       {({ nodes, links, truncated }) => {
         const titles = new Map(nodes.map(({ entry, title }) => [entry, title]));
         const rows = links.toSorted((a, b) => Number(b.broken) - Number(a.broken));
-        if (rows.length === 0) return <Empty>No entry links to another. Write [[entry]] to link.</Empty>;
+        if (rows.length === 0)
+          return (
+            <Empty action={<ButtonLink href="?">See the entries</ButtonLink>}>
+              No entry links to another. Write [[entry]] in a text to link to that entry.
+            </Empty>
+          );
         return (
           <>
             <Table

@@ -117,7 +117,7 @@ function Deliveries({ id }: { id: string }) {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>Nothing was sent there yet.</Empty>
+          <Empty cli={`skep notifications test ${id}`}>Nothing was sent there yet. Send a test to try it.</Empty>
         ) : (
           <Table label="Deliveries" rows={query.rows} columns={COLUMNS} keyOf={(one) => one.id} more={query} />
         )

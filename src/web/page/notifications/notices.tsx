@@ -2,7 +2,7 @@
 import { client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -24,7 +24,9 @@ export function Notices() {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>There is nothing to say.</Empty>
+            <Empty action={<ButtonLink href="/system">See the health checks</ButtonLink>} cli="skep doctor">
+              All is well. What needs an administrator, such as a full disk or a failed backup, shows here.
+            </Empty>
           ) : (
             <Panel>
               <ul>

@@ -48,7 +48,9 @@ function View({ id }: { id: string }) {
                 <div ref={log} role="log" aria-live="off" aria-label="Onboarding" className="flex flex-col gap-4">
                   <Messages messages={messages} agent={agent} busy={onboarding.busy} actions={null} />
                   {onboarding.busy && <RunningReply agent={agent} reply={reply} />}
-                  {messages.length === 0 && !onboarding.busy && <Empty>Nothing was said yet.</Empty>}
+                  {messages.length === 0 && !onboarding.busy && (
+                    <Empty>Nothing was said yet. Answer the first question below.</Empty>
+                  )}
                 </div>
                 <Announce agent={agent} busy={onboarding.busy} />
                 <Foot onboarding={onboarding} toEnd={toEnd} />

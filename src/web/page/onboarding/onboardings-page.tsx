@@ -7,7 +7,7 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
-import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
 import { usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -70,9 +70,13 @@ export default function OnboardingsPage() {
       <Await query={query} rows={4}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={begin} cli='skep onboard --say "A bird feeder that photographs its guests"'>
-              {status ? "No onboarding is in that state." : "You have not started an onboarding yet."}
-            </Empty>
+            status ? (
+              <NoMatch>No onboarding is in that state.</NoMatch>
+            ) : (
+              <Empty action={begin} cli='skep onboard --say "A bird feeder that photographs its guests"'>
+                You have not started an onboarding yet. It turns an idea into a project with its first tasks.
+              </Empty>
+            )
           ) : (
             <Table
               label="Onboardings"

@@ -47,7 +47,7 @@ export default function PipelinesPage() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={add} cli="skep pipelines save FILE">
-              There is no pipeline.
+              There is no pipeline. It says which agents do what, in which order, and where a person is asked.
             </Empty>
           ) : (
             <Table

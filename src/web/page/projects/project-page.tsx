@@ -184,7 +184,7 @@ function GraphSummary({ project }: { project: Project }) {
             )}
             {indexed_at && (
               <span className="text-dim">
-                indexed <Ago at={indexed_at} />
+                indexed <Ago at={indexed_at} sentence />
               </span>
             )}
           </Link>
@@ -209,7 +209,12 @@ function ProjectRuns({ project }: { project: Project }) {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli={`skep run feature "…" --project ${project.name}`}>
+            <Empty
+              action={
+                <ButtonLink href={`/runs/new?project=${encodeURIComponent(project.name)}`}>Start a run</ButtonLink>
+              }
+              cli={`skep run feature "…" --project ${project.name}`}
+            >
               No run has worked here yet. Start one, or put a task on the board.
             </Empty>
           ) : (

@@ -161,7 +161,7 @@ function AddServer({ onClose, onDone }: { onClose(): void; onDone(id: string): v
           hint="Its models are then called custom-<short name>/<model>."
           error={fieldError(action.error, "id")}
         >
-          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9-]{0,50}" spellCheck={false} />
+          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,50}" spellCheck={false} />
         </Field>
         <Field label="Shown as" error={fieldError(action.error, "name")}>
           <Input name="name" />
@@ -181,7 +181,9 @@ function UsableModels() {
       <Await query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <Empty cli="skep providers set PROVIDER">No provider is set up yet.</Empty>
+            <Empty cli="skep providers set PROVIDER">
+              No provider is set up yet. Open one above, give it a key and test it.
+            </Empty>
           ) : (
             <Table label="Models" rows={items} columns={MODEL_COLUMNS} keyOf={({ id }) => id} />
           )

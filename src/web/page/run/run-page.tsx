@@ -26,7 +26,7 @@ import { useRunKeys } from "./use-run-keys.ts";
 const RunGraph = lazy(() => import("./run-graph.tsx"));
 const Changes = lazy(() => import("../changes/changes.tsx"));
 
-type Run = Schemas["Run"];
+type Run = Schemas["RunDetail"];
 const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 
 export default function RunPage() {
@@ -73,6 +73,7 @@ function Header({ run }: { run: Run }) {
   const again = () => {
     const query = new URLSearchParams({ pipeline: run.pipeline_id, task: run.task_description });
     if (run.project_name) query.set("project", run.project_name);
+    for (const [name, value] of Object.entries(run.inputs)) query.set(`input.${name}`, value);
     navigate(`/runs/new?${query}`);
   };
   const [title = "", ...rest] = run.task_description.split("\n");
@@ -124,6 +125,7 @@ function Header({ run }: { run: Run }) {
           <p className="mt-1 whitespace-pre-wrap">{run.task_description}</p>
         </details>
       )}
+      <Inputs inputs={run.inputs} />
       {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
       {dialog === "cancel" && (
         <Confirm
@@ -139,6 +141,17 @@ function Header({ run }: { run: Run }) {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** What the pipeline asked for beside the task; only the first lines of what is long. */
+function Inputs({ inputs }: { inputs: Run["inputs"] }) {
+  if (Object.keys(inputs).length === 0) return null;
+  return (
+    <section aria-label="Inputs" className="mb-4">
+      <h2 className="mb-0.5 text-xs text-faint">Inputs</h2>
+      <Value value={inputs} />
+    </section>
   );
 }
 

@@ -3,7 +3,7 @@ import { ChevronRight, RotateCw } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { count, usd } from "../../ui/format.ts";
 import { Empty } from "../../ui/note.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -26,7 +26,8 @@ export function StepDetail({ run, plan, step, rows }: Props) {
   const [restarting, setRestarting] = useState(false);
   const [compared, compare] = useParam("compare");
   const other = rows.find(({ id }) => id === compared && id !== step?.id);
-  if (!plan) return <Empty>The run's pipeline has no such step.</Empty>;
+  if (!plan)
+    return <Empty action={<ButtonLink href="?">See the steps</ButtonLink>}>The run's pipeline has no such step.</Empty>;
   return (
     <section aria-labelledby="step-name">
       <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">

@@ -21,7 +21,10 @@ const QUEUED_SHOWN_MS = 1_000;
 export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
   const now = useNow(run.finished_at === null);
   const started = rows.filter(({ started_at }) => started_at !== null);
-  if (started.length === 0) return <Empty>No step has started.</Empty>;
+  if (started.length === 0)
+    return (
+      <Empty cli={`skep runs ${run.id} --follow`}>No step has started. What each waits for is among the steps.</Empty>
+    );
   const from = Date.parse(run.created_at);
   const to = run.finished_at ? Date.parse(run.finished_at) : now;
   const whole = Math.max(to - from, 1);

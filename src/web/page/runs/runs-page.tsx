@@ -4,7 +4,7 @@ import { useCallback, useState } from "react";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -42,7 +42,6 @@ export default function RunsPage() {
   const query = usePages("/v1/runs", { query: { ...filters, limit: 50 } }, { further: 200 });
   const { rows } = query;
   const filtered = Object.values(filters).some(Boolean);
-  const clear = () => history.replaceState(null, "", location.pathname);
   return (
     <>
       <PageHeader
@@ -66,7 +65,7 @@ export default function RunsPage() {
         {() =>
           rows.length === 0 ? (
             filtered ? (
-              <Empty action={<Button onClick={clear}>Clear the filters</Button>}>No run matches.</Empty>
+              <NoMatch>No run matches.</NoMatch>
             ) : (
               <Empty
                 action={<ButtonLink href="/runs/new">Start the first</ButtonLink>}

@@ -72,6 +72,8 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
       setBusy(false);
     }
   };
+  /** What the run that is started again was given. */
+  const again = (name: string) => (id === asked ? params.get(`input.${name}`) : null);
   const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => (
     <Field
       key={`${id} ${name}`}
@@ -79,7 +81,7 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
       hint={description}
       error={fieldError(error, `inputs/${name}`)}
     >
-      <Input name={`input:${name}`} required={required && !preset} defaultValue={preset ?? ""} />
+      <Input name={`input:${name}`} required={required && !preset} defaultValue={again(name) ?? preset ?? ""} />
     </Field>
   );
   const needed = inputs.filter(([, { required }]) => required);
@@ -116,7 +118,7 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
           defaultValue={params.get("project")}
           error={error}
         />
-        <details className="mb-3" open={dry}>
+        <details className="mb-3" open={dry || optional.some(([name]) => again(name) !== null)}>
           <summary className="text-sm text-dim hover:text-ink">
             {optional.length > 0 ? "Guidance, model, budget, options of the pipeline" : "Guidance, model, budget"}
           </summary>

@@ -15,7 +15,9 @@ export default function SetupPage() {
   return (
     <>
       <PageHeader title="Set up" cli="skep init" />
-      <Empty>Only an administrator sets a server up.</Empty>
+      <Empty action={<ButtonLink href="/">Go to your home page</ButtonLink>}>
+        Only an administrator sets a server up. Ask yours for what is missing.
+      </Empty>
     </>
   );
 }

@@ -13,7 +13,7 @@ import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, Warning } from "../../ui/note.tsx";
+import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -88,6 +88,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
           )
         }
       />
+      <ProblemNote error={toggle.error} />
       {skill.problems.length > 0 && <Warning>{skill.problems[0]?.message}</Warning>}
       <FactRow
         facts={[

@@ -38,7 +38,11 @@ const COLUMNS: Column<Skill>[] = [
         <Badge>Off</Badge>
       ),
   },
-  { title: "For", wide: true, cell: ({ agent_id }) => agent_id ?? "everybody" },
+  {
+    title: "For",
+    wide: true,
+    cell: ({ agent_id }) => <span className="whitespace-nowrap">{agent_id ?? "everybody"}</span>,
+  },
   { title: "Tags", wide: true, cell: ({ tags }) => <span className="text-sm text-dim">{tags.join(", ")}</span> },
   { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];
@@ -64,7 +68,12 @@ export default function SkillsPage() {
       <Await query={query} rows={6}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli="skep skills add NAME">There is no skill yet.</Empty>
+            <Empty
+              action={admin && <Button onClick={() => setAdding(true)}>Write the first</Button>}
+              cli="skep skills add NAME"
+            >
+              There is no skill yet. A skill says once how something is done here, such as a release.
+            </Empty>
           ) : (
             <Table
               label="Skills"

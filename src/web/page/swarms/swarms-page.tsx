@@ -50,7 +50,7 @@ export default function SwarmsPage() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={start("plain")} cli="skep swarm run swarm.yml --follow">
-              No swarm was started yet.
+              No swarm was started yet. One takes a large piece of work apart among several agents.
             </Empty>
           ) : (
             <Table

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { FollowLog } from "../../ui/follow-log.tsx";
@@ -59,12 +59,19 @@ export function Containers() {
       }
     >
       {absent ? (
-        <Empty>No container engine is used here, so there are no containers.</Empty>
+        <Empty
+          action={<ButtonLink href="/settings?tab=sandbox">Open the sandbox settings</ButtonLink>}
+          cli="skep doctor"
+        >
+          No container engine is used here, so there are no containers. Agents work in another kind of sandbox.
+        </Empty>
       ) : (
         <Await query={query}>
           {({ items }) =>
             items.length === 0 ? (
-              <Empty>No agent is at work in a container now.</Empty>
+              <Empty action={<ButtonLink href="/activity?tab=now">See who is at work</ButtonLink>}>
+                No agent is at work in a container now. Containers show here with their logs while they run.
+              </Empty>
             ) : (
               <Table
                 label="Containers"

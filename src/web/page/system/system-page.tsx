@@ -4,7 +4,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { FilterBar, SearchInput } from "../../ui/filter.tsx";
+import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { count, duration } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -59,7 +59,7 @@ function Health() {
                   ["Agents work in", sandboxWord(now.sandbox)],
                   ["Readers of events", now.broker.subscribers],
                   ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [
-                    name.replaceAll("_", " "),
+                    countWord(name),
                     value,
                   ]),
                 ]}
@@ -127,6 +127,12 @@ function Version() {
   );
 }
 
+/** `mcp_servers` as `MCP servers`. */
+function countWord(name: string): string {
+  const words = name.replaceAll("_", " ").replace(/^mcp\b/, "MCP");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 const AUDIT: Column<Schemas["Audit"]>[] = [
   {
     title: "What",
@@ -134,7 +140,11 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
     cell: ({ action, subject }) => <TwoLines first={<code className="font-mono">{action}</code>} second={subject} />,
   },
   { title: "Who", cell: ({ actor }) => <span className="text-sm">{actor}</span> },
-  { title: "From", wide: true, cell: ({ address }) => <span className="text-sm text-dim">{address}</span> },
+  {
+    title: "From",
+    wide: true,
+    cell: ({ address }) => <span className="text-sm whitespace-nowrap text-dim">{address}</span>,
+  },
   {
     title: "More",
     wide: true,
@@ -157,7 +167,11 @@ function AuditLog() {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>Nothing of that kind is in the log.</Empty>
+            action ? (
+              <NoMatch>Nothing of that kind is in the log.</NoMatch>
+            ) : (
+              <Empty>The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.</Empty>
+            )
           ) : (
             <Table label="Audit log" rows={query.rows} columns={AUDIT} keyOf={({ id }) => id} more={query} />
           )

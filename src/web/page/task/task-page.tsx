@@ -223,7 +223,9 @@ function Runs({ task }: { task: Task }) {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>No run has worked on it yet.</Empty>
+            <Empty cli={`skep tasks execute ${task.id}`}>
+              No run has worked on it yet. Start agents on it, and their runs show here.
+            </Empty>
           ) : (
             <Table
               label="Runs"

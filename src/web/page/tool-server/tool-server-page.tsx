@@ -148,7 +148,11 @@ function Tools({ server }: { server: Server }) {
     >
       <ProblemNote error={action.error} />
       {server.tools.length === 0 ? (
-        <Empty>{server.status === "running" ? "It offers no tools." : "Its tools are known once it runs."}</Empty>
+        <Empty cli={`skep mcp logs ${server.id}`}>
+          {server.status === "running"
+            ? "It offers no tools. Its log says what it prints when it starts."
+            : "Its tools are known once it runs. Its log says why it does not."}
+        </Empty>
       ) : (
         server.tools.map((tool) => (
           <Fold key={tool.name} title={tool.name} open={open.includes(tool)}>

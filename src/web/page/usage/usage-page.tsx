@@ -5,7 +5,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { count, duration, usd } from "../../ui/format.ts";
@@ -267,7 +267,9 @@ function Calls({ filters, clear }: { filters: CallFilters; clear: Record<Chosen,
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>No call was made in this period.</Empty>
+            <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep usage">
+              No model was asked in this period.
+            </Empty>
           ) : (
             <Table
               label="Model calls"

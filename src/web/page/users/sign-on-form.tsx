@@ -9,6 +9,7 @@ import { Check, Field, Input } from "../../ui/field.tsx";
 import { type Fields, Form, fieldsOf } from "../../ui/form.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
 import { CopyButton } from "../../ui/page.tsx";
+import { LookFields, lookOf } from "./sign-on-look.tsx";
 
 type Provider = Schemas["Oidc"];
 type Tested = Schemas["TestOidcAnswer"];
@@ -22,8 +23,8 @@ const listed = (text: string) =>
     .filter(Boolean);
 const SCOPES = "openid email profile";
 
-function bodyOf({ text, raw, checked }: Fields, provider: Provider | undefined) {
-  const { label: _, ...look } = provider?.button ?? {};
+function bodyOf(fields: Fields) {
+  const { text, raw, checked } = fields;
   return {
     name: text("name"),
     issuer: text("issuer"),
@@ -33,7 +34,7 @@ function bodyOf({ text, raw, checked }: Fields, provider: Provider | undefined) 
     allowed_domains: words(text("allowed_domains")),
     role_claim: text("role_claim") || null,
     admin_values: listed(text("admin_values")),
-    button: text("label") ? { ...look, label: text("label") } : look,
+    button: lookOf(fields),
     enabled: checked("enabled"),
     ...(raw("client_secret") ? { client_secret: raw("client_secret") } : {}),
   };
@@ -65,13 +66,13 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
       const form = box.current?.querySelector("form");
       if (!form?.reportValidity()) return;
       const fields = fieldsOf(form);
-      const { issuer, client_id, scopes, ...rest } = bodyOf(fields, provider);
+      const { issuer, client_id, scopes, ...rest } = bodyOf(fields);
       const secret = "client_secret" in rest ? { client_secret: rest.client_secret as string } : {};
       const body = { slug: provider?.slug ?? fields.text("slug"), issuer, client_id, scopes, ...secret };
       setTested(await must(client.POST("/v1/auth/oidc/test", { body })));
     });
   const submit = async (fields: Fields) => {
-    const body = bodyOf(fields, provider);
+    const body = bodyOf(fields);
     await must(
       provider
         ? client.PUT("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } }, body })
@@ -112,6 +113,7 @@ interface PartProps {
 /** Where people are sent, and the client that Skep uses. */
 function ClientFields({ provider, error }: PartProps) {
   const [slug, setSlug] = useState(provider?.slug ?? "");
+  const [name, setName] = useState(provider?.name ?? "");
   const back =
     provider?.redirect_uri ?? (slug && new URL(siteUrl(`/v1/auth/oidc/${slug}/callback`), location.origin).href);
   return (
@@ -138,18 +140,10 @@ function ClientFields({ provider, error }: PartProps) {
           <CopyButton text={back} label="Copy the address" />
         </p>
       )}
-      <div className="grid gap-x-3 sm:grid-cols-2">
-        <Field label="Name" error={fieldError(error, "name")}>
-          <Input name="name" required defaultValue={provider?.name ?? ""} />
-        </Field>
-        <Field
-          label="Text of the button"
-          hint="Empty: Continue with the name."
-          error={fieldError(error, "button/label")}
-        >
-          <Input name="label" maxLength={64} defaultValue={provider?.button.label ?? ""} />
-        </Field>
-      </div>
+      <Field label="Name" error={fieldError(error, "name")}>
+        <Input name="name" required value={name} onChange={(event) => setName(event.target.value)} />
+      </Field>
+      <LookFields name={name} look={provider?.button ?? {}} error={error} />
       <Field label="Issuer" error={fieldError(error, "issuer")}>
         <Input
           name="issuer"

@@ -30,8 +30,11 @@ export function SignOnProviders() {
           return (
             <>
               {providers.length === 0 ? (
-                <Empty cli="skep sso add SLUG --name TEXT --issuer URL --client-id ID --secret">
-                  None: users log in with a password.
+                <Empty
+                  action={<Button onClick={() => setOpen("+new")}>Add the first</Button>}
+                  cli="skep sso add SLUG --name TEXT --issuer URL --client-id ID --secret"
+                >
+                  Users log in with a password. A provider lets them use the account of their company.
                 </Empty>
               ) : (
                 <Table

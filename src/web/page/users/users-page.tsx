@@ -5,7 +5,7 @@ import { client, fieldError, must, type Schemas, siteUrl } from "../../api/clien
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
-import { Button } from "../../ui/button.tsx";
+import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
@@ -58,13 +58,19 @@ export default function UsersPage() {
           { id: "waitlist", title: "Waitlist" },
         ]}
       />
-      {tab === "waitlist" ? <WaitlistView /> : tab === "sign-on" ? <SignOnProviders /> : <UserList />}
+      {tab === "waitlist" ? (
+        <WaitlistView />
+      ) : tab === "sign-on" ? (
+        <SignOnProviders />
+      ) : (
+        <UserList add={() => setAdding(true)} />
+      )}
       {adding && <AddUser onClose={() => setAdding(false)} />}
     </>
   );
 }
 
-function UserList() {
+function UserList({ add }: { add(): void }) {
   const [open, setOpen] = useParam("user");
   const query = usePages("/v1/admin/users", { query: { limit: 100 } });
   const shown = query.rows.find(({ id }) => id === open);
@@ -73,8 +79,8 @@ function UserList() {
       {() => (
         <>
           {query.rows.length === 0 ? (
-            <Empty cli="skep users create NAME@EXAMPLE.ORG">
-              Nobody has an account: this machine is the administrator.
+            <Empty action={<Button onClick={add}>Add the first</Button>} cli="skep users create NAME@EXAMPLE.ORG">
+              Nobody has an account, so people at this machine are administrators. With accounts, others can log in.
             </Empty>
           ) : (
             <Table
@@ -263,7 +269,9 @@ function WaitlistView() {
     <Await query={query}>
       {() =>
         query.rows.length === 0 ? (
-          <Empty>Nobody waits.</Empty>
+          <Empty action={<ButtonLink href="/users">See the users</ButtonLink>}>
+            Nobody waits. A page of your own can send addresses to <code className="font-mono">POST /v1/waitlist</code>.
+          </Empty>
         ) : (
           <Table
             label="Waitlist"

@@ -219,7 +219,9 @@ function Calls() {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty>Nothing was spoken yet.</Empty>
+            <Empty cli='skep voice say "Good morning" --agent lead'>
+              Nothing was spoken yet. Each piece of speech, its voice and its cost show here.
+            </Empty>
           ) : (
             <Table label="Speech" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
           )

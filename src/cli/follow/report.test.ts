@@ -1,0 +1,42 @@
+/** What a run that has ended is said to have given, and how its steps are listed. */
+import { expect, test } from "bun:test";
+import { partsBelow } from "../resource/runs.ts";
+import type { RunView } from "./follow.ts";
+import { reportLines } from "./report.ts";
+
+const run = (outputs: Record<string, unknown>) =>
+  ({
+    ...{ id: "run_1", status: "succeeded", outputs, error: null, branch: null, project_id: null },
+    ...{ cost_usd: 0, tokens: 12 },
+  }) as unknown as RunView;
+const given = (outputs: Record<string, unknown>) => reportLines(run(outputs)).slice(1, -1);
+
+test("each output of a step is a line; what is empty is left out, what is not text stays JSON", () => {
+  const check = { verdict: "approved", findings: [], feedback: "", files: ["a.ts"], note: "one\ntwo" };
+  expect(given({ check })).toEqual([
+    "  check:",
+    "    verdict: approved",
+    '    files: ["a.ts"]',
+    "    note: one\n      two",
+  ]);
+});
+
+test("an output named like its step is one line, and so is what is no group of outputs", () => {
+  expect(given({ summary: { summary: "There is a greeting.", follow_ups: [] } })).toEqual([
+    "  summary: There is a greeting.",
+  ]);
+  expect(given({ count: 3 })).toEqual(["  count: 3"]);
+});
+
+test("parts of a loop are listed below the step that they are parts of", () => {
+  const steps = [
+    { step_id: "plan" },
+    { step_id: "build" },
+    { step_id: "review" },
+    { step_id: "build", index: 0 },
+    { step_id: "build", index: 1 },
+  ];
+  expect(partsBelow(steps).map(({ step_id, index }) => `${step_id}${index ?? ""}`)).toEqual(
+    "plan build build0 build1 review".split(" "),
+  );
+});

@@ -1,0 +1,21 @@
+/** How pages write times. */
+import { expect, test } from "bun:test";
+import { ago } from "../../web/ui/format.ts";
+
+const NOW = Date.parse("2026-06-15T12:00:00Z");
+const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
+
+test("a time is said in one unit, before and after now, and as its own date when it is far away", () => {
+  const said = (ms: number) => ago(NOW + ms, NOW);
+  expect([-3 * DAY, -120 * MINUTE, -4 * MINUTE, -10_000, 10_000].map(said)).toEqual([
+    "3 d",
+    "2 h",
+    "4 min",
+    "now",
+    "now",
+  ]);
+  expect([4 * MINUTE, 120 * MINUTE, 3 * DAY].map(said)).toEqual(["in 4 min", "in 2 h", "in 3 d"]);
+  expect(said(-400 * DAY)).toContain("2025");
+  expect(said(30 * 366 * DAY)).toContain("2056");
+});
