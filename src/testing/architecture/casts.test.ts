@@ -16,7 +16,7 @@ const BORDERS: Record<string, [most: number, why: string]> = {
   engine: [11, "what a schema has just checked"],
   feature: [50, "columns of JSON whose type depends on another column, and libraries of schemas"],
   graph: [30, "messages between processes, the parser's memory, the graph engine"],
-  http: [15, "schemas and the framework's own tables"],
+  http: [14, "schemas and the framework's own tables"],
   store: [17, "rows, archives and the C library's lock"],
   text: [9, "messages between processes, the PDF library"],
   web: [54, "the DOM, and answers that the description types too loosely"],
