@@ -72,7 +72,10 @@ async function rate(url: string): Promise<number> {
   return answered / SECONDS;
 }
 
-/** Changes the runs that the list shows, one after the other, `writes` times a second. @returns what ends it. */
+/**
+ * Changes the runs that the list shows, one after the other, `writes` times a second. From here and not by the server,
+ * which then has to read its pages again too. @returns what ends it.
+ */
 function changing(server: TestServer, ids: readonly string[], writes: number): () => void {
   const db = new Database(databasePath(server.data));
   // The disk is not what is measured.

@@ -64,8 +64,8 @@ export function assertMove(kind: "step", from: StepStatus, to: StepStatus): void
 export function assertMove(kind: "run" | "step", from: string, to: string): void {
   const known =
     kind === "run"
-      ? canMove(kind, from as RunStatus, to as RunStatus)
-      : canMove(kind, from as StepStatus, to as StepStatus);
+      ? isRunStatus(from) && isRunStatus(to) && canMove(kind, from, to)
+      : isOneOf(STEP_STATUSES, from) && isOneOf(STEP_STATUSES, to) && canMove(kind, from, to);
   if (!known) throw new Error(`A ${kind} never moves from ${from} to ${to}.`);
 }
 

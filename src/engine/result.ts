@@ -1,4 +1,5 @@
 /** How an execution ends: outputs checked against their contract, and what can be made of an agent that ended with words alone. */
+import { isObject } from "../core/is-object.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Contract, Ending } from "./execution.ts";
 
@@ -52,7 +53,8 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   for (const one of [text, fenced]) {
     if (!one?.trim().startsWith("{")) continue;
     try {
-      return JSON.parse(one) as Record<string, unknown>;
+      const value: unknown = JSON.parse(one);
+      if (isObject(value)) return value;
     } catch {
       // No JSON: the text is only words.
     }

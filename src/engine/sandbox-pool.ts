@@ -76,9 +76,12 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
   async function leave(place: string, ending: Promise<void>): Promise<void> {
     const all = leaving.get(place) ?? new Set();
     leaving.set(place, all.add(ending));
-    await ending;
-    all.delete(ending);
-    if (all.size === 0) leaving.delete(place);
+    try {
+      await ending;
+    } finally {
+      all.delete(ending);
+      if (all.size === 0) leaving.delete(place);
+    }
   }
   async function stop({ sandbox, spec, frozen }: Kept): Promise<void> {
     try {

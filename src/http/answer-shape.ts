@@ -59,9 +59,9 @@ function ofMembers(members: readonly { key: string; inner: Shape | undefined }[]
     const name = JSON.stringify(key);
     return `${name}: ${inner ? `value[${name}] === undefined ? undefined : inner[${at}](value[${name}])` : `value[${name}]`}`;
   });
-  const literal = new Function("inner", `return (value) => ({ ${written.join(", ")} })`)(
+  const literal: Shape = new Function("inner", `return (value) => ({ ${written.join(", ")} })`)(
     members.map(({ inner }) => inner),
-  ) as Shape;
+  );
   return (value) => (isObject(value) ? literal(value) : value);
 }
 

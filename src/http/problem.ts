@@ -1,6 +1,8 @@
 /** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
+
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { codeOf, type FieldError, isProblem, Problem } from "../core/errors.ts";
+import { membersOf } from "../core/is-object.ts";
 import { isGarbled } from "../store/damage.ts";
 import { wrongWords } from "./schema-words.ts";
 
@@ -99,7 +101,7 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
     const { type = "body", all = [] } = error as Validation;
     if (type !== "response") return { problem: validationProblem(type, all), internal: false };
   }
-  const { cause } = (error ?? {}) as { cause?: unknown };
+  const { cause } = membersOf(error);
   if (code === "PARSE" && isProblem(cause)) return { problem: cause, internal: false };
   if (code === "PARSE" || code === "INVALID_COOKIE_SIGNATURE" || code === "INVALID_FILE_TYPE")
     return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };

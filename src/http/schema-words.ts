@@ -56,7 +56,7 @@ function wordsOf(schema: Loose): string {
     case "array":
       return `a list${amountOf(schema, "minItems", "maxItems", "entries")}`;
     case "object":
-      return "an object";
+      return `an object${amountOf(schema, "minProperties", "maxProperties", "members")}`;
     case "string":
       return textOf(schema, described);
     default:

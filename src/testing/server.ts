@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { msWhenBusy } from "./busy-machine.ts";
 
 export interface Answered<T = unknown> {
   status: number;
@@ -114,7 +115,7 @@ export async function startServer({ env = {}, data }: ServerOptions = {}): Promi
     stop,
     async remove() {
       // In order first: a server that is killed leaves the commands of its agents behind.
-      const patience = setTimeout(() => child.kill("SIGKILL"), 5_000);
+      const patience = setTimeout(() => child.kill("SIGKILL"), msWhenBusy(5_000));
       await stop();
       clearTimeout(patience);
       rmSync(folder, { recursive: true, force: true });

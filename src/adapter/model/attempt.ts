@@ -2,8 +2,10 @@
  * One attempt of a call: streams it, watches the clock and the caller's signal, and comes back with what was said or with
  * what went wrong. It never throws, and comes back within a moment of an abort even when the provider hangs.
  */
+
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
 import type { Clock } from "../../core/clock.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { takeTurns } from "../../core/turns.ts";
 import type { FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
@@ -180,7 +182,7 @@ async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType
       if (part.type === "finish-step") seen.end = part as unknown as FinishStep;
       if (part.type === "error" && !seen.failed) {
         seen.failed = true;
-        seen.error = (part as { error?: unknown }).error;
+        seen.error = membersOf(part)["error"];
       }
       seen.tooLong = parts.characters() > input.maxCharacters;
       seen.tooManyCalls = parts.calls() > input.maxCalls;

@@ -1,5 +1,7 @@
 /** What a chat's events look like: the reply as Markdown, thinking dim, a tool call on one line. */
+
 import type { SkepEvent } from "../../core/events.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { inputText } from "../follow/state.ts";
 import { columns, fit, isLive, oneLine, paint, plain } from "../terminal/style.ts";
 import { createMarkdown, type MarkdownStream } from "./markdown.ts";
@@ -82,15 +84,14 @@ export function createScreen(bare = false): Screen {
     close();
     clearStatus();
     calls.clear();
-    const error = data["error"] as { message?: string } | undefined;
+    const { message } = membersOf(data["error"]);
     if (data["status"] === "cancelled") line(paint("dim", "(stopped)"));
-    if (data["status"] === "failed" && !bare) console.log(paint("red", oneLine(error?.message ?? "It failed.")));
+    if (data["status"] === "failed" && !bare) console.log(paint("red", oneLine(String(message ?? "It failed."))));
   };
 
   return {
     say,
-    take({ kind, data: anything }) {
-      const data = anything as Data;
+    take({ kind, data }) {
       if (kind === "turn_started") status("…");
       if (kind === "agent_output" && data["call_id"] === undefined) say(String(data["text"]));
       if (kind === "agent_thinking") think(String(data["text"]));

@@ -48,12 +48,11 @@ export function createApprovals(client: Client, runId: string, options: Approval
   }
   return {
     take({ kind, step_id, data }: SkepEvent) {
-      const d = data as { step_id?: string; message?: string };
-      const step = String(d.step_id ?? step_id ?? "");
+      const step = String(data["step_id"] ?? step_id ?? "");
       if (kind === "approval_requested") {
         if (!hasPerson())
           return console.log(`  answer with: skep approve ${runId} ${step} [--reject] [--comment TEXT]`);
-        open.set(step, d.message ?? "");
+        open.set(step, String(data["message"] ?? ""));
         next();
       }
       if (kind !== "approval_resolved") return;

@@ -28,8 +28,8 @@ export function createPlainLines(client: Client, runId: string, text: boolean, s
         endLine();
         console.log(line);
       } else if (text && event.kind === "agent_output") {
-        const { text: said = "", call_id } = event.data as { text?: string; call_id?: string };
-        const piece = plain(said);
+        const { text: said, call_id } = event.data;
+        const piece = plain(String(said ?? ""));
         process.stdout.write(call_id ? paint("dim", piece) : piece);
         open = piece === "" ? open : !piece.endsWith("\n");
       }

@@ -1,5 +1,7 @@
 /** A run as its events describe it: what each step does now. Pure: the same events make the same state. */
+
 import type { SkepEvent } from "../../core/events.ts";
+import { membersOf } from "../../core/is-object.ts";
 
 export interface StepView {
   name: string;
@@ -75,17 +77,16 @@ export function createReducer(state: RunState): (event: SkepEvent) => void {
   };
   return ({ kind, at, step_id, agent_id, session_id, data }) => {
     const time = at === undefined ? Date.now() : Date.parse(at);
-    const d = data;
     if (kind.startsWith("run_")) return runChanged(state, kind, time);
-    if (kind === "llm_call") count(state, d, sessions.get(session_id ?? ""));
+    if (kind === "llm_call") count(state, data, sessions.get(session_id ?? ""));
     if (kind === "budget_warning" || kind === "budget_exceeded" || kind === "activity")
-      state.notice = String(d["title"] ?? "");
+      state.notice = String(data["title"] ?? "");
     if (step_id === undefined) return;
-    const index = typeof d["index"] === "number" ? d["index"] : undefined;
+    const index = typeof data["index"] === "number" ? data["index"] : undefined;
     const known = kind.startsWith("step_") ? undefined : sessions.get(session_id ?? "");
     const step = known ?? stepOf(step_id, index, agent_id ?? "");
     if (session_id !== undefined) sessions.set(session_id, step);
-    stepChanged(state, step, kind, d, time);
+    stepChanged(state, step, kind, data, time);
   };
 }
 
@@ -113,7 +114,8 @@ const ENDS: Readonly<Record<string, string>> = {
 function stepChanged(state: RunState, step: StepView, kind: string, data: Record<string, unknown>, time: number): void {
   const end = ENDS[kind];
   if (end !== undefined) {
-    const error = (data["error"] as { message?: string } | undefined)?.message;
+    const { message } = membersOf(data["error"]);
+    const error = message === undefined ? undefined : String(message);
     Object.assign(step, { status: String(data["status"] ?? end), endedAt: time, call: undefined, error });
     state.questions.delete(step.name);
     return;

@@ -19,10 +19,10 @@ export async function addRepository(
   say: (text: string) => void,
 ): Promise<string | undefined> {
   if (flags.project === false) return undefined;
-  const asked = typeof flags.project === "string";
-  const root = gitRoot(asked ? resolve(flags.project as string) : process.cwd());
+  const asked = typeof flags.project === "string" ? flags.project : undefined;
+  const root = gitRoot(asked === undefined ? process.cwd() : resolve(asked));
   if (root === undefined) {
-    if (asked) throw new Problem(422, "bad_usage", `${flags.project} is not a git repository.`);
+    if (asked !== undefined) throw new Problem(422, "bad_usage", `${flags.project} is not a git repository.`);
     say("Project     none: this folder is not a git repository. Later: skep projects add --repository URL");
     return undefined;
   }

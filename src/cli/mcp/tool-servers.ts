@@ -3,7 +3,7 @@ import { Problem } from "../../core/errors.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { listItems } from "../resource/find.ts";
-import type { Call, Item, Resource, Verb } from "../resource/resource.ts";
+import { type Call, type Item, itemsIn, type Resource, type Verb } from "../resource/resource.ts";
 import { deleteVerb, statusStyle } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -62,8 +62,8 @@ function show(): Verb {
     ...{ name: "show", about: "show a tool server and how it describes its tools", on: "one" },
     async run({ client, path }) {
       const one = await client.call<Item>("GET", path);
-      const { tools, ...fields } = one;
-      const lines = (tools as Item[]).flatMap((tool) => [
+      const { tools: _, ...fields } = one;
+      const lines = itemsIn(one, "tools").flatMap((tool) => [
         `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
         ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
         `    ${short(tool["description"])}`,
@@ -253,7 +253,7 @@ function logs(): Verb {
       });
       const lines: Item[] = [];
       for await (const frame of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
-        const line = frame as unknown as Item;
+        const line: Item = frame;
         if (typeof line["text"] !== "string") break;
         if (!flags["follow"]) lines.push(line);
         else console.log(flags["json"] ? JSON.stringify(line) : ownColoursOnly(logText(line)));

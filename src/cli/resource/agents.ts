@@ -1,7 +1,7 @@
 /** `skep agents`: who does the work. */
 import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { Call, Item, Resource, Verb } from "./resource.ts";
+import { type Call, type Item, itemsIn, type Resource, type Verb } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
 
 const stateOf = ({ enabled, problems, status }: Item): string =>
@@ -69,7 +69,7 @@ export const agents: Resource = {
 };
 
 function linesOf(agent: Item): string[] {
-  const problems = (agent["problems"] as Item[]).map(({ line, column, message }) => `${line}:${column}  ${message}`);
+  const problems = itemsIn(agent, "problems").map(({ line, column, message }) => `${line}:${column}  ${message}`);
   return [
     ...fieldLines([
       ["agent", agent["id"]],
@@ -80,7 +80,7 @@ function linesOf(agent: Item): string[] {
       ["file", agent["source_file"]],
       ["tools", agent["tools"]],
       ["skills", agent["skills"]],
-      ...Object.entries(agent["config"] as Item).filter(([name]) => name !== "tools"),
+      ...Object.entries<unknown>(agent["config"]).filter(([name]) => name !== "tools"),
     ]),
     ...(problems.length > 0 ? ["", "Problems:", ...problems] : []),
   ];

@@ -2,7 +2,7 @@
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Call, Item, Resource } from "./resource.ts";
+import { type Call, type Item, itemsIn, type Resource } from "./resource.ts";
 import { statusStyle } from "./words.ts";
 
 const MESSAGES = 2_000;
@@ -47,9 +47,10 @@ async function transcript({ client, args: [id] }: Call) {
   return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
 }
 
-function messageLines({ role, text, calls }: Item): string[] {
+function messageLines(message: Item): string[] {
+  const { role, text } = message;
   const said = plain(String(text ?? "")).trim();
-  const done = (calls as Item[]).map(
+  const done = itemsIn(message, "calls").map(
     ({ tool, input, ok }) =>
       `  · ${tool} ${paint("dim", oneLine(JSON.stringify(input)))}${ok === false ? " (failed)" : ""}`,
   );

@@ -2,7 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { Item, Resource } from "./resource.ts";
+import { type Item, itemsIn, type Resource } from "./resource.ts";
 import { deleteVerb } from "./words.ts";
 
 const problemText = ({ line, column, message }: Item): string => `${line}:${column}  ${message}`;
@@ -29,7 +29,7 @@ export const pipelines: Resource = {
   ],
   empty: "No pipelines. The shipped ones come back when the server starts on a new data folder.",
   async show(pipeline) {
-    const inputs = Object.entries(pipeline["inputs"] as Record<string, Item>);
+    const inputs = Object.entries<Item>(pipeline["inputs"]);
     return [
       ...fieldLines([
         ["pipeline", pipeline["id"]],
@@ -46,7 +46,7 @@ export const pipelines: Resource = {
           { head: "BY", of: workOf },
           { head: "AFTER", of: ({ needs }) => needs?.join(", ") ?? "the one above" },
         ],
-        pipeline["steps"] as Item[],
+        itemsIn(pipeline, "steps"),
       ),
       ...(pipeline["problems"].length > 0 ? ["", "Problems:", ...pipeline["problems"].map(problemText)] : []),
     ];

@@ -8,6 +8,9 @@ import type { Column } from "../terminal/table.ts";
 /** Whatever the API answers; each resource knows which fields it reads. */
 // biome-ignore lint/suspicious/noExplicitAny: the columns and verbs of a resource name the fields of its answers
 export type Item = Record<string, any>;
+
+/** The list in that field. */
+export const itemsIn = (item: Item, name: string): Item[] => item[name];
 /** Values of a command's flags by their camel-cased names. */
 // biome-ignore lint/suspicious/noExplicitAny: commander gives them untyped
 export type Flags = Record<string, any>;

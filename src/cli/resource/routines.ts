@@ -5,7 +5,7 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Call, Flags, Item, OptionSpec, Resource } from "./resource.ts";
+import { type Call, type Flags, type Item, itemsIn, type OptionSpec, type Resource } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
 
 const LOOK_MS = 500;
@@ -160,7 +160,7 @@ export const routines: Resource = {
 };
 
 function linesOf(routine: Item): string[] {
-  const { schedule, timezone, blackouts, enabled, next_run_at, blocked, instructions } = routine;
+  const { schedule, timezone, enabled, next_run_at, blocked, instructions } = routine;
   return [
     ...fieldLines([
       ["routine", routine["name"]],
@@ -169,7 +169,7 @@ function linesOf(routine: Item): string[] {
       ["description", routine["description"]],
       ["project", routine["project_id"]],
       ["when", scheduleText(schedule, timezone)],
-      ["not", (blackouts as Item[]).map(blackoutText).join("; ")],
+      ["not", itemsIn(routine, "blackouts").map(blackoutText).join("; ")],
       ["next", enabled ? next_run_at : "off"],
       ["blocked", blocked?.message],
       ["last", routine["last_run_at"]],

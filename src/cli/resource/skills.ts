@@ -1,7 +1,7 @@
 /** `skep skills`: instructions that agents load when they fit. */
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, Item, Resource, Verb } from "./resource.ts";
+import { type Call, type Item, itemsIn, type Resource, type Verb } from "./resource.ts";
 import { assertMeant, bodyOf, listOf, YES } from "./words.ts";
 
 /** An agent's own skill is under its agent, and may have the same name as a shared one. */
@@ -29,7 +29,7 @@ export const skills: Resource = {
   filters: [{ flags: "--agent <agent>", about: "what this agent sees", query: "agent_id" }],
   empty: "No skills. Add one: skep skills add NAME --description TEXT --content FILE",
   async show(skill) {
-    const problems = (skill["problems"] as Item[]).map(({ line, column, message }) => `${line}:${column}  ${message}`);
+    const problems = itemsIn(skill, "problems").map(({ line, column, message }) => `${line}:${column}  ${message}`);
     return [
       ...fieldLines([
         ["skill", nameOf(skill)],

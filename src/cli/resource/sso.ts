@@ -1,7 +1,7 @@
 /** `skep sso`: providers that users sign on through. */
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import { type Call, type Flags, type Item, itemsIn, type OptionSpec, type Resource, type Verb } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf } from "./words.ts";
 
 const OPTIONS: OptionSpec[] = [
@@ -55,7 +55,7 @@ export const sso: Resource = {
       async run({ client, item }) {
         const { slug, issuer, client_id, scopes } = item;
         const tried = await client.call<Item>("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
-        const lines = (tried["findings"] as Item[]).flatMap(({ verdict, check, detail, remedy }) => [
+        const lines = itemsIn(tried, "findings").flatMap(({ verdict, check, detail, remedy }) => [
           `${String(verdict).padEnd(5)} ${check}: ${detail}`,
           ...(remedy ? [`      ${remedy}`] : []),
         ]);

@@ -1,8 +1,10 @@
 /** `skep tasks import`: many tasks out of a file. */
+
 import { Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { readText } from "../read-input.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, Item } from "./resource.ts";
+import { type Answer, type Call, type Item, itemsIn } from "./resource.ts";
 
 /** The value of a JSON or YAML file. @throws Problem 422 naming the file. */
 export async function readData(file: string): Promise<unknown> {
@@ -22,7 +24,7 @@ export async function readData(file: string): Promise<unknown> {
 /** @throws Problem 422 for a file without tasks in it. */
 export async function importTasks({ client, path, args: [file], flags }: Call): Promise<Answer> {
   const data = await readData(file!);
-  const tasks = Array.isArray(data) ? data : (data as { tasks?: unknown } | null)?.tasks;
+  const tasks = Array.isArray(data) ? data : membersOf(data)["tasks"];
   if (!Array.isArray(tasks))
     throw new Problem(422, "unreadable", 'The file has no list of tasks. Write [{"title": "…"}, …].');
   const started = await client.call<Item>("POST", `${path}/import`, { tasks });
@@ -30,11 +32,12 @@ export async function importTasks({ client, path, args: [file], flags }: Call): 
   const job = await jobEnded(client, started);
   if (job["state"] !== "succeeded")
     return { json: job, text: `The import ended: ${job["error"]?.message ?? job["state"]}`, code: 1 };
-  const { created, refused, refused_count } = job["result"] as Item;
+  const result: Item = job["result"];
+  const { created, refused_count } = result;
   const text = [
     `${created} tasks are on the board.`,
     ...(refused_count === 0 ? [] : [`${refused_count} were refused:`]),
-    ...(refused as Item[]).map(({ title, message }) => `  ${title}: ${message}`),
+    ...itemsIn(result, "refused").map(({ title, message }) => `  ${title}: ${message}`),
   ];
   return { json: job, text, ...(refused_count === 0 ? {} : { code: 1 }) };
 }

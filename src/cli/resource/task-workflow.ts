@@ -1,7 +1,9 @@
 /** `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and what they mean for one task. */
+
 import { Problem } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { Answer, Call, Item, Verb } from "./resource.ts";
+import { type Answer, type Call, type Item, itemsIn, type Verb } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
 const FILE = { name: "[file]", about: "JSON or YAML with the new ones; - for standard input" };
@@ -15,7 +17,7 @@ export const policyVerb: Verb = {
   options: [{ flags: "--wait-for-merge <yes|no>", about: "whether a task is done only when its work is merged" }],
   async run({ client, path, args: [file], flags }) {
     const address = `${projectPath(path)}/workflow-policy`;
-    const data = file === undefined ? {} : ((await readData(file)) as Item);
+    const data = file === undefined ? {} : membersOf(await readData(file));
     const body = { ...data, ...waitOf(flags["waitForMerge"]) };
     const policy = await client.call<Item>(Object.keys(body).length > 0 ? "PUT" : "GET", address, optional(body));
     return { json: policy, text: policyLines(policy) };
@@ -58,7 +60,7 @@ export const columnsVerb: Verb = {
     if (file !== undefined && flags["standard"])
       throw new Problem(422, "bad_usage", "Give a file, or --standard, not both.");
     const data = file === undefined ? undefined : await readData(file);
-    const columns = Array.isArray(data) ? data : (data as Item | undefined)?.["columns"];
+    const columns = Array.isArray(data) ? data : membersOf(data)["columns"];
     if (file !== undefined && !Array.isArray(columns))
       throw new Problem(422, "unreadable", 'The file has no columns. Write [{"id", "name", "statuses"}, …].');
     const isChange = columns !== undefined || flags["standard"];
@@ -81,7 +83,7 @@ export const columnsVerb: Verb = {
 export async function planOf({ client, path, flags }: Call): Promise<Answer> {
   const body = flags["type"] === undefined ? {} : { work_type: flags["type"] };
   const plan = await client.call<Item>("POST", `${path}/resolve-workflow`, body);
-  const stages = plan["stages"] as Item[];
+  const stages = itemsIn(plan, "stages");
   const text = [
     ...fieldLines([
       ["kind of work", plan["work_type"]],

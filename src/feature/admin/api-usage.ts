@@ -38,8 +38,12 @@ export interface ApiUsageCounts {
 }
 
 const FLUSH_MS = 10_000;
-/** Distinct counters kept in memory; beyond that they are written immediately. */
-const MAX_COUNTERS = 5_000;
+/** Distinct counters kept in memory; beyond that they are written immediately. To write them takes some milliseconds. */
+const MAX_COUNTERS = 1_000;
+const ADD = `INSERT INTO api_usage (day, method, route, status, caller, requests, total_ms, max_ms)
+  VALUES (@day, @method, @route, @status, @caller, @requests, @total_ms, @max_ms)
+  ON CONFLICT (day, method, route, status, caller) DO UPDATE SET requests = requests + excluded.requests,
+    total_ms = total_ms + excluded.total_ms, max_ms = max(max_ms, excluded.max_ms)`;
 const DAY_MS = 24 * 3_600_000;
 const GROUPS = 500;
 const METHODS = new Set(["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]);
@@ -54,8 +58,9 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
   function flush(): void {
     if (counters.size === 0 || !store.sqlite.open) return;
     const rows = [...counters.values()];
+    const add = store.statement(ADD);
     store.write(() => {
-      for (const row of rows) db.insert(table).values(row).onConflictDoUpdate({ target: KEY, set: ADDED }).run();
+      for (const row of rows) add.run(row);
     });
     counters = new Map();
   }
@@ -142,12 +147,6 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
 }
 
 type Column = typeof table.method | typeof table.route | typeof table.status | typeof table.caller;
-const KEY = [table.day, table.method, table.route, table.status, table.caller];
-const ADDED = {
-  requests: sql`requests + excluded.requests`,
-  total_ms: sql`total_ms + excluded.total_ms`,
-  max_ms: sql`max(max_ms, excluded.max_ms)`,
-};
 const NOTHING = { requests: 0, errors: 0, refused: 0, average_ms: 0, max_ms: 0 };
 const SUMS = {
   requests: sql<number>`coalesce(sum(${table.requests}), 0)`,

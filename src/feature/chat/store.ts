@@ -6,18 +6,8 @@ import { sessions } from "../../store/tables/sessions.ts";
 import type { SessionRow } from "../sessions/service.ts";
 
 const SHOWN = [
-  ...([
-    "id",
-    "agent_id",
-    "project_id",
-    "title",
-    "wanted_model",
-    "status",
-    "message_count",
-    "tokens",
-    "context_tokens",
-  ] as const),
-  ...(["spent_nano", "created_at", "last_activity_at", "ended_at"] as const),
+  ...(["id", "agent_id", "project_id", "title", "wanted_model", "status", "message_count"] as const),
+  ...(["tokens", "context_tokens", "spent_nano", "created_at", "last_activity_at", "ended_at"] as const),
 ];
 /** What a chat in a list is shown from. */
 export type ChatRow = Pick<SessionRow, (typeof SHOWN)[number]>;

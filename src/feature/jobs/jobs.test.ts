@@ -22,6 +22,7 @@ type Work = (payload: Payload, job: RunningJob) => Promise<Record<string, unknow
 let folder: string;
 let store: Store;
 let jobs: Jobs;
+let die: () => void;
 let stop: () => Promise<void>;
 const masking = createMasking();
 let events: SkepEvent[];
@@ -62,15 +63,19 @@ function open(options: JobOptions<Payload> = {}): void {
   jobs.register(kind);
   jobs.start();
   clockwork.start();
+  die = () => {
+    clockwork.stop();
+    store.close();
+  };
   stop = async () => {
     clockwork.stop();
     await jobs.stop();
     store.close();
   };
 }
-/** The process dies: nothing in it writes any more. */
+/** The process dies: nothing in it wakes or writes any more. */
 function crash(options?: JobOptions<Payload>): void {
-  store.close();
+  die();
   open(options);
 }
 beforeEach(() => {

@@ -1,5 +1,7 @@
 /** Tools made from the API's own document: what a tool takes, and the request that its arguments make. */
+
 import { invalid } from "../../core/errors.ts";
+import { membersOf } from "../../core/is-object.ts";
 import type { InnerRequest } from "../../http/inner-call.ts";
 import type { Operation } from "./operations.ts";
 
@@ -22,7 +24,7 @@ interface Found {
 
 /** @throws Error when the document has no such operation: a table that is out of date. */
 export function apiTools(document: Json, operations: readonly Operation[]): ApiTool[] {
-  const schemas = ((document["components"] as Json | undefined)?.["schemas"] ?? {}) as Json;
+  const schemas = membersOf(membersOf(document["components"])["schemas"]);
   const found = operationsOf(document, schemas);
   return operations.map((operation) => {
     const one = found.get(operation.operationId);
@@ -38,7 +40,7 @@ function operationsOf(document: Json, schemas: Json): Map<string, Found> {
       const one = given as { operationId?: string; parameters?: Found["parameters"]; requestBody?: { content?: Json } };
       if (!one.operationId) continue;
       const content = one.requestBody?.content?.["application/json"] as { schema?: Json } | undefined;
-      const body = content?.schema && (inlined(content.schema, schemas) as Json);
+      const body = content?.schema && membersOf(inlined(content.schema, schemas));
       found.set(one.operationId, { method: method.toUpperCase(), path, parameters: one.parameters ?? [], body });
     }
   return found;
@@ -50,8 +52,8 @@ const DEPTH = 12;
 function inlined(value: unknown, schemas: Json, depth = 0): unknown {
   if (typeof value !== "object" || value === null || depth > DEPTH) return value;
   if (Array.isArray(value)) return value.map((one) => inlined(one, schemas, depth + 1));
-  const { $ref } = value as { $ref?: string };
-  const name = $ref?.replace("#/components/schemas/", "");
+  const { $ref } = membersOf(value);
+  const name = typeof $ref === "string" ? $ref.replace("#/components/schemas/", "") : undefined;
   if (name !== undefined) return inlined(schemas[name] ?? {}, schemas, depth + 1);
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inlined(one, schemas, depth + 1)]));
 }
@@ -62,14 +64,14 @@ function toolOf(operation: Operation, { method, path, parameters, body }: Found,
   const kept = parameters.filter(
     ({ in: where, name }) => where === "path" || (where === "query" && !without.includes(name)),
   );
-  const members = Object.entries((body?.["properties"] ?? {}) as Json).filter(([name]) => !without.includes(name));
+  const members = Object.entries(membersOf(body?.["properties"])).filter(([name]) => !without.includes(name));
   const properties = Object.fromEntries([
     ...kept.map(({ name, schema, description }) => [
       nameOf(name),
-      { ...(description === undefined ? {} : { description }), ...(inlined(schema, schemas) as Json) },
+      { ...(description === undefined ? {} : { description }), ...membersOf(inlined(schema, schemas)) },
     ]),
     ...members,
-  ]) as Json;
+  ]);
   const required = [
     ...kept.filter((one) => one.required).map(({ name }) => nameOf(name)),
     ...((body?.["required"] ?? []) as string[]),

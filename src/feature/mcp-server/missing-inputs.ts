@@ -2,8 +2,10 @@
  * A pipeline wants inputs that the model did not give: a person is asked for them, if the client can ask. What goes to
  * the client and comes back is signed, bound to the user and the tool, and worth ten minutes.
  */
+
 import { createHash, hkdfSync } from "node:crypto";
 import type * as Library from "@modelcontextprotocol/server";
+import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { ToolAnswer } from "./server.ts";
 
@@ -37,7 +39,7 @@ export function createMissingInputs(secret: () => Uint8Array) {
           if (state?.tool !== "start_run" || state.args !== digestOf(args))
             throw new library.ProtocolError(library.INVALID_PARAMS, "These inputs answer another question.");
           const texts = Object.entries(given).map(([name, value]) => [name, String(value)]);
-          return { ...args, inputs: { ...((args["inputs"] as object) ?? {}), ...Object.fromEntries(texts) } };
+          return { ...args, inputs: { ...membersOf(args["inputs"]), ...Object.fromEntries(texts) } };
         },
         /** What to ask a person; undefined where nothing is missing, or the client cannot ask. */
         async question({ missing }: ToolAnswer, args: Record<string, unknown>, ctx: Library.ServerContext) {
@@ -64,9 +66,7 @@ const digestOf = (args: object): string => createHash("sha256").update(JSON.stri
 
 /** A client of the newer revision says with each request whether it can ask its person, an older one when it begins. */
 function canAsk(library: typeof Library, server: () => Library.Server, { mcpReq }: Library.ServerContext): boolean {
-  const envelope = mcpReq.envelope as Record<string, unknown> | undefined;
-  const capabilities = (envelope?.[library.CLIENT_CAPABILITIES_META_KEY] ?? server().getClientCapabilities()) as
-    | { elicitation?: object }
-    | undefined;
-  return capabilities?.elicitation !== undefined;
+  const envelope = membersOf(mcpReq.envelope);
+  const capabilities = envelope[library.CLIENT_CAPABILITIES_META_KEY] ?? server().getClientCapabilities();
+  return membersOf(capabilities)["elicitation"] !== undefined;
 }

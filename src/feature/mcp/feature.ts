@@ -80,7 +80,7 @@ export const mcp = defineFeature(
       service,
       routes: () => mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
       tools: mcpTools(connections, deps.text),
-      counts: () => ({ mcp_servers: rows.all().length, mcp_tools: connections.tools().length }),
+      counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {
         await sweepServerProcesses(instanceId);
         if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});

@@ -3,11 +3,13 @@
  * MCP registry. Only reads: nothing is started, and the servers are registered switched off.
  */
 import { createHash } from "node:crypto";
+import { Value } from "@sinclair/typebox/value";
 import { invalidField } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { McpCreate } from "./model.ts";
-import { RESERVED_IDS } from "./model.ts";
+import { fieldName } from "../../http/problem.ts";
+import { wrongWords } from "../../http/schema-words.ts";
+import { McpCreate, RESERVED_IDS } from "./model.ts";
 
 export interface ReadServer {
   /** Its name in the file. */
@@ -40,10 +42,14 @@ export function readConfig(config: Json, image: string | undefined): ReadServer[
 class LeftOut extends Error {}
 
 function attempt(name: string, read: () => McpCreate): ReadServer {
+  const shown = name.slice(0, LIMITS.nameCharacters);
   try {
-    return { name, server: read() };
+    const server = read();
+    const wrong = Value.Errors(McpCreate, server).First();
+    if (wrong) throw new LeftOut(`${fieldName("body", wrong.path)} ${wrongWords(wrong)}.`);
+    return { name: shown, server };
   } catch (error) {
-    if (error instanceof LeftOut) return { name, reason: error.message };
+    if (error instanceof LeftOut) return { name: shown, reason: error.message };
     throw error;
   }
 }

@@ -16,6 +16,7 @@ export type ServerStatus = Static<typeof ServerStatus>;
 const Text = (maxLength: number) => t.String({ maxLength });
 const Values = (about: string) =>
   t.Record(t.String({ minLength: 1, maxLength: 256 }), Text(LIMITS.secretValueBytes), {
+    maxProperties: 200,
     description: `${about} \`\${secret:NAME}\` stands for a stored secret. Values are answered masked; a value sent back as it was answered stays as it is.`,
   });
 

@@ -138,6 +138,18 @@ describe("a file of tool servers", () => {
     expect(await find("boxed")).toMatchObject({ image: "ghcr.io/x/y:1", command: null, args: ["stdio"] });
     expect(await find("web")).toMatchObject({ transport: "sse", url: "https://web.example.test/sse" });
     expect((await call<Imported>("POST", "/import", { config })).body.left_out).toHaveLength(6);
+    const long = "x".repeat(300_000);
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`A${at}`, "v"]));
+    const large = { [long]: { command: "a" }, b: { command: long }, c: { command: "a", env: many } };
+    const { body: none } = await call<Imported>("POST", "/import", { config: { mcpServers: large } });
+    expect([none.created, none.left_out.map(({ name, reason }) => `${name.length} ${reason}`)]).toEqual([
+      [],
+      [
+        expect.stringMatching(/^256 name must be text of at most 256/),
+        expect.stringMatching(/^1 command must be text of at most 4096/),
+        expect.stringMatching(/^1 env /),
+      ],
+    ]);
   });
 
   test("of the registry becomes a server with names of secrets to store", async () => {

@@ -129,8 +129,7 @@ export function createMcp(deps: McpDeps) {
     const row = merged(empty, input);
     return store.write((tx) => {
       if (rows.find(id)) throw conflict("A tool server with this id exists. Update it, or delete it first.");
-      if (rows.all().length >= LIMITS.mcpServers)
-        throw conflict(`There are ${LIMITS.mcpServers} tool servers already.`);
+      if (rows.count() >= LIMITS.mcpServers) throw conflict(`There are ${LIMITS.mcpServers} tool servers already.`);
       rows.insert(row);
       record("created", caller, id, { transport: row.transport });
       tx.after(() => connections.sync(id));
@@ -226,14 +225,17 @@ export function createMcp(deps: McpDeps) {
     },
     import({ config, image }: ImportBody, caller: Caller): Imported {
       const result: Imported = { created: [], left_out: [] };
-      for (const { name, server, reason } of readConfig(config, image)) {
-        try {
-          if (server) result.created.push(create(server, caller));
-          else result.left_out.push({ name, reason: reason ?? "" });
-        } catch (error) {
-          result.left_out.push({ name, reason: reasonOf(error) });
+      const servers = readConfig(config, image);
+      store.write(() => {
+        for (const { name, server, reason } of servers) {
+          try {
+            if (server) result.created.push(create(server, caller));
+            else result.left_out.push({ name, reason: reason ?? "" });
+          } catch (error) {
+            result.left_out.push({ name, reason: reasonOf(error) });
+          }
         }
-      }
+      });
       return result;
     },
     /** Servers that are switched on, as `mcpServers`. Values in plain text for the engine's token alone, and audited. */

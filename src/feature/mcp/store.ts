@@ -1,5 +1,5 @@
 /** Rows of tool servers and of their tools. The tools of a server's first list are approved; new and changed ones wait. */
-import { and, asc, eq, inArray, isNull } from "drizzle-orm";
+import { and, asc, count, eq, inArray, isNull } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { mcpServers, mcpTools } from "../../store/tables/mcp.ts";
@@ -32,6 +32,7 @@ export function createMcpRows(store: Store, clock: Clock) {
           .all(),
         ({ server_id }) => server_id,
       ),
+    count: (): number => db.select({ servers: count() }).from(mcpServers).get()?.servers ?? 0,
     all: (): ServerRow[] => db.select().from(mcpServers).orderBy(asc(mcpServers.id)).all(),
     insert: (row: ServerRow) => void store.write(() => db.insert(mcpServers).values(row).run()),
     update(id: string, fields: Partial<ServerRow>): void {

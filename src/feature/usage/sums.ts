@@ -79,7 +79,10 @@ interface Source {
   values: string[];
 }
 
-const columnsOf = (filter: CallFilter): [column: string, value: string | undefined][] => [
+/** A column or a condition, and its value where one was asked for. */
+type Bound = [sql: string, value: string | undefined];
+
+const columnsOf = (filter: CallFilter): Bound[] => [
   ["user_id", filter.userId],
   ["agent_id", filter.agentId],
   ["provider", filter.provider],
@@ -88,28 +91,31 @@ const columnsOf = (filter: CallFilter): [column: string, value: string | undefin
   ["session_id", filter.sessionId],
 ];
 
+const isGiven = (bound: Bound): bound is [string, string] => bound[1] !== undefined;
+
 /** Rows of a table between two of its times. */
 function select(from: "llm_calls" | "usage_days" | "usage_hours", filter: CallFilter, between: Between): Source {
   const time = { llm_calls: "created_at", usage_days: "day", usage_hours: "hour" }[from];
   const counted = COLUMNS.map((name) => (from === "llm_calls" ? `${COUNTED[name]} AS ${name}` : name));
   const user = `coalesce(user_id, '${NOBODY}') AS user_id`;
   const keys = from === "usage_hours" ? [] : ["agent_id", "provider", "model", user];
-  const given = columnsOf(filter).filter(([, value]) => value !== undefined) as [string, string][];
-  const bounds = [
+  const given = columnsOf(filter).filter(isGiven);
+  const bounds: Bound[] = [
     [`${time} >= ?`, between.from],
     [`${time} < ?`, between.to],
-  ].filter(([, value]) => value !== undefined) as [string, string][];
+  ];
+  const within = bounds.filter(isGiven);
   // One run or session has few calls: make SQLite use its index.
   const few = filter.runId !== undefined || filter.sessionId !== undefined;
   const plain = (column: string) => !few || column === "run_id" || column === "session_id";
   const where = [
     ...given.map(([column]) => `${plain(column) ? "" : "+"}${column} = ?`),
-    ...bounds.map(([condition]) => condition),
+    ...within.map(([condition]) => condition),
   ];
   if (filter.errors) where.push("error_code IS NOT NULL");
   return {
     sql: `SELECT ${[`${time} AS at`, ...keys, ...counted].join()} FROM ${from} WHERE ${where.join(" AND ") || "1"}`,
-    values: [...given.map(([, value]) => value), ...bounds.map(([, value]) => value)],
+    values: [...given.map(([, value]) => value), ...within.map(([, value]) => value)],
   };
 }
 

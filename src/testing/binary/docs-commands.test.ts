@@ -244,7 +244,7 @@ async function requestOf(path: string, said: string, server: TestServer): Promis
   let request = said
     .replace(/https?:\/\/(skep\.example\.org|127\.0\.0\.1:8000)|\$URL/, server.url)
     .replace(' -H "Authorization: Bearer $TOKEN"', "")
-    .replace("curl ", "curl -sS --fail-with-body --max-time 30 ");
+    .replace("curl ", "curl -sS --fail-with-body --max-time 240 ");
   if (request.includes("$ID")) request = request.replace("$ID", await indexed(server));
   if (request.includes("<att>")) {
     const form = new FormData();
@@ -267,7 +267,7 @@ async function requestOf(path: string, said: string, server: TestServer): Promis
     request = request.replace("run_…", id);
   }
   // A stream of everything has no end: it answers, and is left.
-  if (/stream\?kinds=/.test(request)) request = `${request.replace("--max-time 30", "--max-time 1")} || test $? = 28`;
+  if (/stream\?kinds=/.test(request)) request = `${request.replace("--max-time 240", "--max-time 1")} || test $? = 28`;
   return path === "docs/tasks.md" ? request.replace("<id>", await indexed(server)) : request;
 }
 

@@ -179,9 +179,11 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByText(/^\$\d/).first().waitFor();
     await page.getByRole("link", { name: "Set budgets" }).click();
     await page.getByLabel("Everybody, a month, USD").fill("20");
+    await page.getByLabel("Each run, USD").fill("5");
     await press(page, "Save");
     await goTo(page, "Usage");
     await page.getByText("of $20").first().waitFor();
+    await page.getByText("at most $5").waitFor();
   }
 
   async function symbol(page: Page): Promise<void> {

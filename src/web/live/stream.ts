@@ -1,7 +1,8 @@
 /**
  * The browser's event stream. One of all open pages holds the connection and passes its events on to the others; when it
  * is closed or has been hidden for a minute, another takes over from its last event. A browser gives a
- * page few connections to a server, and each page needs one for its questions.
+ * page few connections to a server, and each page needs one for its questions. It carries all events: with a `focus` it
+ * would have to be opened again whenever one of the pages shows another run.
  *
  * Pages elect by a lock where the browser has locks (on https and on this machine); elsewhere each visible page has a
  * connection of its own.

@@ -16,10 +16,14 @@ import { Broken } from "./broken.tsx";
 import { Frame } from "./frame.tsx";
 import { Session, useAdmin } from "./session.tsx";
 
+const SITE = BASE.replace(/\/$/, "");
+/** `?tab=x` is another view of the page that is open. The router puts the site's path before it, which is the home page. */
+const onThisPage = (address: string) => (address.startsWith(`${SITE}?`) ? address.slice(SITE.length) : address);
+
 export function App() {
   return (
     <QueryClientProvider client={queries}>
-      <Router base={BASE.replace(/\/$/, "")}>
+      <Router base={SITE} hrefs={onThisPage} aroundNav={(go, to, options) => go(onThisPage(to), options)}>
         <Gate />
         <Notices />
       </Router>

@@ -60,7 +60,7 @@ export function Frame({ children }: { children: ReactNode }) {
         className="m-0 h-dvh max-h-none w-72 max-w-[85vw] border-r border-line bg-sunken p-0 md:hidden"
         // Closing gives the focus back to its button; the page that a link leads to takes it after that.
         onClick={({ target }) => {
-          if (target === drawer.current || (target as Element).closest("a")) drawer.current?.close();
+          if (target === drawer.current || (target instanceof Element && target.closest("a"))) drawer.current?.close();
         }}
       >
         <div className="flex h-full flex-col">

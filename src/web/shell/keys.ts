@@ -29,7 +29,7 @@ const inField = (target: EventTarget | null): boolean =>
 
 function moveRow(step: number): void {
   const rows = [...document.querySelectorAll<HTMLElement>("main [data-row]")];
-  const at = rows.indexOf(document.activeElement as HTMLElement);
+  const at = document.activeElement instanceof HTMLElement ? rows.indexOf(document.activeElement) : -1;
   const row = rows[at < 0 ? (step > 0 ? 0 : rows.length - 1) : at + step];
   row?.focus();
   row?.scrollIntoView({ block: "nearest" });
@@ -60,7 +60,8 @@ export function useKeys(handlers: Handlers): void {
         event.preventDefault();
         return now.current.palette();
       }
-      if (event.key === "Escape" && inField(event.target)) return (event.target as HTMLElement).blur();
+      if (event.key === "Escape" && event.target instanceof HTMLElement && inField(event.target))
+        return event.target.blur();
       if (event.metaKey || event.ctrlKey || event.altKey || inField(event.target) || !keysOn()) return;
       if (document.querySelector("dialog[open]")) return;
       const page = Date.now() - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);

@@ -1,5 +1,6 @@
 /** Fields of forms: a label, a hint, an error below it. */
 import {
+  type ChangeEvent,
   createContext,
   type InputHTMLAttributes,
   type ReactNode,
@@ -62,9 +63,19 @@ export const TextArea = ({ className = "", ...rest }: TextareaHTMLAttributes<HTM
   <textarea rows={4} {...useNaming()} {...rest} className={`${BOX} py-1.5 max-sm:min-h-11 ${className}`} />
 );
 
-export const Select = ({ className = "", ...rest }: SelectHTMLAttributes<HTMLSelectElement>) => (
-  <select {...useNaming()} {...rest} className={`${BOX} h-9 max-sm:h-11 pr-7 ${className}`} />
-);
+interface SelectProps<Word extends string> extends Omit<SelectHTMLAttributes<HTMLSelectElement>, "value"> {
+  value?: Word | undefined;
+  /** The options' values are the words of this type. */
+  onPick?: (word: Word) => void;
+  /** Drawn without the box of a form's field. */
+  bare?: boolean;
+}
+
+export function Select<Word extends string>({ className = "", onPick, bare, ...rest }: SelectProps<Word>) {
+  const pick = onPick && { onChange: (event: ChangeEvent<HTMLSelectElement>) => onPick(event.target.value as Word) };
+  const look = bare ? className : `${BOX} h-9 max-sm:h-11 pr-7 ${className}`;
+  return <select {...useNaming()} {...rest} {...pick} className={look} />;
+}
 
 export function Check({
   label,

@@ -13,6 +13,8 @@ export interface Fields {
   /** Undefined when it is left empty. */
   number(name: string): number | undefined;
   checked(name: string): boolean;
+  /** The chosen option of a select, whose options the page wrote itself; the API refuses any other. */
+  choice<Word extends string>(name: string): Word;
 }
 
 export function fieldsOf(form: HTMLFormElement): Fields {
@@ -23,6 +25,7 @@ export function fieldsOf(form: HTMLFormElement): Fields {
     text: (name) => raw(name).trim(),
     number: (name) => (raw(name).trim() === "" ? undefined : Number(raw(name))),
     checked: (name) => data.get(name) !== null,
+    choice: <Word extends string>(name: string) => raw(name) as Word,
   };
 }
 

@@ -55,5 +55,11 @@ export function bytes(value: number): string {
 /** The part of an id that tells it apart: `run_01jx…k3f9` → `k3f9`. */
 export const shortId = (id: string): string => id.slice(-6);
 
+/** A field's name for people: `mcp_servers` is "MCP servers". */
+export function sentence(field: string): string {
+  const words = field.replaceAll("_", " ").replace(/\bmcp\b/, "MCP");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 export const plural = (many: number, one: string, more = `${one}s`): string =>
   `${many.toLocaleString("en-US")} ${many === 1 ? one : more}`;

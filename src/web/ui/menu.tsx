@@ -38,7 +38,7 @@ export function Menu({ trigger, items }: { trigger: ReactElement<TriggerProps>; 
   };
   const move = (event: KeyboardEvent) => {
     const all = [...(menu.current?.querySelectorAll<HTMLElement>("[role=menuitem]:not(:disabled)") ?? [])];
-    const at = all.indexOf(document.activeElement as HTMLElement);
+    const at = document.activeElement instanceof HTMLElement ? all.indexOf(document.activeElement) : -1;
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
     if (event.key === "Tab" || event.key === "Escape") return close();
     if (next === undefined) return;

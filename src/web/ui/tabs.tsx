@@ -2,7 +2,11 @@
 import { Link, useSearchParams } from "wouter";
 
 /** A query parameter of the address, as state. An empty value removes it. */
-export function useParam(name: string, fallback = ""): [string, (value: string) => void] {
+/** @typeParam Word what the page offers; an address may hold anything, which the API refuses. */
+export function useParam<Word extends string = string>(
+  name: string,
+  fallback: NoInfer<Word> | "" = "",
+): [Word | "", (value: string) => void] {
   const [params, setParams] = useSearchParams();
   const set = (value: string) =>
     setParams(
@@ -14,7 +18,7 @@ export function useParam(name: string, fallback = ""): [string, (value: string) 
       },
       { replace: true },
     );
-  return [params.get(name) ?? fallback, set];
+  return [(params.get(name) ?? fallback) as Word | "", set];
 }
 
 export interface Tab {

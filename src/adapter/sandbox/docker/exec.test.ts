@@ -1,5 +1,6 @@
 /** Commands in real containers. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { busyFactor, msWhenBusy } from "../../../testing/busy-machine.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -19,8 +20,8 @@ describe.skipIf(!docker)("commands in a container", () => {
 
   const sh = (script: string, changes: Partial<typeof EXEC> = {}) =>
     sandbox.exec(["sh", "-c", script], { ...EXEC, ...changes });
-  /** A second, or what six bare commands take where the machine is so busy that those take longer. */
-  const killLimitMs = async () => Math.max(3_000, 12 * (await sh("true")).durationMs);
+  /** Three seconds, or what a dozen bare commands take where the machine is so busy that those take longer. */
+  const killLimitMs = async () => Math.max(msWhenBusy(3_000), 12 * (await sh("true")).durationMs);
   /** Command lines of what runs in the container, the looking itself left out. */
   const processes = async () => {
     const { output } = await sh("ps -o args | tail -n +2");
@@ -99,7 +100,7 @@ describe.skipIf(!docker)("commands in a container", () => {
   });
 
   test("an abort does the same, also one that comes while the command starts, and other commands continue", async () => {
-    const other = sh("sleep 4; echo survived");
+    const other = sh("sleep 4; echo survived").catch((error) => error);
     for (const delayMs of [0, 5, 30, 400]) {
       const limitMs = await killLimitMs();
       const stop = new AbortController();
@@ -111,7 +112,10 @@ describe.skipIf(!docker)("commands in a container", () => {
       expect(performance.now() - at).toBeLessThan(limitMs);
       expect((await processes()).filter((line) => line.includes("sleep 31"))).toEqual([]);
     }
-    expect(await other).toMatchObject({ exitCode: 0, output: "survived\n" });
+    const survivor = await other;
+    // Where a kill takes longer than its patience the whole container is started again, on purpose.
+    if (survivor.code === "sandbox_lost") expect(busyFactor()).toBeGreaterThan(3);
+    else expect(survivor).toMatchObject({ exitCode: 0, output: "survived\n" });
     expect(await sh("true", { signal: AbortSignal.abort() })).toMatchObject({ aborted: true, exitCode: null });
   });
 

@@ -100,8 +100,8 @@ function AddKey({ onClose }: { onClose(): void }) {
         action={action}
         word="Make it"
         onCancel={onClose}
-        submit={async ({ text }) => {
-          const scope = text("scope") as "" | "read" | "runs" | "write" | "admin";
+        submit={async ({ choice, text }) => {
+          const scope = choice<"" | "read" | "runs" | "write" | "admin">("scope");
           const until = text("expires_at");
           const body: Schemas["CreateApiKeyBody"] = {
             name: text("name"),

@@ -70,13 +70,13 @@ const timeOf = (at: string): string => new Date(at).toLocaleTimeString(undefined
 
 function Timeline() {
   const [agent, setAgent] = useParam("agent");
-  const [kind, setKind] = useParam("kind");
+  const [kind, setKind] = useParam<Happening["kind"]>("kind");
   const agents = api.useQuery("get", "/v1/agents", many);
   const query = usePages("/v1/lifecycle/timeline", {
     query: {
       limit: 50,
       ...(agent ? { agent_id: agent } : {}),
-      ...(kind ? { kind: kind as Happening["kind"] } : {}),
+      ...(kind ? { kind } : {}),
     },
   });
   const days = [...Map.groupBy(query.rows, ({ at }) => dayOf(at))];

@@ -27,15 +27,15 @@ const NUMBERS = [
   ["budget_usd_per_day", "Budget a day, USD", "Empty: no limit of its own.", "0.01"],
 ] as const;
 
-const bodyOf = ({ text, number, checked }: Fields): Body => ({
+const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   name: text("name") || null,
   emoji: text("emoji") || null,
   role: text("role") || null,
   description: text("description") || null,
   model: text("model") || null,
-  thinking_level: text("thinking_level") as Agent["config"]["thinking_level"],
+  thinking_level: choice<Agent["config"]["thinking_level"]>("thinking_level"),
   image: text("image") || null,
-  network: text("network") as Agent["config"]["network"],
+  network: choice<Agent["config"]["network"]>("network"),
   enabled: checked("enabled"),
   pulse_enabled: checked("pulse_enabled"),
   ...Object.fromEntries(NUMBERS.map(([name]) => [name, number(name) ?? null])),

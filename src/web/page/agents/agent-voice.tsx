@@ -62,12 +62,12 @@ function VoiceForm({ own }: { own: Own }) {
         <Form
           action={action}
           word="Save"
-          submit={async ({ text, number }) => {
+          submit={async ({ choice, text, number }) => {
             const body: Body = {
               ...{ enabled: SWITCH[text("enabled")] ?? null, voice_id: text("voice_id") || null },
               ...{ model: text("model") || null, speed: number("speed") ?? null },
-              provider: (text("provider") || null) as Own["provider"],
-              format: (text("format") || null) as Own["format"],
+              provider: choice<NonNullable<Own["provider"]>>("provider") || null,
+              format: choice<NonNullable<Own["format"]>>("format") || null,
             };
             await must(client.PUT("/v1/agents/{id}/tts-settings", { params: { path: { id: own.agent_id } }, body }));
             await refresh("/v1/agents");

@@ -32,11 +32,11 @@ export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
         action={action}
         word="Change"
         onCancel={onClose}
-        submit={async ({ text, checked }) => {
+        submit={async ({ choice, text, checked }) => {
           const ids = tasks.map(({ id }) => id).filter((id) => checked(id));
           const change: Change = {
             ...(text("status") ? { status: text("status") } : {}),
-            ...(text("priority") ? { priority: text("priority") as NonNullable<Change["priority"]> } : {}),
+            ...(text("priority") ? { priority: choice<NonNullable<Change["priority"]>>("priority") } : {}),
             ...(text("assigned_agent") ? { assigned_agent: text("assigned_agent") } : {}),
             ...(text("add_tags") ? { add_tags: words(text("add_tags")) } : {}),
             ...(text("remove_tags") ? { remove_tags: words(text("remove_tags")) } : {}),

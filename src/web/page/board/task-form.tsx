@@ -29,10 +29,13 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
         action={action}
         word={task ? "Save" : "Add"}
         onCancel={onClose}
-        submit={async ({ text, raw, number }) => {
+        submit={async ({ choice, text, raw, number }) => {
           const body = {
             ...{ title: text("title"), description: raw("description").trim() },
-            ...{ priority: text("priority") as Task["priority"], work_type: text("work_type") as Task["work_type"] },
+            ...{
+              priority: choice<Task["priority"]>("priority"),
+              work_type: choice<NonNullable<Task["work_type"]>>("work_type"),
+            },
             ...{ assigned_agent: text("assigned_agent") || null, estimate_hours: number("estimate_hours") ?? null },
             ...{ tags: wordsOf(text("tags")), depends_on: wordsOf(text("depends_on")) },
           } satisfies Body;

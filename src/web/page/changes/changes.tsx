@@ -123,7 +123,8 @@ function goTo(path: string): void {
 const here = () => document.activeElement?.closest<HTMLElement>("[data-file]");
 function step(by: number): void {
   const all = sections();
-  const at = all.indexOf(here() as HTMLElement);
+  const current = here();
+  const at = current ? all.indexOf(current) : -1;
   const next = all[at < 0 ? 0 : at + by];
   if (next) goTo(next.dataset["file"]!);
 }

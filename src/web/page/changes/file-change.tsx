@@ -80,7 +80,8 @@ function walkLines(event: KeyboardEvent<HTMLElement>): void {
   const by = { ArrowDown: 1, ArrowUp: -1 }[event.key];
   if (!by || event.target instanceof HTMLTextAreaElement) return;
   const lines = [...event.currentTarget.querySelectorAll<HTMLElement>("[data-comment]")];
-  const next = lines[lines.indexOf(event.target as HTMLElement) + by];
+  const at = event.target instanceof HTMLElement ? lines.indexOf(event.target) : -1;
+  const next = lines[at + by];
   if (!next) return;
   event.preventDefault();
   next.focus();

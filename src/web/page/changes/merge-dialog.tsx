@@ -53,7 +53,7 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
         }}
       >
         <Field label="How" hint={STRATEGIES.find(([id]) => id === strategy)?.[2]}>
-          <Select value={strategy} onChange={(event) => setStrategy(event.target.value as Strategy)}>
+          <Select value={strategy} onPick={setStrategy}>
             {STRATEGIES.map(([id, name]) => (
               <option key={id} value={id}>
                 {name}

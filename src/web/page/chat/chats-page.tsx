@@ -46,14 +46,14 @@ const STATES = [
 ];
 
 export default function ChatsPage() {
-  const [status, setStatus] = useParam("status");
+  const [status, setStatus] = useParam<"ended" | "all">("status");
   const [agent, setAgent] = useParam("agent");
   const [fresh, setFresh] = useParam("new");
   const agents = api.useQuery("get", "/v1/agents", many);
   const query = usePages("/v1/chat/sessions", {
     query: {
       limit: 50,
-      ...(status ? { status: status as "ended" | "all" } : {}),
+      ...(status ? { status } : {}),
       ...(agent ? { agent_id: agent } : {}),
     },
   });

@@ -3,6 +3,7 @@ import { ArrowUp, Paperclip, Square } from "lucide-react";
 import { type DragEvent, useEffect, useRef, useState } from "react";
 import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
+import { Select } from "../../ui/field.tsx";
 import { ProblemNote } from "../../ui/note.tsx";
 import { UploadList, useUploads } from "./uploads.tsx";
 
@@ -128,11 +129,12 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
             }}
           />
           {busy && (
-            <select
+            <Select
+              bare
               aria-label="When it is read"
               title={MODES.find(([id]) => id === mode)?.[2]}
               value={mode}
-              onChange={(event) => setMode(event.target.value as Mode)}
+              onPick={setMode}
               className="h-8 rounded-md border border-line bg-panel px-1.5 text-sm text-dim max-sm:h-11"
             >
               {MODES.map(([id, name]) => (
@@ -140,7 +142,7 @@ export function Composer({ busy, draft, setDraft, onSent, ...actions }: Props) {
                   {name}
                 </option>
               ))}
-            </select>
+            </Select>
           )}
           <span className="ml-auto" />
           {busy && (

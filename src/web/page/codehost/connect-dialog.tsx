@@ -50,7 +50,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
       }}
     >
       <Field label="Host" error={fieldError(action.error, "kind")}>
-        <Select value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
+        <Select value={kind} onPick={setKind}>
           <option value="github">GitHub</option>
           <option value="gitea">Gitea or Forgejo</option>
         </Select>

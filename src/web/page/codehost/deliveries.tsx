@@ -22,10 +22,10 @@ const STATES = [
 ];
 
 export function Deliveries() {
-  const [state, setState] = useParam("state");
+  const [state, setState] = useParam<Delivery["state"]>("state");
   const action = useAction();
   const query = usePages("/v1/codehost/deliveries", {
-    query: { limit: 50, ...(state ? { state: state as Delivery["state"] } : {}) },
+    query: { limit: 50, ...(state ? { state } : {}) },
   });
   const retry = (id: string) =>
     action.run(async () => {

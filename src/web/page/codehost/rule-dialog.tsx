@@ -35,12 +35,12 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
         action={action}
         word={rule ? "Save" : "Add"}
         onCancel={onClose}
-        submit={async ({ text, checked }) => {
+        submit={async ({ choice, text, checked }) => {
           const fields = {
             ...{ name: text("name"), event, pipeline_id: text("pipeline_id") },
             label: event.endsWith("_labeled") ? text("label") : null,
             command: event === "issue_comment" ? text("command") : null,
-            permission: text("permission") as Rule["permission"],
+            permission: choice<Rule["permission"]>("permission"),
             bots: text("bots")
               .split(/[\s,]+/)
               .filter(Boolean),
@@ -69,7 +69,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           />
         )}
         <Field label="When" error={about("event")}>
-          <Select value={event} onChange={(one) => setEvent(one.target.value as Event)}>
+          <Select value={event} onPick={setEvent}>
             {Object.entries(EVENTS).map(([id, word]) => (
               <option key={id} value={id}>
                 {word}

@@ -3,6 +3,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { sentence } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -15,6 +16,11 @@ const WORDS: Record<string, string> = {
   clone: "Clone of a repository",
   index: "Index of a code graph",
   pull_image: "Pull of an image",
+  fetch_project: "Fetch of a repository",
+  merge_run: "Merge of a run",
+  import_tasks: "Import of tasks",
+  ingest_document: "Reading of a document",
+  read_attachment: "Reading of an attachment",
 };
 
 export default function JobsPage() {
@@ -31,12 +37,17 @@ export default function JobsPage() {
     {
       title: "Work",
       className: "w-2/5 min-w-44",
-      cell: ({ kind, detail, subject, project_id }) => (
-        <TwoLines
-          first={`${WORDS[kind] ?? kind.replaceAll("_", " ")}${nameOf(project_id) ? `: ${nameOf(project_id)}` : ""}`}
-          second={detail ?? subject}
-        />
-      ),
+      cell: ({ kind, state, detail, subject, project_id }) => {
+        const project = nameOf(project_id);
+        // What a job that is done did last says nothing any more.
+        const last = state === "succeeded" ? null : detail;
+        return (
+          <TwoLines
+            first={`${WORDS[kind] ?? sentence(kind)}${project ? `: ${project}` : ""}`}
+            second={last ?? (subject === project ? undefined : subject)}
+          />
+        );
+      },
     },
     {
       title: "State",

@@ -86,13 +86,13 @@ function Vault({ agent }: { agent: string }) {
 }
 
 function Entries({ agent, add }: { agent: string; add(): void }) {
-  const [type, setType] = useParam("type");
+  const [type, setType] = useParam<Entry["type"]>("type");
   const [state, setState] = useParam("state");
   const query = usePages("/v1/memory/vaults/{agent_id}", {
     path: { agent_id: agent },
     query: {
       limit: 100,
-      ...(type ? { type: type as Entry["type"] } : {}),
+      ...(type ? { type } : {}),
       ...(state ? { unconfirmed: true } : {}),
     },
   });
@@ -194,9 +194,9 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
         action={action}
         word="Write it"
         onCancel={onClose}
-        submit={async ({ text, raw, checked }) => {
+        submit={async ({ choice, text, raw, checked }) => {
           const body = {
-            ...{ title: text("title"), content: raw("content"), type: text("type") as Entry["type"] },
+            ...{ title: text("title"), content: raw("content"), type: choice<Entry["type"]>("type") },
             ...{
               pinned: checked("pinned"),
               tags: text("tags")

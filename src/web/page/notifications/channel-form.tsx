@@ -62,7 +62,7 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
       <Form action={action} word={channel ? "Save" : "Add"} onCancel={onClose} submit={submit}>
         {!channel && (
           <Field label="Kind" error={about("kind")}>
-            <Select value={kind} onChange={(event) => setKind(event.target.value as Kind)}>
+            <Select value={kind} onPick={setKind}>
               {Object.entries(KINDS).map(([id, word]) => (
                 <option key={id} value={id}>
                   {word}

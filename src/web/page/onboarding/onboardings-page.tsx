@@ -46,10 +46,10 @@ const STATES = [
 ];
 
 export default function OnboardingsPage() {
-  const [status, setStatus] = useParam("status");
+  const [status, setStatus] = useParam<Item["status"]>("status");
   const [fresh, setFresh] = useParam("new");
   const query = usePages("/v1/onboarding/sessions", {
-    query: { limit: 50, ...(status ? { status: status as Item["status"] } : {}) },
+    query: { limit: 50, ...(status ? { status } : {}) },
   });
   const begin = (
     <Button kind="primary" icon={<Compass aria-hidden size={15} />} onClick={() => setFresh("1")}>

@@ -235,7 +235,7 @@ function StageRow({ stage, change, remove, shift, first, last }: RowProps) {
       <Select
         aria-label={`Whether ${name} is required`}
         value={disposition}
-        onChange={(event) => change({ ...stage, disposition: event.target.value as Stage["disposition"] })}
+        onPick={(disposition: Stage["disposition"]) => change({ ...stage, disposition })}
         className="w-32!"
       >
         <option value="required">Required</option>

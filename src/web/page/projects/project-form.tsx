@@ -10,14 +10,14 @@ import { PipelineField } from "../../ui/pickers.tsx";
 
 type Project = Schemas["Project"];
 
-const bodyOf = ({ text }: Fields) => ({
+const bodyOf = ({ choice, text }: Fields) => ({
   name: text("name"),
   description: text("description"),
   repository: text("repository") || null,
   default_branch: text("default_branch") || null,
   default_pipeline_id: text("default_pipeline_id") || null,
   check: text("check") || null,
-  fetch_before_run: text("fetch_before_run") as Project["fetch_before_run"],
+  fetch_before_run: choice<Project["fetch_before_run"]>("fetch_before_run"),
 });
 
 interface AddProps {
@@ -47,7 +47,7 @@ export function AddProject({ onClose, ...given }: AddProps) {
 export function EditProject({ project, onClose }: { project: Project; onClose(): void }) {
   const action = useAction();
   const submit = async (fields: Fields) => {
-    const body = { ...bodyOf(fields), status: fields.text("status") as Project["status"] };
+    const body = { ...bodyOf(fields), status: fields.choice<Project["status"]>("status") };
     await must(client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body }));
     await refresh("/v1/projects");
     onClose();

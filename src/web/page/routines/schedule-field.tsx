@@ -56,7 +56,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
   return (
     <>
       <Field label="When">
-        <Select value={times.kind} onChange={(event) => set({ kind: event.target.value as Times["kind"] })}>
+        <Select value={times.kind} onPick={(kind: Times["kind"]) => set({ kind })}>
           <option value="cron">At set times (cron)</option>
           <option value="every">Every N minutes</option>
         </Select>

@@ -11,7 +11,7 @@ function gist(input: unknown): string {
   if (typeof input !== "object" || input === null) return String(input ?? "");
   const record = input as Record<string, unknown>;
   for (const name of ["command", "path", "file_path", "pattern", "query", "url", "name", "summary", "reason", "task"])
-    if (typeof record[name] === "string") return (record[name] as string).split("\n")[0] ?? "";
+    if (typeof record[name] === "string") return record[name].split("\n")[0] ?? "";
   const text = JSON.stringify(record);
   return text === "{}" ? "" : text;
 }

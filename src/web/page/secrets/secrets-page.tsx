@@ -103,11 +103,11 @@ function AddSecret({ onClose }: { onClose(): void }) {
         action={action}
         word="Add"
         onCancel={onClose}
-        submit={async ({ text, raw }) => {
+        submit={async ({ choice, text, raw }) => {
           const body: Schemas["CreateSecretBody"] = {
             name: text("name"),
             description: text("description"),
-            secret_type: text("secret_type") as Kind,
+            secret_type: choice<Kind>("secret_type"),
             value: raw("value"),
           };
           const made = await must(client.POST("/v1/secrets", { body }));
@@ -181,10 +181,10 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
       <Form
         action={action}
         word="Save"
-        submit={async ({ text, raw }) => {
+        submit={async ({ choice, text, raw }) => {
           const body = {
             description: text("description"),
-            secret_type: text("secret_type") as Kind,
+            secret_type: choice<Kind>("secret_type"),
             ...(raw("value") ? { value: raw("value") } : {}),
           };
           await must(client.PUT("/v1/secrets/{id}", { params: { path: { id: secret.id } }, body }));

@@ -5,7 +5,7 @@ import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
 import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
-import { count, duration } from "../../ui/format.ts";
+import { count, duration, sentence } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -58,10 +58,7 @@ function Health() {
                   ["Container engine", now.docker?.connected ? `answers, ${now.docker.version}` : "does not answer"],
                   ["Agents work in", sandboxWord(now.sandbox)],
                   ["Readers of events", now.broker.subscribers],
-                  ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [
-                    countWord(name),
-                    value,
-                  ]),
+                  ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [sentence(name), value]),
                 ]}
               />
             </Panel>
@@ -125,12 +122,6 @@ function Version() {
       </Await>
     </Section>
   );
-}
-
-/** `mcp_servers` as `MCP servers`. */
-function countWord(name: string): string {
-  const words = name.replaceAll("_", " ").replace(/^mcp\b/, "MCP");
-  return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
 const AUDIT: Column<Schemas["Audit"]>[] = [

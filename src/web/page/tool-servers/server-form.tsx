@@ -34,13 +34,13 @@ const clientOf = (text: Fields["text"]): Server["oauth"] =>
     : null;
 
 /** How a program or a service is reached. */
-function reachOf(local: boolean, { text, raw, number }: Fields) {
+function reachOf(local: boolean, { choice, text, raw, number }: Fields) {
   const values = valuesOf(raw("values"));
   const memoryMb = number("memory_mb");
   if (!local) return { url: text("url"), headers: values, oauth: clientOf(text) };
   return {
     ...{ command: text("command") || null, args: raw("args").split("\n").filter(Boolean), env: values },
-    ...{ image: text("image") || null, network: text("network") as Server["network"] },
+    ...{ image: text("image") || null, network: choice<Server["network"]>("network") },
     ...(memoryMb === undefined ? {} : { memory_mb: memoryMb }),
   };
 }
@@ -64,7 +64,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
       ...{ name: text("name") || text("id") || server?.id || "", description: text("description"), transport },
       ...(seconds === undefined ? {} : { timeout_ms: Math.round(seconds * 1_000) }),
       ...reachOf(local, fields),
-      elicitation: text("elicitation") as Server["elicitation"],
+      elicitation: fields.choice<Server["elicitation"]>("elicitation"),
     };
     const saved = server
       ? await must(client.PUT("/v1/mcp/{id}", { params: { path: { id: server.id } }, body: common }))
@@ -88,7 +88,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
           <Input name="description" maxLength={4_000} defaultValue={server?.description} />
         </Field>
         <Field label="Kind" error={about("transport")}>
-          <Select value={transport} onChange={(event) => setTransport(event.target.value as Transport)}>
+          <Select value={transport} onPick={setTransport}>
             <option value="http">A service (HTTP)</option>
             <option value="sse">A service (HTTP with SSE, older)</option>
             <option value="stdio">A program (stdio)</option>

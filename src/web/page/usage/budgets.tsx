@@ -1,6 +1,6 @@
 /** Budgets: what is spent of each, and, for administrators, where they are set. */
 import { Link } from "wouter";
-import type { Schemas } from "../../api/client.ts";
+import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { usd } from "../../ui/format.ts";
 import { Panel, Section } from "../../ui/page.tsx";
@@ -19,6 +19,12 @@ const SCOPES: Record<string, string> = {
 
 export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
   const admin = useAdmin();
+  const settings = api.useQuery("get", "/v1/settings", {}, { enabled: admin });
+  const { run_usd, agent_per_run_usd } = settings.data?.budgets ?? {};
+  const each = [
+    { scope: "run", limit: run_usd },
+    { scope: "agent_run", limit: agent_per_run_usd },
+  ].flatMap(({ scope, limit }) => (limit == null ? [] : [{ scope, limit }]));
   const link = admin && (
     <Link href="/settings?tab=budgets" className="text-sm text-dim hover:text-ink hover:underline">
       Set budgets
@@ -26,11 +32,20 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
   );
   return (
     <Section title="Budgets" actions={link}>
-      {budgets.length === 0 ? (
-        <p className="text-dim">None is set: nothing stops spending. A budget stops a call before it is passed.</p>
+      {budgets.length + each.length === 0 ? (
+        <p className="text-dim">
+          {admin ? "None is set: nothing stops spending. " : "None is set for a day or a month. "}A budget stops a call
+          before it is passed.
+        </p>
       ) : (
         <Panel>
           <ul>
+            {each.map(({ scope, limit }) => (
+              <li key={scope} className="flex items-center gap-x-4 border-b border-line px-4 py-2 last:border-0">
+                <span className="min-w-40 flex-1 font-medium">{SCOPES[scope]}</span>
+                <span className="tabular-nums">at most {usd(limit)}</span>
+              </li>
+            ))}
             {budgets.map(({ scope, limit_usd, spent_usd, percent, resets_at }) => (
               <li
                 key={scope}

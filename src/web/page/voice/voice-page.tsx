@@ -52,10 +52,10 @@ function SettingsForm({ settings }: { settings: Settings }) {
         <Form
           action={action}
           word="Save"
-          submit={async ({ text, number, checked }) => {
+          submit={async ({ choice, text, number, checked }) => {
             const body = {
               ...{ enabled: checked("enabled"), provider, voice_id: text("voice_id") || null },
-              ...{ model: text("model") || null, format: text("format") as Settings["format"] },
+              ...{ model: text("model") || null, format: choice<Settings["format"]>("format") },
               ...{ speed: number("speed") ?? 1, max_characters: number("max_characters") ?? settings.max_characters },
             };
             await must(client.PUT("/v1/admin/tts-settings", { body }));

@@ -1,0 +1,56 @@
+/** Casts (`value as Type`): where the product's own types end, and nowhere else. */
+import { expect, test } from "bun:test";
+import ts from "typescript-api";
+import { filesOf, textOf } from "./source-files.ts";
+
+/**
+ * How many each part of the product may have, and what they are for. A new one is a reason to look for a better type
+ * first: a schema, a guard (`isOneOf`, `isObject`), `membersOf` for what is foreign, `ownJson` for what we wrote,
+ * `statement<Row>` for rows, `keysOf` and its like, a form's `choice`. Where the number falls, lower it.
+ */
+const BORDERS: Record<string, [most: number, why: string]> = {
+  adapter: [31, "libraries, engines and services whose types say less than they do"],
+  app: [5, "features put together by name"],
+  cli: [15, "answers of the API, which each command reads in its own way"],
+  core: [12, "the helpers named above, and generic walks over JSON"],
+  engine: [11, "what a schema has just checked"],
+  feature: [50, "columns of JSON whose type depends on another column, and libraries of schemas"],
+  graph: [30, "messages between processes, the parser's memory, the graph engine"],
+  http: [14, "schemas and the framework's own tables"],
+  store: [17, "rows, archives and the C library's lock"],
+  text: [9, "messages between processes, the PDF library"],
+  web: [54, "the DOM, and answers that the description types too loosely"],
+  "working-copy": [6, "functions of the C library"],
+};
+
+/** Lines of a file's casts, `as const` left out. */
+function castsIn(file: string): number[] {
+  const text = textOf(file);
+  if (!/\bas\b/.test(text)) return [];
+  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false, kind);
+  const found: number[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isAsExpression(node) && !ts.isConstTypeReference(node.type))
+      found.push(source.getLineAndCharacterOfPosition(node.type.pos).line + 1);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+test("a cast stands only where the product's own types end, and none is added in passing", () => {
+  const product = filesOf("**/*.{ts,tsx}").filter(
+    (file) => !/^testing\/|\/fixtures\/|\.test\.tsx$|\.gen\.ts$/.test(file),
+  );
+  const places = new Map<string, string[]>();
+  for (const file of product) {
+    const part = file.split("/")[0]!;
+    for (const line of castsIn(file)) places.set(part, [...(places.get(part) ?? []), `${file}:${line}`]);
+  }
+  const over = [...places].flatMap(([part, found]) => {
+    const [most] = BORDERS[part] ?? [0];
+    return found.length <= most ? [] : [`${part}: ${found.length} casts, at most ${most}: ${found.join(" ")}`];
+  });
+  expect(over).toEqual([]);
+});
