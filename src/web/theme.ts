@@ -1,7 +1,9 @@
 /**
  * Loaded before anything is drawn: light or dark, as chosen on this machine or as its system says; and a page whose script
- * or style was not had, because the network changed meanwhile, is loaded again.
+ * or style could not be loaded, because the network changed meanwhile, is loaded again.
  */
+import { loaded, reloadOnce } from "./ui/reload-once.ts";
+
 const dark = matchMedia("(prefers-color-scheme: dark)");
 
 function apply(): void {
@@ -20,25 +22,28 @@ dark.addEventListener("change", apply);
 addEventListener("skep-theme", apply);
 addEventListener("storage", apply);
 
-const RELOADED = "skep-reloaded";
+/** What the page needs before it draws anything, noted as one file. */
+const FIRST_FILES = "first files";
+/** A connection that was just dropped needs a moment. */
 const RELOAD_AFTER_MS = 500;
-/** A file that is not had again so soon after is missing, and stays so. */
-const RELOAD_EVERY_MS = 10_000;
 
+/** Whether it is a script or style of this dashboard; what an extension adds is not. */
+function isAsset(target: EventTarget | null): boolean {
+  const isStyle = target instanceof HTMLLinkElement && target.rel === "stylesheet";
+  const address = target instanceof HTMLScriptElement ? target.src : isStyle ? target.href : "";
+  const assets = new URL(`${document.documentElement.dataset["base"] ?? "/"}assets/`, location.href);
+  return address.startsWith(assets.href);
+}
+
+let isWhole = true;
 addEventListener(
   "error",
   ({ target }) => {
-    const isNeeded =
-      target instanceof HTMLScriptElement || (target instanceof HTMLLinkElement && target.rel === "stylesheet");
-    if (!isNeeded) return;
-    try {
-      if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < RELOAD_EVERY_MS) return;
-      sessionStorage.setItem(RELOADED, String(Date.now()));
-    } catch {
-      // Without storage nothing would end the reloads.
-      return;
-    }
-    setTimeout(() => location.reload(), RELOAD_AFTER_MS);
+    // A page that is drawn may hold something typed.
+    if (!isAsset(target) || document.getElementById("app")?.hasChildNodes()) return;
+    isWhole = false;
+    reloadOnce(FIRST_FILES, RELOAD_AFTER_MS);
   },
   true,
 );
+addEventListener("load", () => isWhole && loaded(FIRST_FILES));

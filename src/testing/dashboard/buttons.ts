@@ -14,6 +14,9 @@ const DEAD_AFTER_MS = 30_000;
 /** Presses of one page at most: what needs more has rows that are not recognized as such. */
 const MOST_PRESSES = 150;
 
+/** Ways back in a row without a press: what needs more leads elsewhere by itself. */
+const MOST_STRAYED = 3;
+
 /** The page on which the navigation is pressed as well. */
 const FRAMED = "/jobs";
 
@@ -22,11 +25,16 @@ const WATCH = `(() => {
   const buttons = { seen: null, wake: () => {}, refused: [] };
   window.buttons = buttons;
   const saw = (what) => { buttons.seen ??= what; buttons.wake(); };
+  // Polls, events and clocks ask and draw as well: what a press asks, draws or goes to begins in the press's own task.
+  let pressing = false;
+  const acts = (what) => pressing && saw(what);
+  for (const name of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "submit"])
+    addEventListener(name, () => { pressing = true; setTimeout(() => { pressing = false; }); }, true);
   const fetched = window.fetch;
   window.fetch = async (input, init) => {
     const request = new Request(input, init);
     const path = new URL(request.url).pathname;
-    saw("request");
+    acts("request");
     if (request.method === "GET") return fetched(request);
     buttons.refused.push(request.method + " " + path);
     const problem = { type: "about:blank", title: "Refused", status: 409, code: "refused", detail: ${JSON.stringify(REFUSAL)}, instance: path, request_id: "none" };
@@ -34,18 +42,19 @@ const WATCH = `(() => {
   };
   for (const name of ["pushState", "replaceState"]) {
     const go = history[name].bind(history);
-    history[name] = (...all) => { saw("address"); return go(...all); };
+    history[name] = (...all) => { acts("address"); return go(...all); };
   }
-  // A time that passes and a log that grows are no answer to a press, unless it was there.
-  const apart = (node) => {
-    const part = (node.nodeType === 1 ? node : node.parentElement)?.closest("time, [role=log]");
-    return part && !part.contains(document.querySelector("[data-pressed]"));
+  // A button may change later, as one that copies does; the time that it shows passes anyway.
+  const isOwn = (node) => {
+    const part = node.nodeType === 1 ? node : node.parentElement;
+    return part?.closest("[data-pressed]") && !part.closest("time");
   };
-  new MutationObserver((list) => list.some(({ target }) => !apart(target)) && saw("change"))
+  new MutationObserver((list) => (pressing || list.some(({ target }) => isOwn(target))) && saw("change"))
     .observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
   addEventListener("invalid", () => saw("validation"), true);
   addEventListener("toggle", () => saw("toggle"), true);
-  addEventListener("scroll", () => saw("scroll"), true);
+  // A log follows what is written by itself.
+  addEventListener("scroll", ({ target }) => target.closest?.("[role=log]") || saw("scroll"), true);
   addEventListener("focusin", ({ target }) => target.closest("[data-pressed]") || saw("focus"), true);
   const clear = CanvasRenderingContext2D.prototype.clearRect;
   CanvasRenderingContext2D.prototype.clearRect = function (...box) { saw("drawing"); return clear.apply(this, box); };
@@ -170,19 +179,32 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
   if (page.url() === "about:blank") await visitor.open(path);
   else await go(page, path);
   await visitor.settled();
+  /** Ways back since the last press. */
+  let strayed = 0;
   for (let { key, layer, rest } = await next(); pressed.count < MOST_PRESSES; { key, layer, rest } = await next()) {
     if (layer === "" && page.url() !== base + path) {
+      if (++strayed > MOST_STRAYED) {
+        pressed.found.push(`${path} leads to ${page.url()} by itself`);
+        return pressed;
+      }
       await go(page, path);
       await visitor.settled();
       continue;
     }
     while (openers.length > 0 && !openers.some((one) => one.layer === layer)) openers.pop();
     if (key === null) {
-      if (!leave()) return pressed;
+      if (layer === "") return pressed;
+      const wasOpened = leave();
       await page.keyboard.press("Escape");
       await visitor.settled();
-      continue;
+      if (wasOpened) continue;
+      // Part of the address, as of a page with `?new=1`: what lies below has an address of its own.
+      if (page.url() !== base + path) return pressed;
+      if (++strayed <= MOST_STRAYED && (await next()).layer !== layer) continue;
+      pressed.found.push(`${path}: Escape does not close ${layer}`);
+      return pressed;
     }
+    strayed = 0;
     await press(visitor, `${path}: ${key}`, pressed);
     const { layer: top } = await next();
     if (top !== layer && top !== "") openers.push({ key, layer: top });

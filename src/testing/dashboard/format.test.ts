@@ -1,6 +1,6 @@
 /** How pages write times. */
 import { expect, test } from "bun:test";
-import { ago } from "../../web/ui/format.ts";
+import { ago, agoInSentence } from "../../web/ui/format.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const MINUTE = 60_000;
@@ -18,4 +18,16 @@ test("a time is said in one unit, before and after now, and as its own date when
   expect([4 * MINUTE, 120 * MINUTE, 3 * DAY].map(said)).toEqual(["in 4 min", "in 2 h", "in 3 d"]);
   expect(said(-400 * DAY)).toContain("2025");
   expect(said(30 * 366 * DAY)).toContain("2056");
+});
+
+test("in a sentence only what is past is ago", () => {
+  const said = (ms: number) => agoInSentence(NOW + ms, NOW);
+  expect([0, -4 * MINUTE, 4 * MINUTE, -3 * DAY, 3 * DAY].map(said)).toEqual([
+    "just now",
+    "4 min ago",
+    "in 4 min",
+    "3 d ago",
+    "in 3 d",
+  ]);
+  expect(said(-400 * DAY)).not.toContain("ago");
 });

@@ -139,6 +139,28 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     );
   });
 
+  test("a script that stays missing makes the page load once more, then the page says so or stays empty", async () => {
+    const [, entry = ""] = (await (await fetch(server.url)).text()).match(/type="module" src="([^"]+)"/) ?? [];
+    for (const missing of [entry, "/assets/board-page-"]) {
+      const { page, close } = await visit(browser, server.url);
+      let views = 0;
+      const askedAgain = Promise.withResolvers<void>();
+      await page.route("**/*", (route) => {
+        if (route.request().isNavigationRequest()) views++;
+        if (!new URL(route.request().url()).pathname.startsWith(missing)) return route.continue();
+        if (views === 2) askedAgain.resolve();
+        return route.abort("connectionaborted");
+      });
+      await page.goto(`${server.url}/board`, { waitUntil: "commit" });
+      await askedAgain.promise;
+      if (missing !== entry) await page.getByText("This page could not be drawn").waitFor();
+      // Longer than a page waits before it loads again.
+      await page.waitForTimeout(1_500);
+      expect([missing, views]).toEqual([missing, 2]);
+      await close();
+    }
+  });
+
   test("the server is restarted while agents speak in a run and in a chat: the open pages lose and double no word", async () => {
     const context = await browser.newContext();
     const [page, chat] = [await context.newPage(), await context.newPage()];

@@ -83,6 +83,8 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
   test("every button does something, and says so when the server refuses", async () => {
     const { server, browser, ids } = dashboard();
     const paths = pathsOf(ids);
+    // A page on which work goes on is given a button that does nothing: it must be found.
+    const running = `/runs/${ids.running}`;
     const done: Record<string, Set<string>> = {};
     const found: string[] = [];
     let count = 0;
@@ -94,7 +96,17 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         // Things of one kind have one page.
         const name = new URL(path, server.url).pathname.replace(/[a-z]+_[a-z0-9]{26}/, ":id");
         done[name] ??= new Set();
+        if (path === running) {
+          await visitor.open(path);
+          await visitor.page.evaluate(`{
+            const dead = document.createElement("button");
+            dead.id = "not-wired";
+            dead.textContent = "Not wired";
+            document.querySelector("main").prepend(dead);
+          }`);
+        }
         const pressed = await pressAll(visitor, server.url, path, done[name]);
+        await visitor.page.evaluate(`document.getElementById("not-wired")?.remove()`);
         found.push(...pressed.found);
         count += pressed.count;
         sent += pressed.sent;
@@ -104,7 +116,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     };
     await Promise.all(Array.from({ length: VISITORS }, pressPages));
     console.log(`pressed ${count} buttons, of which ${sent} sent something`);
-    expect(found).toEqual([]);
+    expect(found).toEqual([`nothing follows from ${running}:  › Not wired`]);
     expect(count).toBeGreaterThan(450);
     expect(sent).toBeGreaterThan(100);
   }, 1_200_000);

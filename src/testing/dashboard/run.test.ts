@@ -77,6 +77,34 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
+  test("run again takes the task and the inputs along, with their line breaks and not in the address", async () => {
+    const { server, browser } = dashboard();
+    const steps = [{ id: "survey", agent: "researcher", input: "{{ inputs.notes }}", outputs: ["findings"] }];
+    const pipeline = { id: "noted", name: "Noted", description: "One step.", inputs: { notes: {}, tone: {} }, steps };
+    expect((await server.request("POST", "/v1/pipelines", { body: pipeline })).status).toBe(201);
+    const given = {
+      ...{ pipeline_id: "noted", task_description: "Two lines,\nof a task." },
+      inputs: { notes: "  first\n\n  second", tone: "short" },
+    };
+    const body = { ...given, model: "demo/scripted" };
+    const first = await server.request<{ id: string }>("POST", "/v1/runs", { body });
+    expect(first.status).toBe(201);
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await open(`/runs/${first.body.id}`);
+    await page.locator("header").getByText("Succeeded").waitFor();
+    await page.getByRole("button", { name: "Run again" }).click();
+    await page.waitForURL(`${server.url}/runs/new?again=${first.body.id}`);
+    await page.getByLabel("tone").waitFor();
+    expect(await page.getByLabel("notes").inputValue()).toBe(given.inputs.notes);
+    await page.getByLabel("Model").selectOption("demo/scripted");
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && !url.pathname.endsWith(first.body.id));
+    const { body: second } = await server.request("GET", `/v1/runs/${page.url().split("/").at(-1)}`);
+    expect(second).toMatchObject(given);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("a filter of the list is saved under a name, is there in another browser, and is removed", async () => {
     const { server, browser, ids } = dashboard();
     const first = await visit(browser, server.url);

@@ -36,7 +36,8 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   context.setDefaultTimeout(PATIENCE_MS);
   const page = await context.newPage();
   const faults: string[] = [];
-  const asked = new Set<Request>();
+  /** Requests under way, each with what its end resolves; playwright's own `finished()` never ends for an aborted one. */
+  const asked = new Map<Request, PromiseWithResolvers<void>>();
   const note = (what: string) => faults.push(`${new URL(page.url()).pathname}: ${what}`);
   page.on("pageerror", (error) => note(`throws ${error.message}`));
   page.on("console", (message) => {
@@ -46,11 +47,15 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   });
   page.on("request", (request) => {
     const address = request.url();
-    if (!/stream|\/logs/.test(address)) asked.add(request);
+    if (!/stream|\/logs/.test(address)) asked.set(request, Promise.withResolvers());
     if (!address.startsWith(base) && !/^(data|blob):/.test(address)) note(`asks ${address}`);
   });
-  page.on("requestfinished", (request) => asked.delete(request));
-  page.on("requestfailed", (request) => asked.delete(request));
+  const ended = (request: Request) => {
+    asked.get(request)?.resolve();
+    asked.delete(request);
+  };
+  page.on("requestfinished", ended);
+  page.on("requestfailed", ended);
   return {
     page,
     faults,
@@ -63,9 +68,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
       const drawn =
         "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))";
       do {
-        const one = asked.values().next().value;
-        await one?.response().then((answer) => answer?.finished());
-        if (one) asked.delete(one);
+        await asked.values().next().value?.promise;
         await page.evaluate(drawn);
       } while (asked.size > 0);
     },

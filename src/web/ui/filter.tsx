@@ -13,11 +13,19 @@ export function FilterBar({ children }: { children: ReactNode }) {
   );
 }
 
-/** Instead of a list in which nothing fits the filters: they can be cleared; the view of the page stays. */
-export function NoMatch({ children, word = "Clear the filters" }: { children: ReactNode; word?: string }) {
+/** Instead of a list in which nothing fits the filters. @param clear their names in the address; the others stay. */
+export function NoMatch({
+  children,
+  clear,
+  word = "Clear the filters",
+}: {
+  children: ReactNode;
+  clear: string[];
+  word?: string;
+}) {
   const [params] = useSearchParams();
-  const tab = params.get("tab");
-  return <Empty action={<ButtonLink href={tab ? `?tab=${tab}` : "?"}>{word}</ButtonLink>}>{children}</Empty>;
+  const rest = new URLSearchParams([...params].filter(([name]) => !clear.includes(name)));
+  return <Empty action={<ButtonLink href={`?${rest}`}>{word}</ButtonLink>}>{children}</Empty>;
 }
 
 const TYPING_MS = 250;

@@ -26,6 +26,13 @@ export function ago(at: string | number, now = Date.now()): string {
   return `${time > now ? "in " : ""}${Math.round(ms / unit)} ${name}`;
 }
 
+/** `ago` as the end of a sentence: `just now`, `4 min ago`, `in 2 h`; a date as it is. */
+export function agoInSentence(at: string | number, now = Date.now()): string {
+  const text = ago(at, now);
+  if (text === "now") return "just now";
+  return /^\d+ (min|h|d)$/.test(text) ? `${text} ago` : text;
+}
+
 export const dateTime = (at: string): string =>
   new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
 

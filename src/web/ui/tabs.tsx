@@ -1,8 +1,10 @@
 /** Views of one thing as links: each has an address. */
 import { Link, useSearchParams } from "wouter";
 
-/** A query parameter of the address, as state. An empty value removes it. */
-/** @typeParam Word what the page offers; an address may hold anything, which the API refuses. */
+/**
+ * A query parameter of the address, as state. An empty value removes it.
+ * @typeParam Word what the page offers; an address may hold anything, which the API refuses.
+ */
 export function useParam<Word extends string = string>(
   name: string,
   fallback: NoInfer<Word> | "" = "",

@@ -1,6 +1,6 @@
 /** Times that update by themselves, all driven by one clock. */
 import { useSyncExternalStore } from "react";
-import { ago, dateTime, duration } from "./format.ts";
+import { ago, agoInSentence, dateTime, duration } from "./format.ts";
 
 let now = Date.now();
 const readers = new Set<() => void>();
@@ -29,10 +29,10 @@ export const useNow = (moving = true): number => useSyncExternalStore(moving ? s
 export function Ago({ at, sentence = false }: { at: string | null | undefined; sentence?: boolean }) {
   const current = useNow();
   if (!at) return <span className="text-faint">–</span>;
-  const text = ago(at, Math.max(current, Date.now() - 1_000));
+  const text = (sentence ? agoInSentence : ago)(at, Math.max(current, Date.now() - 1_000));
   return (
     <time dateTime={at} title={dateTime(at)} className="whitespace-nowrap tabular-nums">
-      {!sentence ? text : text === "now" ? "just now" : / (min|h|d)$/.test(text) ? `${text} ago` : text}
+      {text}
     </time>
   );
 }
@@ -42,5 +42,10 @@ export function Took({ from, to }: { from: string | null | undefined; to?: strin
   const current = useNow(!to);
   if (!from) return <span className="text-faint">–</span>;
   const end = to ? new Date(to).getTime() : current;
-  return <span className="whitespace-nowrap tabular-nums">{duration(end - new Date(from).getTime())}</span>;
+  const ms = end - new Date(from).getTime();
+  return (
+    <time dateTime={`PT${Math.max(0, Math.round(ms / 1_000))}S`} className="whitespace-nowrap tabular-nums">
+      {duration(ms)}
+    </time>
+  );
 }

@@ -96,7 +96,7 @@ function Timeline() {
         {() =>
           days.length === 0 ? (
             agent || kind ? (
-              <NoMatch>Nothing of that kind has happened.</NoMatch>
+              <NoMatch clear={["agent", "kind"]}>Nothing matches.</NoMatch>
             ) : (
               <Empty
                 action={<ButtonLink href="/runs/new">Start a run</ButtonLink>}

@@ -84,7 +84,7 @@ export default function ChatsPage() {
         {() =>
           query.rows.length === 0 ? (
             status || agent ? (
-              <NoMatch>No chat matches.</NoMatch>
+              <NoMatch clear={["status", "agent"]}>No chat matches.</NoMatch>
             ) : (
               <Empty action={begin("plain")} cli="skep chat AGENT">
                 You have not talked with an agent yet.

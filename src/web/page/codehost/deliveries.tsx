@@ -69,7 +69,7 @@ export function Deliveries() {
         {() =>
           query.rows.length === 0 ? (
             state ? (
-              <NoMatch>No delivery is in that state.</NoMatch>
+              <NoMatch clear={["state"]}>No delivery is in that state.</NoMatch>
             ) : (
               <Empty action={<ButtonLink href="/code-host">See the connection</ButtonLink>} cli="skep codehost status">
                 The code host has sent nothing yet. The connection names the address that its webhook needs.

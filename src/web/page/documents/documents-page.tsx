@@ -96,7 +96,11 @@ export function Hits({ q, document }: { q: string; document?: string }) {
     <Await query={query} rows={4}>
       {({ items }) =>
         items.length === 0 ? (
-          <NoMatch word="Clear the search">No document holds these words. Try fewer or other ones.</NoMatch>
+          <NoMatch clear={["q"]} word="Clear the search">
+            {document
+              ? "This document has none of these words."
+              : "No document has these words. Try fewer or other ones."}
+          </NoMatch>
         ) : (
           <>
             <p role="status" className="mb-2 text-sm text-dim">

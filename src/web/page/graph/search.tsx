@@ -30,7 +30,7 @@ export function Search({ project }: { project: string }) {
         <Await query={query} rows={4}>
           {({ items }) =>
             items.length === 0 ? (
-              <NoMatch word="Clear the search">
+              <NoMatch clear={["q"]} word="Clear the search">
                 Nothing is called or described like that. Try fewer or other words.
               </NoMatch>
             ) : (

@@ -39,7 +39,7 @@ export default function JobsPage() {
       className: "w-2/5 min-w-44",
       cell: ({ kind, state, detail, subject, project_id }) => {
         const project = nameOf(project_id);
-        // What a job that is done did last says nothing any more.
+        // The last step of a finished job is of no interest.
         const last = state === "succeeded" ? null : detail;
         return (
           <TwoLines

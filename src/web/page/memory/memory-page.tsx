@@ -111,7 +111,9 @@ function Results({ q, agent }: { q: string; agent: string }) {
       <Await query={query}>
         {({ items }) =>
           items.length === 0 ? (
-            <NoMatch word="Clear the search">Nothing in memory fits these words.</NoMatch>
+            <NoMatch clear={["q"]} word="Clear the search">
+              Nothing in memory fits these words.
+            </NoMatch>
           ) : (
             <Panel>
               {items.map((hit) => (

@@ -119,7 +119,7 @@ function Entries({ agent, add }: { agent: string; add(): void }) {
         {() =>
           query.rows.length === 0 ? (
             type || state ? (
-              <NoMatch>No entry matches.</NoMatch>
+              <NoMatch clear={["type", "state"]}>No entry matches.</NoMatch>
             ) : (
               <Empty action={<Button onClick={add}>Write the first</Button>}>
                 This vault is empty. The agent notes here what it learns, and so can you.

@@ -71,7 +71,7 @@ export default function OnboardingsPage() {
         {() =>
           query.rows.length === 0 ? (
             status ? (
-              <NoMatch>No onboarding is in that state.</NoMatch>
+              <NoMatch clear={["status"]}>No onboarding is in that state.</NoMatch>
             ) : (
               <Empty action={begin} cli='skep onboard --say "A bird feeder that photographs its guests"'>
                 You have not started an onboarding yet. It turns an idea into a project with its first tasks.

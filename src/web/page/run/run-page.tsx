@@ -70,12 +70,7 @@ function Header({ run }: { run: Run }) {
   const [dialog, setDialog] = useState<"restart" | "cancel" | null>(null);
   const [, navigate] = useLocation();
   const ended = ENDED.has(run.status);
-  const again = () => {
-    const query = new URLSearchParams({ pipeline: run.pipeline_id, task: run.task_description });
-    if (run.project_name) query.set("project", run.project_name);
-    for (const [name, value] of Object.entries(run.inputs)) query.set(`input.${name}`, value);
-    navigate(`/runs/new?${query}`);
-  };
+  const again = () => navigate(`/runs/new?again=${run.id}`);
   const [title = "", ...rest] = run.task_description.split("\n");
   return (
     <>

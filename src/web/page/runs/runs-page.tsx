@@ -65,7 +65,7 @@ export default function RunsPage() {
         {() =>
           rows.length === 0 ? (
             filtered ? (
-              <NoMatch>No run matches.</NoMatch>
+              <NoMatch clear={["status", "pipeline", "project", "agent", "q"]}>No run matches.</NoMatch>
             ) : (
               <Empty
                 action={<ButtonLink href="/runs/new">Start the first</ButtonLink>}

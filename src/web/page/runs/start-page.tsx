@@ -1,4 +1,7 @@
-/** Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much. */
+/**
+ * Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much.
+ * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run to take them and the inputs from.
+ */
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
@@ -21,25 +24,63 @@ const SCRIPTED = "demo/scripted";
 
 const many = { params: { query: { limit: 200 } } };
 
+/** A longer value of an input gets a field of several lines, as one with line breaks does. */
+const ONE_LINE = 80;
+
+/** What the fields hold at first. */
+interface Given {
+  pipeline: string | null;
+  task: string | null;
+  project: string | null;
+  inputs: Record<string, string>;
+}
+
 export default function StartPage() {
-  const pipelines = api.useQuery("get", "/v1/pipelines", many);
+  const [params] = useSearchParams();
+  const again = params.get("again");
   return (
     <div className="max-w-2xl">
       <PageHeader title="Start a run" cli='skep run PIPELINE "…" --project NAME --follow' />
-      <Await query={pipelines} rows={6}>
-        {({ items }) => <StartForm pipelines={items.filter(({ valid }) => valid)} />}
-      </Await>
+      {again ? (
+        <Again key={again} id={again} />
+      ) : (
+        <Start
+          given={{
+            ...{ pipeline: params.get("pipeline"), task: params.get("task"), project: params.get("project") },
+            inputs: {},
+          }}
+          dry={params.get("dry") !== null}
+        />
+      )}
     </div>
   );
 }
 
-function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
-  const [params] = useSearchParams();
+/** With what an earlier run was given. */
+function Again({ id }: { id: string }) {
+  const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
+  return (
+    <Await query={run} rows={6}>
+      {({ pipeline_id, task_description, project_name, inputs }) => (
+        <Start given={{ pipeline: pipeline_id, task: task_description, project: project_name, inputs }} />
+      )}
+    </Await>
+  );
+}
+
+function Start(props: { given: Given; dry?: boolean }) {
+  const pipelines = api.useQuery("get", "/v1/pipelines", many);
+  return (
+    <Await query={pipelines} rows={6}>
+      {({ items }) => <StartForm {...props} pipelines={items.filter(({ valid }) => valid)} />}
+    </Await>
+  );
+}
+
+function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; given: Given; dry?: boolean }) {
   const [, navigate] = useLocation();
-  const asked = params.get("pipeline");
-  const [id, setId] = useState(asked ?? pipelines[0]?.id ?? "");
-  const dry = params.get("dry") !== null;
-  const [task, setTask] = useState(params.get("task") ?? (dry ? "Try the pipeline" : ""));
+  const [id, setId] = useState(given.pipeline ?? pipelines[0]?.id ?? "");
+  const [task, setTask] = useState(given.task ?? (dry ? "Try the pipeline" : ""));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const pipeline = pipelines.find((one) => one.id === id);
@@ -48,7 +89,9 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? "").trim();
-    const given = inputs.map(([name]) => [name, text(`input:${name}`)] as const).filter(([, value]) => value !== "");
+    // As typed: leading space of a block of text may mean something.
+    const raw = (name: string) => String(form.get(name) ?? "").replaceAll("\r\n", "\n");
+    const filled = inputs.map(([name]) => [name, raw(`input:${name}`)] as const).filter(([, value]) => value.trim());
     setBusy(true);
     setError(undefined);
     try {
@@ -61,7 +104,7 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
             ...(text("project_name") ? { project_name: text("project_name") } : {}),
             ...(text("model") ? { model: text("model") } : {}),
             ...(text("budget_usd") ? { budget_usd: Number(text("budget_usd")) } : {}),
-            ...(given.length > 0 ? { inputs: Object.fromEntries(given) } : {}),
+            ...(filled.length > 0 ? { inputs: Object.fromEntries(filled) } : {}),
           },
         }),
       );
@@ -73,17 +116,21 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
     }
   };
   /** What the run that is started again was given. */
-  const again = (name: string) => (id === asked ? params.get(`input.${name}`) : null);
-  const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => (
-    <Field
-      key={`${id} ${name}`}
-      label={required ? `${name} (needed)` : name}
-      hint={description}
-      error={fieldError(error, `inputs/${name}`)}
-    >
-      <Input name={`input:${name}`} required={required && !preset} defaultValue={again(name) ?? preset ?? ""} />
-    </Field>
-  );
+  const again = (name: string) => (id === given.pipeline ? given.inputs[name] : undefined);
+  const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => {
+    const value = again(name) ?? preset ?? "";
+    const field = { name: `input:${name}`, required: required && !preset, defaultValue: value };
+    return (
+      <Field
+        key={`${id} ${name}`}
+        label={required ? `${name} (needed)` : name}
+        hint={description}
+        error={fieldError(error, `inputs/${name}`)}
+      >
+        {value.length > ONE_LINE || value.includes("\n") ? <TextArea {...field} /> : <Input {...field} />}
+      </Field>
+    );
+  };
   const needed = inputs.filter(([, { required }]) => required);
   const optional = inputs.filter(([, { required }]) => !required);
   return (
@@ -115,10 +162,10 @@ function StartForm({ pipelines }: { pipelines: Pipeline[] }) {
           name="project_name"
           none="None: an empty folder"
           hint="Its repository is where the agents work, on a branch of the run."
-          defaultValue={params.get("project")}
+          defaultValue={given.project}
           error={error}
         />
-        <details className="mb-3" open={dry || optional.some(([name]) => again(name) !== null)}>
+        <details className="mb-3" open={dry || optional.some(([name]) => again(name) !== undefined)}>
           <summary className="text-sm text-dim hover:text-ink">
             {optional.length > 0 ? "Guidance, model, budget, options of the pipeline" : "Guidance, model, budget"}
           </summary>

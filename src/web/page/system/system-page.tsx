@@ -159,7 +159,7 @@ function AuditLog() {
         {() =>
           query.rows.length === 0 ? (
             action ? (
-              <NoMatch>Nothing of that kind is in the log.</NoMatch>
+              <NoMatch clear={["action"]}>Nothing of that kind is in the log.</NoMatch>
             ) : (
               <Empty>The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.</Empty>
             )

@@ -3,6 +3,7 @@ import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { usd } from "../../ui/format.ts";
+import { Loading, ProblemNote } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -25,6 +26,9 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
     { scope: "run", limit: run_usd },
     { scope: "agent_run", limit: agent_per_run_usd },
   ].flatMap(({ scope, limit }) => (limit == null ? [] : [{ scope, limit }]));
+  // An administrator's view is whole only with the settings; others see what the usage says.
+  const isWhole = !admin || settings.data !== undefined;
+  const isEmpty = budgets.length + each.length === 0;
   const link = admin && (
     <Link href="/settings?tab=budgets" className="text-sm text-dim hover:text-ink hover:underline">
       Set budgets
@@ -32,12 +36,15 @@ export function Budgets({ budgets }: { budgets: Schemas["Usage"]["budgets"] }) {
   );
   return (
     <Section title="Budgets" actions={link}>
-      {budgets.length + each.length === 0 ? (
+      <ProblemNote error={settings.error} retry={settings.refetch} />
+      {!isWhole && !settings.error && <Loading rows={1} />}
+      {isEmpty && isWhole && (
         <p className="text-dim">
           {admin ? "None is set: nothing stops spending. " : "None is set for a day or a month. "}A budget stops a call
           before it is passed.
         </p>
-      ) : (
+      )}
+      {!isEmpty && (
         <Panel>
           <ul>
             {each.map(({ scope, limit }) => (
