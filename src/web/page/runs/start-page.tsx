@@ -89,9 +89,12 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
     event.preventDefault();
     const form = new FormData(event.currentTarget);
     const text = (name: string) => String(form.get(name) ?? "").trim();
-    // As typed: leading space of a block of text may mean something.
-    const raw = (name: string) => String(form.get(name) ?? "").replaceAll("\r\n", "\n");
-    const filled = inputs.map(([name]) => [name, raw(`input:${name}`)] as const).filter(([, value]) => value.trim());
+    // Several lines as typed: the space before the first may mean something.
+    const lines = (name: string) => String(form.get(name) ?? "").replaceAll("\r\n", "\n");
+    const valueOf = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
+    const filled = inputs
+      .map(([name]) => [name, valueOf(`input:${name}`)] as const)
+      .filter(([, value]) => value !== "");
     setBusy(true);
     setError(undefined);
     try {
