@@ -151,14 +151,14 @@ describe("a merge", () => {
     expect([git("rev-parse", "halted"), git("rev-parse", "halted^")]).toEqual([made, before]);
   });
 
-  test("of what is already there makes no commit", async () => {
+  test("of what is already there makes no commit and no mark", async () => {
     branch("ahead", "work");
     commit("c.txt", "c\n");
     git("checkout", "-q", "main");
     const before = git("rev-parse", "ahead");
     for (const strategy of ["merge", "squash", "rebase"] as const)
-      expect(await merged(into("ahead", "work", strategy))).toBe(before);
-    expect(git("rev-parse", "ahead")).toBe(before);
+      expect(await merged({ ...into("ahead", "work", strategy), mark: `run_3/${strategy}` })).toBe(before);
+    expect([git("rev-parse", "ahead"), git("for-each-ref", "refs/skep")]).toEqual([before, ""]);
   });
 
   test("of work that was squashed before joins the histories, once; squashed again it makes no commit", async () => {

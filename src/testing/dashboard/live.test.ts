@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
-import { hasBrowser, openBrowser } from "../browser.ts";
+import { hasBrowser, openBrowser, PATIENCE_MS } from "../browser.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { busyEnvironment, LOG_LINES, openLog, STEPS, startBusyRun, watch } from "./busy.ts";
@@ -32,6 +32,11 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     await server?.remove();
     rmSync(folder, { recursive: true, force: true });
   });
+  const newContext = async () => {
+    const context = await browser.newContext();
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
   const log = (page: Page) => page.getByRole("log", { name: "Log of the step" });
   /** Numbers of the words that the step says, as the page shows them. */
   const spoken = async (page: Page, name: string): Promise<number[]> =>
@@ -80,7 +85,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
   });
 
   test("two tabs have one stream; the second takes it over when the first is closed, and misses nothing", async () => {
-    const context = await browser.newContext();
+    const context = await newContext();
     const streams: Page[] = [];
     const tab = async (): Promise<Page> => {
       const page = await context.newPage();
@@ -147,7 +152,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
   });
 
   test("the server is restarted while agents speak in a run and in a chat: the open pages lose and double no word", async () => {
-    const context = await browser.newContext();
+    const context = await newContext();
     const [page, chat] = [await context.newPage(), await context.newPage()];
     const { id } = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "scribe" } }))
       .body;
