@@ -56,7 +56,7 @@ const NETWORK_TRIES = 3;
 /** What takes longer counts as not removed, and a sweep tries again. */
 const REMOVE_MS = 30_000;
 /** States in which nothing of a container runs. */
-const HALTED = new Set(["created", "paused", "exited", "dead"]);
+const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
 
 interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
