@@ -14,9 +14,8 @@ const tags = ["mcp"];
 export const mcpServerRoutes = (base: Base, { answer }: Pick<Endpoint, "answer">) =>
   new Elysia({ name: "skep/mcp-server" })
     .use(base)
-    .post("/mcp", ({ request, caller }) => answer(request, caller), {
+    .post("/mcp", ({ request, caller, body }) => answer(request, caller, body), {
       access: "user",
-      parse: "none",
       detail: {
         ...{ tags, operationId: "askMcp", summary: "Ask this server as an MCP client", description },
         responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } },
