@@ -76,12 +76,15 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
 const FIRST = 200;
 const SLICE = 50;
 
-/** Many rows that come together are drawn a slice at a time, so that keys and scrolling come in between. */
+/** Many rows that come together are drawn a slice in each frame, so that keys and scrolling come in between. */
 function useSlices<T>(rows: T[]): T[] {
   const [many, setMany] = useState(Math.min(rows.length, FIRST));
   useEffect(() => {
-    if (many < rows.length) startTransition(() => setMany(Math.min(many + SLICE, rows.length)));
-    else if (many > rows.length) setMany(rows.length);
+    if (many > rows.length) setMany(rows.length);
+    if (many >= rows.length) return;
+    const next = () => startTransition(() => setMany(Math.min(many + SLICE, rows.length)));
+    const frame = requestAnimationFrame(next);
+    return () => cancelAnimationFrame(frame);
   }, [many, rows.length]);
   return many < rows.length ? rows.slice(0, many) : rows;
 }
