@@ -317,6 +317,9 @@ default:
       const ran = await skep(["run", "hello", "Write", "--project", "bell", "--follow", ...there]);
       const [id = ""] = /run_[0-9a-z]{26}/.exec(ran.stdout) ?? [];
       expect(ran.stdout).toContain(`next: skep diff ${id}`);
+      // No step of it is scripted to write.
+      const idle = await skep(["run", "research", "Look", "--project", "bell", "--follow", ...there]);
+      expect(idle).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nnext: skep runs run_\w+\n$/) });
       const { stdout: patch } = await skep(["diff", id, ...there]);
       const copy = join(folder.path, "copy");
       expect(Bun.spawnSync(["git", "clone", "-q", repository, copy]).exitCode).toBe(0);
