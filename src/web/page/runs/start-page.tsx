@@ -91,10 +91,8 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
     const text = (name: string) => String(form.get(name) ?? "").trim();
     // Several lines as typed: the space before the first may mean something.
     const lines = (name: string) => String(form.get(name) ?? "").replaceAll("\r\n", "\n");
-    const valueOf = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
-    const filled = inputs
-      .map(([name]) => [name, valueOf(`input:${name}`)] as const)
-      .filter(([, value]) => value !== "");
+    const answer = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
+    const filled = inputs.map(([name]) => [name, answer(`input:${name}`)] as const).filter(([, value]) => value !== "");
     setBusy(true);
     setError(undefined);
     try {
