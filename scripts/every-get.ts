@@ -9,8 +9,10 @@ import { median, processorMs, quantile } from "./bench-figures.ts";
 
 /** Most that a GET may take at the 99th percentile, ms, by rows of a page. */
 const TARGETS: Record<number, number> = { 50: 10, 200: 20 };
-/** What has not ended by then follows something, and is left out. */
+/** What has not ended by then follows something, if it is the first answer of a path; a later one has failed. */
 const ENDLESS_MS = 3_000;
+/** Answers that are not measured, of each path. */
+const WARM_UPS = 5;
 const FILTERS = [
   "/v1/runs?status=succeeded",
   "/v1/runs?agent_id=scribe",
@@ -19,6 +21,8 @@ const FILTERS = [
 ];
 
 interface Answer {
+  /** It came whole in time, with status 200. */
+  ok: boolean;
   ms: number;
   /** Of it, the server's main thread ran, and waited for a processor. */
   ranMs: number;
@@ -34,6 +38,8 @@ interface Measured {
   slowest: Answer;
   /** The most that the server's main thread ran during one answer, ms: of a busy machine it says little. */
   mostRan: number;
+  /** Answers after the first that were not 200 or took too long; their times count as well. */
+  failed: number;
 }
 
 /** What the kernel has counted of a process's main thread so far, ms. */
@@ -42,42 +48,55 @@ function mainThread(pid: number): { ran: number; waited: number } {
   return { ran: Number(ran) / 1e6, waited: Number(waited) / 1e6 };
 }
 
-async function answerOf(url: string, pid: number): Promise<Answer | undefined> {
+async function answerOf(url: string, pid: number): Promise<Answer> {
   const before = mainThread(pid);
   const began = performance.now();
-  const answer = await fetch(url, { signal: AbortSignal.timeout(ENDLESS_MS) }).catch(() => undefined);
-  await answer?.arrayBuffer().catch(() => undefined);
+  const ok = await fetch(url, { signal: AbortSignal.timeout(ENDLESS_MS) }).then(
+    (answer) =>
+      answer.arrayBuffer().then(
+        () => answer.status === 200,
+        () => false,
+      ),
+    () => false,
+  );
   const ms = performance.now() - began;
   const { ran, waited } = mainThread(pid);
-  return answer?.status === 200 ? { ms, ranMs: ran - before.ran, waitedMs: waited - before.waited } : undefined;
+  return { ok, ms, ranMs: ran - before.ran, waitedMs: waited - before.waited };
 }
 
-/** Undefined for what does not answer with data. */
-async function measured(server: TestServer, path: string, limit: string, requests: number) {
+/** Undefined for what does not answer with data when it is asked first. */
+async function measured(
+  server: TestServer,
+  path: string,
+  limit: string,
+  requests: number,
+): Promise<Measured | undefined> {
   const url = `${server.url}${path}${path.includes("?") ? "&" : "?"}limit=${limit}`;
   const answers: Answer[] = [];
   let before = 0;
-  for (let n = -5; n < requests; n++) {
+  let failed = 0;
+  for (let n = -WARM_UPS; n < requests; n++) {
     if (n === 0) before = processorMs(server.pid);
     const answer = await answerOf(url, server.pid);
-    if (answer === undefined) return undefined;
+    if (!answer.ok && n === -WARM_UPS) return undefined;
+    if (!answer.ok) failed++;
     if (n >= 0) answers.push(answer);
   }
   const times = answers.map(({ ms }) => ms);
   const slowest = answers.reduce((most, one) => (one.ms > most.ms ? one : most));
   const processor = (processorMs(server.pid) - before) / requests;
   const mostRan = Math.max(...answers.map(({ ranMs }) => ranMs));
-  return { path, p50: median(times), p99: quantile(times, 0.99), processor, slowest, mostRan };
+  return { path, p50: median(times), p99: quantile(times, 0.99), processor, slowest, mostRan, failed };
 }
 
-const line = ({ path, p50, p99, processor, slowest, mostRan }: Measured, isOver: boolean): string => {
+const line = ({ path, p50, p99, processor, slowest, mostRan, failed }: Measured, isOver: boolean): string => {
   const { ms, ranMs, waitedMs } = slowest;
   const figures = [p50, p99, processor, mostRan, ms, ranMs, waitedMs].map((one) => one.toFixed(1).padStart(7));
-  return `${isOver ? "!" : " "} ${path.padEnd(48)}${figures.join("")}`;
+  return `${isOver ? "!" : " "} ${path.padEnd(48)}${figures.join("")}${failed > 0 ? `   ${failed} failed` : ""}`;
 };
 
 /**
- * Prints, at each number of rows, the GETs that exceed their bound and the slowest of the others.
+ * Prints, at each number of rows, the GETs that exceed their bound or failed, and the slowest of the others.
  * @param made ids that paths are filled with, by prefix.
  * @param only measures paths that hold this.
  */
@@ -96,9 +115,11 @@ export async function everyGet(
     }
     const over = found.filter(({ p99 }) => p99 > target).sort((a, b) => b.p99 - a.p99);
     const rest = found.filter(({ p99 }) => p99 <= target).sort((a, b) => b.p50 - a.p50);
-    const own = found.filter(({ mostRan }) => mostRan > target);
+    const own = found.filter(({ mostRan, failed }) => mostRan > target || failed > 0);
+    const ran = found.filter(({ mostRan }) => mostRan > target).length;
+    const failed = found.reduce((sum, one) => sum + one.failed, 0);
     console.log(
-      `${found.length} GETs at ${limit} rows: p99 over ${target} ms: ${over.length}; the server's thread ran longer: ${own.length}`,
+      `${found.length} GETs at ${limit} rows: p99 over ${target} ms: ${over.length}; the server's thread ran longer: ${ran}; failed answers: ${failed}`,
     );
     console.log(`  ${"ms".padEnd(48)}    p50    p99    cpu    ran   slowest: ran waited`);
     for (const one of [...over, ...own.filter((one) => !over.includes(one))]) console.log(line(one, true));

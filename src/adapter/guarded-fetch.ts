@@ -4,6 +4,7 @@
  */
 import { badRequest, messageOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import { raceSignal } from "../core/race-signal.ts";
 
 export interface FetchedPage {
   /** Where it came from in the end, after redirects. */
@@ -46,7 +47,7 @@ export function createGuardedFetch({
     let url = webAddress(start);
     try {
       for (let hops = 0; hops <= maxRedirects; hops++) {
-        const addresses = await abortable(resolve(url.hostname), signal);
+        const addresses = await raceSignal(resolve(url.hostname), signal);
         const { page, location } = await get(url, addresses[0]!, { userAgent, maxBytes, signal });
         if (location === undefined) return page;
         url = webAddress(location, url);
@@ -90,7 +91,7 @@ export function createGuardedPost({
     const signal = AbortSignal.any([outer, timer]);
     try {
       const url = webAddress(address);
-      const [pinned] = await abortable(resolve(url.hostname), signal);
+      const [pinned] = await raceSignal(resolve(url.hostname), signal);
       const client = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
       return await new Promise<number>((done, fail) => {
         const request = client.request(url, {
@@ -186,14 +187,5 @@ async function get(
       response.on("aborted", () => fail(new Error("the connection was cut")));
     });
     request.end();
-  });
-}
-
-function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((done, fail) => {
-    const stop = () => fail(signal.reason);
-    if (signal.aborted) return stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(done, fail).finally(() => signal.removeEventListener("abort", stop));
   });
 }

@@ -61,7 +61,7 @@ function modelsOf(config: Config, folder: string): Finding[] {
 function servicesOver(store: Store, { providerEnv, authRequired }: Config) {
   const clock = systemClock;
   const audit = createAudit(store, clock);
-  const settings = createSettings({ store, clock, audit });
+  const settings = createSettings({ store, clock, audit, isProvider: (id) => providerEntry(id) !== undefined });
   const overrides = providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined);
   const catalogue = createCatalogue({ clock, overrides });
   const own = {

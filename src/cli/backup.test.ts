@@ -6,6 +6,7 @@ import {
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   statSync,
   symlinkSync,
   writeFileSync,
@@ -89,6 +90,17 @@ test("without keys nothing in it opens a secret, and both commands say so", asyn
   const restored = await skep(["restore", file, "--data", at("locked"), "--json"]);
   expect(JSON.parse(restored.stdout)).toMatchObject({ keys: false });
   expect(existsSync(at("locked", "keys"))).toBe(false);
+});
+
+test("without a named folder it is ./data when a database is in it, also while a server runs elsewhere", async () => {
+  const cwd = at("beside");
+  mkdirSync(cwd);
+  await skep(["restore", at("skep.tar.gz"), "--data", join(cwd, "data")]);
+  const env = { XDG_STATE_HOME: home.path };
+  const here = await skep(["backup", "here.tar.gz", "--json"], { env, cwd });
+  expect(JSON.parse(here.stdout)).toMatchObject({ data: join(realpathSync(cwd), "data") });
+  const named = await skep(["backup", "named.tar.gz", "--json"], { env: { ...env, DATA: server.data }, cwd });
+  expect(JSON.parse(named.stdout)).toMatchObject({ data: server.data });
 });
 
 test("overwrites nothing: neither a file that is there nor a folder that holds something", async () => {

@@ -5,7 +5,7 @@ import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { loadAppForData } from "./load-app.ts";
 import { say } from "./resource/command.ts";
-import { listedServers } from "./server/server-file.ts";
+import { onlyServer } from "./server/locate.ts";
 import { bytesText } from "./terminal/table.ts";
 
 interface Flags {
@@ -50,12 +50,14 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     });
 }
 
-/** The folder that is named; without a name ./data, or that of the one server that runs here. */
+/**
+ * In this order: --data, DATA, ./data when a database is in it, the folder of this user's running server.
+ * @throws Problem 503 `no_server` when several run.
+ */
 async function dataToWrite(flags: Flags): Promise<string> {
   const { data, sources } = readConfig(process.env, flags.data === undefined ? {} : { data: flags.data });
   if (sources.data !== "default" || existsSync(join(data, "skep.db"))) return data;
-  const [one, ...more] = await listedServers();
-  return one && more.length === 0 ? one.data : data;
+  return (await onlyServer())?.data ?? data;
 }
 
 const dataOf = ({ data }: Flags): string => readConfig(process.env, data === undefined ? {} : { data }).data;

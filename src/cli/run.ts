@@ -103,7 +103,8 @@ async function run(pipeline: string, task: string, flags: RunFlags): Promise<num
     const options = { json: flags.json ?? false, text: flags.text };
     const ended = await followRun(client, created.id, options, interrupt.signal);
     interrupt.done();
-    console.log(options.json ? JSON.stringify(ended) : followedLines(ended, client, stop !== undefined).join("\n"));
+    const lines = options.json ? [JSON.stringify(ended)] : await followedLines(ended, client, stop !== undefined);
+    console.log(lines.join("\n"));
     return interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
   } finally {
     await stop?.();

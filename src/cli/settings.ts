@@ -34,8 +34,9 @@ export function settingsCommands(program: Command, exit: Exit): void {
     .description("show the budgets, and what is spent of them")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
-      const { budgets: states } = await client.call<{ budgets: Item[] }>("GET", "/v1/usage");
-      say(flags, { json: { items: states }, text: budgetLines(states, await limitsOfEach(client)) }, exit);
+      const { budgets: spent } = await client.call<{ budgets: Item[] }>("GET", "/v1/usage");
+      const items = [...(await limitsOfEach(client)), ...spent];
+      say(flags, { json: { items }, text: budgetLines(items) }, exit);
     });
   withServer(budgets.command("set"))
     .description("change budgets: run_usd=2 user_per_day_usd=10; null sets no limit")
@@ -82,11 +83,11 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
   say(flags, { json: after, text: linesOf(changed) }, exit);
 }
 
-/** Budgets that every run begins with: nothing is spent of them in general. Only administrators see them. */
+/** Limits of each single run: no spending belongs to them here. Only administrators see them. */
 async function limitsOfEach(client: Client): Promise<Item[]> {
   try {
     const { budgets = {} } = await client.call<Groups>("GET", "/v1/settings");
-    const each = { "each run": budgets["run_usd"], "each agent in a run": budgets["agent_per_run_usd"] };
+    const each = { run: budgets["run_usd"], agent_run: budgets["agent_per_run_usd"] };
     return Object.entries(each).flatMap(([scope, limit_usd]) => (limit_usd == null ? [] : [{ scope, limit_usd }]));
   } catch (error) {
     if (isProblem(error) && error.status === 403) return [];
@@ -94,12 +95,13 @@ async function limitsOfEach(client: Client): Promise<Item[]> {
   }
 }
 
-function budgetLines(spent: readonly Item[], each: readonly Item[]): string[] {
-  const states = [...each, ...spent];
+const EACH: Record<string, string> = { run: "each run", agent_run: "each agent in a run" };
+
+function budgetLines(states: readonly Item[]): string[] {
   if (states.length === 0) return ["No budgets are set. Set one: skep budgets set run_usd=2"];
   return tableLines(
     [
-      { head: "BUDGET", of: ({ scope }) => scope.replaceAll("_", " ") },
+      { head: "BUDGET", of: ({ scope }) => EACH[scope] ?? scope.replaceAll("_", " ") },
       { head: "LIMIT", of: ({ limit_usd }) => costText(limit_usd), right: true },
       { head: "SPENT", of: ({ spent_usd }) => (spent_usd === undefined ? "" : costText(spent_usd)), right: true },
       {

@@ -1,6 +1,5 @@
-import { isObject, membersOf } from "./is-object.ts";
-
 /** A line of the log for people: time, level, what happened, and what it is about. */
+import { isObject, membersOf } from "./is-object.ts";
 
 const LEVELS: Readonly<Record<number, readonly [word: string, colour: number]>> = {
   20: ["debug", 2],

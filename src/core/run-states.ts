@@ -1,5 +1,5 @@
-import { isOneOf } from "./typed-keys.ts";
 /** The moves of runs and steps. They are defined here only; code that changes a status calls `assertMove`. */
+import { isOneOf } from "./typed-keys.ts";
 
 export const RUN_STATUSES = ["queued", "running", "waiting", "succeeded", "failed", "cancelled"] as const;
 /** How work ends: of runs, executions and jobs alike. */

@@ -3,6 +3,7 @@ import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
+import { raceSignal } from "../core/race-signal.ts";
 import { agentOutput } from "./events.ts";
 import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
 import { firstBytes, keepMaskedEnds } from "./output.ts";
@@ -153,6 +154,9 @@ export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id
   return { push: (text: string) => say(shown.push(text)), end: () => say(shown.end()) };
 }
 
+/** Not the call's: the execution is put back, and the call is made again. */
+const SANDBOX_FAILURES = new Set(["sandbox_lost", "docker_unavailable", "sandbox_not_stopped"]);
+
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
   const { execution, ports, sandbox, masker, aside } = turn;
   const late = AbortSignal.timeout(tool.timeoutMs);
@@ -164,10 +168,11 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
     onOutput: live.push,
   };
   try {
+    // A tool that ignores its abort signal is not waited for.
     return await raceSignal(tool.run(call.input as never, context), context.signal);
   } catch (error) {
     turn.signal.throwIfAborted();
-    if (isProblem(error) && (error.code === "sandbox_lost" || error.code === "docker_unavailable")) throw error;
+    if (isProblem(error) && SANDBOX_FAILURES.has(error.code)) throw error;
     if (late.aborted)
       return { ok: false, output: `${tool.name} took longer than ${tool.timeoutMs / 1_000} s and was stopped.` };
     if (isProblem(error)) return { ok: false, output: error.detail };
@@ -176,16 +181,6 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   } finally {
     live.end();
   }
-}
-
-/** A tool that ignores its abort signal is abandoned, not waited for. */
-function raceSignal<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise<T>((resolve, reject) => {
-    const stop = () => reject(signal.reason);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener("abort", stop));
-  });
 }
 
 const unknownTool = ({ tool }: StoredCall, names: readonly string[]): ToolResult => ({

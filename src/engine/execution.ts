@@ -40,6 +40,8 @@ export interface Execution extends ExecutionInfo {
   /** Milliseconds since the epoch. */
   createdAt: number;
   startedAt: number | null;
+  /** Of the machine, when it was last given back: a sentence. */
+  waitsFor?: string | undefined;
 }
 
 /** What an execution begins with. */

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createProcessSandboxes } from "../adapter/sandbox/process/driver.ts";
+import { unavailable } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
 import { createLog } from "../core/log.ts";
@@ -26,12 +27,15 @@ describe("the pool of sandboxes", () => {
   let idleMs: number;
   let pool: SandboxPool;
   let left: string[] = [];
+  /** Awaited by sweeps. */
+  let swept: Promise<void> | undefined;
   let isHeld: (executionId: string) => boolean;
   const near = createProcessSandboxes({ allowHostShell: true });
   const counting: SandboxDriver = {
     ...near,
     async sweep(isLive) {
       isHeld = isLive;
+      await swept;
       return { removed: 0, left };
     },
     async start(spec, abort) {
@@ -52,7 +56,7 @@ describe("the pool of sandboxes", () => {
   });
   afterAll(() => rm(home, { recursive: true }));
   const fresh = () => {
-    [started, stopped, idleMs] = [[], [], 60_000];
+    [started, stopped, idleMs, swept] = [[], [], 60_000, undefined];
     pool = createSandboxPool({ driver: counting, log: createLog({ logLevel: "silent" }), idleMs: () => idleMs });
   };
   afterEach(() => pool.close());
@@ -82,7 +86,7 @@ describe("the pool of sandboxes", () => {
     expect(started).toHaveLength(1);
   });
 
-  test("where one could be neither paused nor removed, nothing works until a sweep has removed it", async () => {
+  test("where one cannot be stopped, nothing works until a sweep has removed it", async () => {
     fresh();
     const spec = specOf("s", { runId: "run_1" });
     const lease = pool.lease({ spec, env: {}, signal });
@@ -93,7 +97,7 @@ describe("the pool of sandboxes", () => {
     const refusal = { status: 503, code: "sandbox_not_stopped" };
     await expect(lease.sandbox.freeze()).rejects.toMatchObject({
       ...refusal,
-      detail: expect.stringContaining("neither paused nor removed: the engine fails. Its processes"),
+      detail: expect.stringMatching(/cannot be ended: the engine fails\. Its processes .*, end them by hand/),
     });
     await lease.release(false);
     await expect(pool.quiet(spec, signal)).rejects.toMatchObject(refusal);
@@ -107,6 +111,70 @@ describe("the pool of sandboxes", () => {
     await expect(pool.quiet({ ...spec, runId: "run_3" }, signal)).rejects.toMatchObject(refusal);
     left = [];
     await Promise.all([pool.quiet({ ...spec, runId: "run_3" }, signal), pool.sweep()]);
+  });
+
+  test("a sweep that hangs holds up only the places that it may clear, and forgets none meanwhile", async () => {
+    fresh();
+    const [one, two] = [specOf("s", { runId: "run_1" }), specOf("s", { runId: "run_2" })];
+    const lease = pool.lease({ spec: two, env: {}, signal });
+    await lease.open();
+    left = ["run_1"];
+    await pool.sweep();
+    const hangs = Promise.withResolvers<void>();
+    swept = hangs.promise;
+    const cancel = new AbortController();
+    const waits = pool.quiet(one, cancel.signal);
+    await pool.quiet(two, signal);
+    await pool.quiet({ sessionId: "chat" }, signal);
+    cancel.abort(new Error("called off"));
+    await expect(waits).rejects.toThrow("called off");
+    started[0]!.stop = () => Promise.reject(new Error("the engine fails."));
+    await lease.release(false);
+    const sweeping = pool.sweep();
+    left = [];
+    hangs.resolve();
+    await sweeping;
+    await pool.quiet(one, signal);
+    left = ["run_2"];
+    await expect(pool.quiet(two, signal)).rejects.toMatchObject({ code: "sandbox_not_stopped" });
+    left = [];
+    await pool.quiet(two, signal);
+  });
+
+  test("until a first sweep has succeeded no run works and no sandbox starts, but chats without one go on", async () => {
+    fresh();
+    const down = unavailable("docker_unavailable", "Docker does not answer.");
+    swept = Promise.reject(down);
+    await expect(pool.sweep()).rejects.toBe(down);
+    await expect(pool.quiet({ runId: "run_1", sessionId: "s" }, signal)).rejects.toBe(down);
+    await pool.quiet({ sessionId: "s" }, signal);
+    const lease = pool.lease({ spec: specOf("s"), env: {}, signal });
+    await expect(lease.open()).rejects.toBe(down);
+    expect(started).toHaveLength(0);
+    swept = undefined;
+    left = ["s"];
+    await expect(lease.open()).rejects.toMatchObject({ code: "sandbox_not_stopped" });
+    left = [];
+    await lease.open();
+    await pool.quiet({ runId: "run_1", sessionId: "s" }, signal);
+    await lease.release(false);
+    expect(stopped).toEqual(started);
+  });
+
+  test("a chat's next sandbox starts only when the last one, which no longer fits, is stopped", async () => {
+    fresh();
+    const first = await turn("s");
+    const { stop } = first;
+    first.stop = () => Promise.reject(new Error("the engine fails."));
+    left = ["s"];
+    const lease = pool.lease({ spec: specOf("s", { memoryMb: 65 }), env: {}, signal });
+    await expect(lease.open()).rejects.toMatchObject({ code: "sandbox_not_stopped" });
+    expect(started).toEqual([first]);
+    left = [];
+    await stop();
+    await lease.open();
+    expect(started).toHaveLength(2);
+    await lease.release(false);
   });
 
   test("what ended unpaused is waited for by the next work at its place, until that is called off", async () => {
@@ -194,6 +262,32 @@ describe("the pool of sandboxes", () => {
 const docker = await dockerForTests(process.env);
 const rigs = createRigs();
 afterAll(() => rigs.close());
+
+test("a step whose time passes while a part of the machine is missing says what it waited for", async () => {
+  const near = createProcessSandboxes({ allowHostShell: false });
+  let starts = 0;
+  const sandboxes: SandboxDriver = {
+    ...near,
+    start: (_, abort) =>
+      starts++ === 0
+        ? Promise.reject(unavailable("docker_unavailable", "Docker does not answer."))
+        : new Promise((_, reject) => abort.addEventListener("abort", () => reject(abort.reason))),
+  };
+  const model = createHandModel();
+  const pipelines = { one: "id: one\nname: One\nsteps: [{ id: look, agent: worker, input: Look. }]" };
+  const rig = await rigs.started({ pipelines, models: model, sandboxes });
+  const { id } = rig.create("one");
+  (await model.next()).reply([{ tool: "ls", input: { path: "." } }]);
+  await rig.event(({ data }) => data["title"] === "Waits: Docker does not answer.");
+  const { sqlite } = rig.store;
+  sqlite.exec("UPDATE executions SET not_before = 0, started_at = '2020-01-01T00:00:00.000Z'");
+  const { status, error } = await rig.ended(id);
+  expect(status).toBe("failed");
+  expect(error).toMatchObject({
+    code: "timeout",
+    message: "It took longer than its 3600 s. It still waited: Docker does not answer.",
+  });
+});
 
 test.skipIf(!docker)(
   "a chat's container lives between its turns and goes with the chat; one turn alone leaves none",

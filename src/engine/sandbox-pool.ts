@@ -6,6 +6,7 @@
 import { codeOf, messageOf, type Problem, unavailable } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Logger } from "../core/log.ts";
+import { raceSignal } from "../core/race-signal.ts";
 import { placeOf, type Sandbox, type SandboxAbout, type SandboxDriver, type SandboxSpec } from "./sandbox.ts";
 
 export interface LeaseRequest {
@@ -67,10 +68,20 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
   const held = new Set<string>();
   /** By place, the endings of sandboxes that may change its files until then. */
   const leaving = new Map<string, Set<Promise<void>>>();
-  /** Places with a sandbox that could be neither paused nor removed, as far as the last sweep knows. */
+  /** Places with a sandbox that could not be stopped. */
   let loose = new Set<string>();
+  /** Those that became loose since the last sweep began, which may have looked before. */
+  let missed = new Set<string>();
+  /** A sweep has succeeded: what an earlier process left is gone, or loose. */
+  let hasSwept = false;
   let sweeping: Promise<number> | undefined;
   let closed = false;
+  const words = WORDS[driver.capabilities.isolation];
+  const notStopped = (what: string): Problem =>
+    unavailable(
+      "sandbox_not_stopped",
+      `${what.replace(/[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, ${words.remedy}.`,
+    );
 
   /** @param ending of a sandbox that may change the files of its place until then. */
   async function leave(place: string, ending: Promise<void>): Promise<void> {
@@ -88,23 +99,19 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
       await sandbox.stop();
     } catch (err) {
       log.warn({ err, execution: spec.executionId }, "sandbox not stopped; it will be swept");
-      if (!frozen) loose.add(placeOf(spec));
+      if (!frozen) for (const places of [loose, missed]) places.add(placeOf(spec));
     } finally {
       held.delete(spec.executionId);
     }
   }
   async function sweepNow(): Promise<number> {
-    const before = loose;
-    // What cannot be stopped while this sweep looks is for the next one.
-    loose = new Set();
+    missed = new Set();
     try {
       const { removed, left } = await driver.sweep((executionId) => held.has(executionId));
-      for (const place of left) loose.add(place);
+      loose = new Set([...left, ...missed]);
+      hasSwept = true;
       if (left.length > 0) log.warn({ places: left }, "sandboxes left behind cannot be removed; trying again");
       return removed;
-    } catch (error) {
-      for (const place of before) loose.add(place);
-      throw error;
     } finally {
       sweeping = undefined;
     }
@@ -113,12 +120,18 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     sweeping ??= sweepNow();
     return sweeping;
   };
-  async function quiet(place: string): Promise<void> {
-    await Promise.all(leaving.get(place) ?? []);
-    await sweeping?.catch(() => {});
-    if (!loose.has(place)) return;
+  /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable` while what ended may still change the files there. */
+  async function swept(place: string): Promise<void> {
+    if (hasSwept && !loose.has(place)) return;
     await sweep();
-    if (loose.has(place)) throw notStopped("The container of ended work cannot be removed");
+    if (loose.has(place)) throw notStopped(words.left);
+  }
+  async function quiet(at: Pick<SandboxSpec, "runId" | "sessionId">): Promise<void> {
+    const place = placeOf(at);
+    await Promise.all(leaving.get(place) ?? []);
+    // Files outside of runs are touched through a sandbox alone, and `start` looks for what an earlier process left:
+    // a chat that needs no sandbox does not wait for the container engine.
+    if (at.runId !== undefined || loose.has(place)) await swept(place);
   }
   /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`: what it works on is not to be kept yet. */
   async function freeze(kept: Kept): Promise<void> {
@@ -127,7 +140,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
       kept.frozen = true;
     } catch (error) {
       if (codeOf(error) === "docker_unavailable") throw error;
-      throw notStopped(`Its container can be neither paused nor removed: ${messageOf(error)}`);
+      throw notStopped(`${words.own}: ${messageOf(error)}`);
     }
   }
   function takeIdle(sessionId: string): Kept | undefined {
@@ -165,6 +178,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     const start = async (): Promise<Kept> => {
       const found = await waiting(spec);
       if (found) return found;
+      await raceSignal(swept(placeOf(spec)), signal);
       held.add(spec.executionId);
       try {
         return { sandbox: await driver.start(spec, signal), spec, userId };
@@ -210,12 +224,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     end: (sessionId) => void stopIdle(sessionId),
     async quiet(place, signal) {
       signal.throwIfAborted();
-      const stopped = Promise.withResolvers<never>();
-      const stop = () => stopped.reject(signal.reason);
-      signal.addEventListener("abort", stop, { once: true });
-      await Promise.race([quiet(placeOf(place)), stopped.promise]).finally(() => {
-        signal.removeEventListener("abort", stop);
-      });
+      await raceSignal(quiet(place), signal);
     },
     sweep,
     async close() {
@@ -225,11 +234,19 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
   };
 }
 
-const notStopped = (what: string): Problem =>
-  unavailable(
-    "sandbox_not_stopped",
-    `${what.replace(/[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, restart the container engine.`,
-  );
+/** Of a sandbox that cannot be stopped, by the driver's isolation. */
+const WORDS = {
+  container: {
+    own: "Its container can be neither paused nor removed",
+    left: "The container of ended work cannot be removed",
+    remedy: "restart the container engine",
+  },
+  none: {
+    own: "Its processes cannot be ended",
+    left: "Processes of ended work cannot be ended",
+    remedy: "end them by hand",
+  },
+} as const;
 
 /** The execution that started it only names it; all else must be the same. */
 const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>

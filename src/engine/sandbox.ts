@@ -150,7 +150,7 @@ export const SHELL = 'if command -v bash >/dev/null 2>&1; then exec bash -c "$1"
 export interface Swept {
   /** How many. */
   removed: number;
-  /** The places (`placeOf`) of those that could not be removed: they may still change its files. */
+  /** The places (`placeOf`) of those that still run and could not be removed in time: they may change its files. */
   left: string[];
 }
 
@@ -165,6 +165,9 @@ export interface SandboxDriver {
   about(spec: SandboxSpec): Promise<SandboxAbout>;
   /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox>;
-  /** Removes containers of this instance whose execution `isLive` denies. Throws when the engine does not answer. */
+  /**
+   * Removes containers of this instance whose execution `isLive` denies, within a limited time. Throws when the engine
+   * does not answer.
+   */
   sweep(isLive: (executionId: string) => boolean): Promise<Swept>;
 }

@@ -36,6 +36,7 @@ export async function workOn(
   const late = setTimeout(() => timer.abort(new Stopped("timeout")), left + grace);
   const signal = AbortSignal.any([stop, timer.signal]);
   let lease: Lease | undefined;
+  let { waitsFor } = execution;
   let unmask = () => {};
   try {
     const asked = rows.stopRequested(execution.id);
@@ -56,6 +57,7 @@ export async function workOn(
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (isAtCall(execution, ports)) await lease.open();
     rows.resumed(execution);
+    waitsFor = undefined;
     const { sandbox, open } = lease;
     const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
     await lease.sandbox.workspace.bringBack();
@@ -77,7 +79,7 @@ export async function workOn(
       await lease?.release(true);
       lease = undefined;
     }
-    settle(execution, ports, reason);
+    settle({ ...execution, waitsFor }, ports, reason);
   } finally {
     clearTimeout(late);
     unmask();
@@ -159,14 +161,13 @@ function passingOf(error: unknown): { code: string; detail: string } | undefined
   return { code: "disk_full", detail: `The disk of the data folder is full or fails (${code}); it is tried again.` };
 }
 
-function endingOf(error: unknown, { timeoutSeconds }: Execution): Ending {
+function endingOf(error: unknown, { timeoutSeconds, waitsFor }: Execution): Ending {
   if (error instanceof Stopped) {
     if (error.why !== "timeout") return { status: "cancelled", text: "" };
-    return {
-      status: "failed",
-      error: { code: "timeout", message: `It took longer than its ${timeoutSeconds} s.` },
-      text: "",
-    };
+    const late = `It took longer than its ${timeoutSeconds} s.`;
+    // Its time includes such waits.
+    const message = waitsFor === undefined ? late : `${late} It still waited: ${waitsFor}`;
+    return { status: "failed", error: { code: "timeout", message }, text: "" };
   }
   const { code, detail } = isProblem(error) ? error : { code: "internal", detail: messageOf(error).slice(0, 300) };
   return { status: "failed", error: { code, message: detail }, text: "" };

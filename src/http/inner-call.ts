@@ -4,10 +4,12 @@
  */
 import { notFound, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { isValueTooDeep } from "../core/json-depth.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
 import type { RequestFacts } from "./base.ts";
 import { type Caller, denial } from "./caller.ts";
+import { tooDeep } from "./json-body.ts";
 import type { RouteTable } from "./route-table.ts";
 import { scopeDenial } from "./scopes.ts";
 import { standingOf } from "./standing.ts";
@@ -22,7 +24,10 @@ export interface InnerRequest {
   signal?: AbortSignal;
 }
 
-/** @returns the answer, problems too, except those that keep the caller out. @throws Problem 401, 403, 404, 413. */
+/**
+ * @returns the answer, problems too, except those that keep the caller out.
+ * @throws Problem 400 `too_deep`, 401, 403, 404, 413.
+ */
 export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
 
 export interface InnerCallDeps {
@@ -40,6 +45,8 @@ export function createInnerCall({ table, facts, store }: InnerCallDeps): InnerCa
     if (!route) throw notFound("operation");
     const refused = denial(caller, route) ?? scopeDenial(caller, route);
     if (refused) throw refused;
+    // Before it is written as JSON, which takes seconds for a value of nothing but lists in lists.
+    if (isValueTooDeep(body)) throw tooDeep();
     const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
     if (bytes && bytes.byteLength > LIMITS.bodyBytes)
       throw new Problem(413, "too_large", `A body holds at most ${LIMITS.bodyBytes} bytes.`);

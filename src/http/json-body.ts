@@ -23,9 +23,8 @@ export function parseJson(text: string): unknown {
 
 /** @throws Problem 400 `too_deep`. */
 export function assertShallow(json: string): void {
-  if (isTooDeep(json))
-    throw badRequest(
-      `The body's lists and objects may be nested ${LIMITS.jsonLevels} levels deep at most.`,
-      "too_deep",
-    );
+  if (isTooDeep(json)) throw tooDeep();
 }
+
+export const tooDeep = () =>
+  badRequest(`The body's lists and objects may be nested ${LIMITS.jsonLevels} levels deep at most.`, "too_deep");

@@ -27,7 +27,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import Database from "better-sqlite3";
 import { extract, type Pack, pack } from "tar-stream";
-import { codeOf, messageOf, Problem } from "../core/errors.ts";
+import { codeOf, messageOf, Problem, unavailable } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 
 const DATABASE = "skep.db";
@@ -53,9 +53,11 @@ export interface BackupOptions {
 const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/;
-const MISSING = /^(ENOENT|ENOTDIR|EEXIST)$/;
+const MISSING = /^(ENOENT|ENOTDIR)$/;
 const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_(READONLY|CANTOPEN|PERM)\w*)$/;
-const DISK = /^(E[A-Z0-9]+|SQLITE_IOERR\w*)$/;
+/** Of open files and of memory. */
+const SHORT = /^(EMFILE|ENFILE|ENOMEM|SQLITE_NOMEM)$/;
+const DISK = /^(EIO|SQLITE_IOERR\w*)$/;
 
 /**
  * What the operating system refused, as a sentence with the remedy; anything else comes back as it is.
@@ -67,10 +69,18 @@ function storageFailure(error: unknown, what: string): unknown {
   const why = `${what}: ${messageOf(error).replace(/\.$/, "")}`;
   if (FULL.test(code))
     return new Problem(507, "disk_full", `${why}. The disk is full: free about as much as the data folder takes.`);
-  if (MISSING.test(code)) return failed("no_folder", `${why}. Name a folder that exists.`);
   if (DENIED.test(code)) return failed("not_permitted", `${why}. Check who may read and write there.`);
-  if (DISK.test(code)) return new Problem(500, "disk_failed", `${why}. See the system's log for what ails the disk.`);
+  if (SHORT.test(code))
+    return unavailable("system_busy", `${why}. The system is short of memory or open files: try again later.`);
+  if (DISK.test(code))
+    return new Problem(500, "disk_failed", `${why}. See the system's log for what is wrong with the disk.`);
   return error;
+}
+
+/** The same where a folder is made: what is missing then is its parent. */
+function folderFailure(error: unknown, what: string): unknown {
+  if (!/^(ENOENT|ENOTDIR|EEXIST|ELOOP|ENAMETOOLONG)$/.test(codeOf(error) ?? "")) return storageFailure(error, what);
+  return failed("no_folder", `${what}: ${messageOf(error).replace(/\.$/, "")}. Name a folder that exists.`);
 }
 
 /**
@@ -126,7 +136,7 @@ export function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 });
   } catch (error) {
-    throw storageFailure(error, `${path} cannot be made`);
+    throw folderFailure(error, `${path} cannot be made`);
   }
 }
 
@@ -134,7 +144,7 @@ function scratchBeside(file: string): string {
   try {
     return mkdtempSync(join(dirname(resolve(file)), `.${basename(file)}-`));
   } catch (error) {
-    throw storageFailure(error, `${dirname(resolve(file))} cannot be written`);
+    throw folderFailure(error, `${dirname(resolve(file))} cannot be written`);
   }
 }
 
@@ -194,11 +204,22 @@ async function addTree(archive: Pack, path: string, name: string, count: (added:
     archive.entry({ name: `${name}/`, type: "directory", mode: stat.mode & 0o777 });
     for (const entry of namesIn(path)) await addTree(archive, join(path, entry), `${name}/${entry}`, count);
   } else if (stat.isSymbolicLink()) {
-    archive.entry({ name, type: "symlink", linkname: readlinkSync(path) });
+    const linkname = linkOf(path);
+    if (linkname !== undefined) archive.entry({ name, type: "symlink", linkname });
   } else if (stat.isFile()) {
     const added = { files: 0, bytes: 0 };
     await addFile(archive, path, name, added);
     count(added);
+  }
+}
+
+/** @returns nothing for what is no link, or no longer there. */
+function linkOf(path: string): string | undefined {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR|EINVAL)$/.test(codeOf(error) ?? "")) return undefined;
+    throw error;
   }
 }
 

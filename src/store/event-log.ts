@@ -45,7 +45,7 @@ export interface EventLog {
   firstId(): number;
   /** Gives a user's events to another user, or to administrators only. */
   handOver(from: string, to: string | null): void;
-  /** Removes what is older than the limits say. Returns how many. */
+  /** Removes some of what is older than the limits say. @returns whether there may be more. */
   prune(): boolean;
 }
 
@@ -143,7 +143,8 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
     },
     prune() {
       const oldest = lastId() - LIMITS.eventKeepRows;
-      // Events get older with their ids: the first ones tell whether there is anything to do.
+      // The lower its id, the older an event: the first ones say whether there is anything to do. Those that were written
+      // while the clock was ahead hold back what follows until their time has come or there are too many events.
       const remove = sqlite.prepare(
         `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
            AND (id <= ? OR at < ?)`,

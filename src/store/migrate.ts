@@ -3,12 +3,10 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type Database from "better-sqlite3";
 import { Problem } from "../core/errors.ts";
+import { STEPS_BEFORE_RELEASE } from "./migrations/before-release.ts";
 import { MIGRATIONS, type Migration } from "./migrations/list.ts";
 
 const COPIES_KEPT = 5;
-
-/** Builds from before the first release made the schema of `0001-schema` in so many steps, from `first` to `last`. */
-const STEPS_BEFORE_RELEASE = { first: "0001-foundation", last: "0320-secret-use", count: 52 };
 
 export interface Comparison {
   /** Migrations that the database lacks. */
@@ -21,14 +19,10 @@ export interface Comparison {
 export function compareMigrations(db: Database.Database, migrations: readonly Migration[] = MIGRATIONS): Comparison {
   const applied = new Set(db.prepare<[], string>("SELECT name FROM migrations").pluck().all());
   const known = new Set(migrations.map(({ name }) => name));
-  let foreign = [...applied].filter((name) => !known.has(name));
-  const { first, last, count } = STEPS_BEFORE_RELEASE;
-  if (applied.has(first)) {
-    const steps = foreign.filter((name) => name <= last);
-    if (!applied.has(last) || steps.length !== count) return { missing: [], refusal: beforeRelease() };
-    applied.add("0001-schema");
-    foreign = foreign.filter((name) => name > last);
-  }
+  const steps = STEPS_BEFORE_RELEASE.filter((name) => applied.delete(name));
+  if (steps.length > 0 && steps.length < STEPS_BEFORE_RELEASE.length) return { missing: [], refusal: beforeRelease() };
+  if (steps.length > 0) applied.add("0001-schema");
+  const foreign = [...applied].filter((name) => !known.has(name));
   const missing = migrations.filter(({ name }) => !applied.has(name));
   return { missing, refusal: foreign.length > 0 ? newer(foreign) : null };
 }

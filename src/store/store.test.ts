@@ -9,6 +9,7 @@ import { defineEvent, type SkepEvent } from "../core/events.ts";
 import { createEventLog } from "./event-log.ts";
 import { lockDataFolder } from "./lock.ts";
 import { compareMigrations, migrate } from "./migrate.ts";
+import { STEPS_BEFORE_RELEASE } from "./migrations/before-release.ts";
 import { MIGRATIONS } from "./migrations/list.ts";
 import { openStore, type Store } from "./store.ts";
 
@@ -170,15 +171,15 @@ describe("store", () => {
     const tables = db.prepare("SELECT name, sql FROM sqlite_schema").all();
     db.exec("DELETE FROM migrations WHERE name = '0001-schema'");
     const step = db.prepare("INSERT INTO migrations (name, applied_at) VALUES (?, '2026-01-01T00:00:00.000Z')");
-    step.run("0001-foundation");
-    for (let n = 100; n < 150; n++) step.run(`0${n}-step`);
+    for (const name of STEPS_BEFORE_RELEASE.slice(0, -1)) step.run(name);
     expect(() => migrate(db, null)).toThrow("from before the first release");
     expect(compareMigrations(db).refusal?.code).toBe("database_too_old");
-    step.run("0320-secret-use");
+    step.run(STEPS_BEFORE_RELEASE.at(-1));
     expect(compareMigrations(db)).toEqual({ missing: [], refusal: null });
-    const later = [...MIGRATIONS, { name: "0400-later", sql: "CREATE TABLE later (x);" }];
-    expect(migrate(db, null, later)).toEqual(["0400-later"]);
-    expect(() => migrate(db, null)).toThrow("newer skep (0400-later)");
+    // Its number lies among those of the steps.
+    const later = [...MIGRATIONS, { name: "0003-later", sql: "CREATE TABLE later (x);" }];
+    expect(migrate(db, null, later)).toEqual(["0003-later"]);
+    expect(() => migrate(db, null)).toThrow("newer skep (0003-later)");
     db.exec("DROP TABLE later");
     expect(db.prepare("SELECT name, sql FROM sqlite_schema").all()).toEqual(tables);
     db.close();

@@ -13,15 +13,21 @@ export interface RealProxy {
 export const hasProgram = (name: string): boolean =>
   Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null;
 
-/** A port that is free, below those that the system gives to connections and to servers that name none. */
+/** Ports that are tried; where none of so many is free, something else is wrong. */
+const MOST_PORTS = 50;
+
+/**
+ * A port that is free, below those that the system gives to connections and to servers that name none.
+ * @throws the last error when no port can be listened on.
+ */
 export function freePort(): number {
-  for (;;) {
+  for (let tried = 1; ; tried++) {
     const port = randomInt(10_000, 32_000);
     try {
       Bun.listen({ hostname: "127.0.0.1", port, socket: { data() {} } }).stop(true);
       return port;
-    } catch {
-      // It is taken.
+    } catch (error) {
+      if (tried === MOST_PORTS) throw error;
     }
   }
 }

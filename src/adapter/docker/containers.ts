@@ -35,6 +35,13 @@ export interface ContainerState {
   exitCode: number;
 }
 
+export interface RemoveOptions {
+  /** Ends the wait, with `docker_unavailable`; the engine may remove it all the same. */
+  signal?: AbortSignal;
+  /** Returns only when it is gone: throws `docker_conflict` while another call removes it. */
+  mustBeGone?: boolean;
+}
+
 export interface ContainerApi {
   /** Makes a container and returns its id. */
   create(request: Docker.ContainerCreateOptions): Promise<string>;
@@ -43,15 +50,15 @@ export interface ContainerApi {
   kill(id: string): Promise<void>;
   /** Halts every process in it as it is. Throws `docker_conflict` when it does not run. */
   pause(id: string): Promise<void>;
-  /** Kills and removes it with its anonymous volumes. Idempotent; waits until it is gone. */
-  remove(id: string): Promise<void>;
+  /** Kills and removes it with its anonymous volumes. No error when it is gone already, or is being removed. */
+  remove(id: string, options?: RemoveOptions): Promise<void>;
   /** The engine's full description. Throws `docker_not_found`. */
   inspect(id: string): Promise<Docker.ContainerInspectInfo>;
   state(id: string): Promise<ContainerState>;
   /** Paths of its writable layer that differ from the image. */
   changes(id: string): Promise<string[]>;
   /** Containers that carry every one of these labels (`key` or `key=value`), stopped ones too. */
-  list(labels: readonly string[]): Promise<ContainerRow[]>;
+  list(labels: readonly string[], signal?: AbortSignal): Promise<ContainerRow[]>;
   /** One sample, at once. */
   stats(id: string): Promise<ContainerStats>;
   logs(id: string, options: LogOptions): AsyncIterable<LogChunk>;
@@ -68,7 +75,10 @@ export function createContainerApi(docker: () => Docker, address: string): Conta
     start: (id) => call(async () => void (await on(id).start())),
     kill: (id) => call(() => settled(on(id).kill(), [404, 409])),
     pause: (id) => call(() => on(id).pause()),
-    remove: (id) => call(() => settled(on(id).remove({ force: true, v: true }), [404, 409])),
+    remove: (id, { signal, mustBeGone = false } = {}) =>
+      call(() =>
+        settled(on(id).remove({ force: true, v: true, ...abortedBy(signal) }), mustBeGone ? [404] : [404, 409]),
+      ),
     inspect: (id) => call(() => on(id).inspect()),
     state: (id) =>
       call(async () => {
@@ -76,16 +86,22 @@ export function createContainerApi(docker: () => Docker, address: string): Conta
         return { running: State.Running && !State.Dead, oomKilled: State.OOMKilled, exitCode: State.ExitCode };
       }),
     changes: (id) => call(async () => ((await on(id).changes()) ?? []).map((change: { Path: string }) => change.Path)),
-    list: (labels) =>
-      call(async () =>
-        (await docker().listContainers({ all: true, filters: { label: [...labels] } })).map(containerRow),
-      ),
+    list: (labels, signal) =>
+      call(async () => {
+        const rows = await docker().listContainers({
+          ...{ all: true, filters: { label: [...labels] } },
+          ...abortedBy(signal),
+        });
+        return rows.map(containerRow);
+      }),
     stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
     logs: (id, options) => followLogs(on(id), address, options),
     exec: (id, request) => startExec(on(id), address, request),
     attach: (id, onOutput) => attachTo(on(id), address, onOutput),
   };
 }
+
+const abortedBy = (signal: AbortSignal | undefined) => (signal ? { abortSignal: signal } : {});
 
 /** Waits for a call of which these statuses count as done. */
 async function settled(call: Promise<unknown>, doneStatuses: readonly number[]): Promise<void> {

@@ -1,6 +1,9 @@
 /** The wrapper around the engine's API, on a real engine where there is one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
 import { createConnection, createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import fc from "fast-check";
 import { newId } from "../../core/ids.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
@@ -31,6 +34,23 @@ describe("the address of the engine", () => {
     expect(splitImageName("host:5000/a/b:1")).toEqual({ repository: "host:5000/a/b", tag: "1" });
     expect(splitImageName("a@sha256:00")).toEqual({ repository: "a@sha256:00", tag: "" });
   });
+});
+
+test("a removal that another call has begun is an error only for who needs it gone, and none is waited for too long", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-engine-"));
+  const busy = (request: Request) =>
+    request.url.includes("hangs")
+      ? new Promise<Response>(() => {})
+      : Response.json({ message: "removal of container is already in progress" }, { status: 409 });
+  const unix = join(folder, "docker.sock");
+  const server = Bun.serve({ unix, fetch: busy });
+  const { containers } = connectDocker(dockerEndpoint({ host: unix }));
+  await containers.remove("taken");
+  await expect(containers.remove("taken", { mustBeGone: true })).rejects.toMatchObject({ code: "docker_conflict" });
+  const late = { signal: AbortSignal.timeout(50) };
+  await expect(containers.remove("hangs", late)).rejects.toMatchObject({ code: "docker_unavailable" });
+  await server.stop(true);
+  rmSync(folder, { recursive: true });
 });
 
 describe("the multiplexed stream", () => {

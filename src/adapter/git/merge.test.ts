@@ -1,9 +1,11 @@
-/** Merging by plumbing: what a crash between two steps leaves, what an abort leaves. */
+/** Merging by plumbing: what it makes, what conflicts show, and what a crash, an abort and a branch that moves leave. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createGit } from "../git.ts";
+import { createGitCommand, type GitCommand } from "./command.ts";
+import { type MergeRequest, mergeInto } from "./merge.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-merge-"));
 const env = { PATH: process.env["PATH"] ?? "", HOME: root };
@@ -12,15 +14,54 @@ const own = createGit({ env });
 const repository = join(root, ".git");
 
 function git(...args: string[]): string {
-  const ran = Bun.spawnSync(["git", "-c", "user.name=U", "-c", "user.email=u@example.com", ...args], { cwd: root });
+  const settings = ["-c", "user.name=U", "-c", "user.email=u@example.com"];
+  const ran = Bun.spawnSync(["git", "--literal-pathspecs", ...settings, ...args], { cwd: root });
   if (ran.exitCode !== 0) throw new Error(ran.stderr.toString());
   return ran.stdout.toString().trim();
 }
-function commit(path: string, content: string): string {
+function writeText(path: string, content: string): void {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
   writeFileSync(join(root, path), content);
+}
+function commit(path: string, content: string, ...options: string[]): string {
+  writeText(path, content);
   git("add", path);
-  git("commit", "-qm", `change ${path}`);
+  git("commit", "-qm", `change ${path}`, ...options);
   return git("rev-parse", "HEAD");
+}
+/** A new branch at `from`, checked out. */
+const branch = (name: string, from = "main") => git("checkout", "-qB", name, from);
+/** What a merge of these branches is asked for. */
+const into = (target: string, source: string, strategy: MergeRequest["strategy"]): MergeRequest => ({
+  ...{ repository, strategy, into: target, message: "take it", author },
+  source: git("rev-parse", source),
+});
+/** The commit that it makes, or where the branch is already. */
+async function merged(request: MergeRequest, command = createGitCommand({ program: "git", env })): Promise<string> {
+  const outcome = await mergeInto(command, request);
+  if (outcome.conflicts) throw new Error(`In conflict: ${JSON.stringify(outcome)}`);
+  return outcome.commit;
+}
+const subjects = (range: string): string[] => git("log", "--reverse", "--format=%s", range).split("\n");
+/** The branches `ours` and `theirs`, each from main with its own text of each file. */
+function clash(files: Record<string, readonly [ours: string, theirs: string]>): void {
+  for (const [at, name] of ["ours", "theirs"].entries()) {
+    branch(name);
+    for (const [path, texts] of Object.entries(files)) writeText(path, texts[at]!);
+    git("add", "-A");
+    git("commit", "-qm", name);
+  }
+  git("checkout", "-q", "main");
+}
+/** Git, with something done before or after each of its commands. */
+function observed(before: (command: string) => void, after: (command: string) => void = () => {}): GitCommand {
+  const plain = createGitCommand({ program: "git", env });
+  return async (args, options) => {
+    before(args[0]!);
+    const result = await plain(args, options);
+    after(args[0]!);
+    return result;
+  };
 }
 beforeAll(() => {
   git("init", "-q", "-b", "main");
@@ -61,7 +102,7 @@ describe("a merge", () => {
     const source = git("rev-parse", "work");
     const signal = AbortSignal.abort(new Error("enough"));
     const request = { repository, strategy: "merge", source, into: "main", message: "m", author, signal } as const;
-    expect(own.merge(request)).rejects.toThrow("enough");
+    await expect(own.merge(request)).rejects.toThrow("enough");
     expect(git("rev-parse", "main")).toBe(before);
   });
 
@@ -72,5 +113,159 @@ describe("a merge", () => {
     const request = { repository, strategy: "rebase", source, into: "counted", message: "", author } as const;
     await own.merge({ ...request, onStep: (percent) => steps.push(percent) });
     expect(steps).toEqual([0, 50]);
+  });
+
+  test.each(["merge", "squash", "rebase"] as const)(
+    "%s is refused when the branch has moved meanwhile: what moved it stays, and no mark says that it was done",
+    async (strategy) => {
+      branch("moving");
+      git("checkout", "-q", "main");
+      const request = { ...into("moving", "work", strategy), mark: `run_2/${strategy}` };
+      const later = git("commit-tree", "-p", "moving", "-m", "later", "moving^{tree}");
+      const moves = observed((command) => {
+        if (command === "update-ref") git("update-ref", "refs/heads/moving", later);
+      });
+      await expect(mergeInto(moves, request)).rejects.toMatchObject({ status: 409, code: "branch_moved" });
+      expect([git("rev-parse", "moving"), git("for-each-ref", "refs/skep")]).toEqual([later, ""]);
+      // Asked for again it is done, on top of what came.
+      expect([await merged(request), git("merge-base", "moving", later)]).toEqual([git("rev-parse", "moving"), later]);
+      await own.forgetMerge(repository, request.mark);
+    },
+  );
+
+  test("that is aborted when all but the move is done moves nothing; aborted during the move it is done", async () => {
+    branch("halted");
+    git("checkout", "-q", "main");
+    const before = git("rev-parse", "halted");
+    const early = new AbortController();
+    const request = into("halted", "work", "squash");
+    const stops = observed(
+      () => {},
+      (command) => command === "commit-tree" && early.abort(new Error("enough")),
+    );
+    await expect(mergeInto(stops, { ...request, signal: early.signal })).rejects.toThrow("enough");
+    expect(git("rev-parse", "halted")).toBe(before);
+    const late = new AbortController();
+    const tooLate = observed((command) => command === "update-ref" && late.abort(new Error("too late")));
+    const made = await merged({ ...request, signal: late.signal }, tooLate);
+    expect([git("rev-parse", "halted"), git("rev-parse", "halted^")]).toEqual([made, before]);
+  });
+
+  test("of what is already there makes no commit and no mark", async () => {
+    branch("ahead", "work");
+    commit("c.txt", "c\n");
+    git("checkout", "-q", "main");
+    const before = git("rev-parse", "ahead");
+    for (const strategy of ["merge", "squash", "rebase"] as const)
+      expect(await merged({ ...into("ahead", "work", strategy), mark: `run_3/${strategy}` })).toBe(before);
+    expect([git("rev-parse", "ahead"), git("for-each-ref", "refs/skep")]).toEqual([before, ""]);
+  });
+
+  test("of work that was squashed before joins the histories, once; squashed again it makes no commit", async () => {
+    branch("squashed");
+    git("checkout", "-q", "main");
+    const once = await merged(into("squashed", "work", "squash"));
+    expect(await merged(into("squashed", "work", "squash"))).toBe(once);
+    const joined = await merged(into("squashed", "work", "merge"));
+    expect(git("log", "-1", "--format=%P", joined)).toBe(`${once} ${git("rev-parse", "work")}`);
+    expect(await merged(into("squashed", "work", "merge"))).toBe(joined);
+  });
+});
+
+describe("a rebase", () => {
+  test("keeps each commit's author, date and message; the committer is who merges", async () => {
+    branch("dated");
+    commit("d.txt", "d\n", "--author=Ann <ann@example.com>", "--date=1111111111 +0330", "-m", "Two lines\nof reasons.");
+    branch("onto");
+    const next = commit("e.txt", "e\n");
+    git("checkout", "-q", "main");
+    const tip = await merged(into("onto", "dated", "rebase"));
+    expect(git("log", "-1", "--format=%P|%an|%ae|%ad|%cn|%ce|%B", "--date=raw", tip)).toBe(
+      `${next}|Ann|ann@example.com|1111111111 +0330|Skep|skep@localhost|change d.txt\n\nTwo lines\nof reasons.`,
+    );
+  });
+
+  test("leaves out merges, commits that change nothing, and changes that are there already", async () => {
+    branch("mixed");
+    commit("m.txt", "m\n");
+    git("commit", "-q", "--allow-empty", "-m", "nothing");
+    commit("same.txt", "same\n");
+    git("merge", "-q", "--no-ff", "-m", "a merge", "work");
+    branch("plain");
+    commit("same.txt", "same\n");
+    git("checkout", "-q", "main");
+    const start = git("rev-parse", "plain");
+    await own.merge(into("plain", "mixed", "rebase"));
+    expect(subjects(`${start}..plain`).sort()).toEqual(["change a.txt", "change a.txt", "change m.txt"]);
+    expect(git("rev-parse", "plain^{tree}")).toBe(git("rev-parse", "mixed^{tree}"));
+    // Nothing is left of a branch whose commits change nothing.
+    branch("hollow");
+    git("commit", "-q", "--allow-empty", "-m", "nothing");
+    git("checkout", "-q", "main");
+    const main = git("rev-parse", "main");
+    expect(await merged(into("main", "hollow", "rebase"))).toBe(main);
+  });
+
+  test("that does not fit moves nothing and shows the commit's conflict", async () => {
+    clash({ "r.txt": ["ours\n", "theirs\n"] });
+    const before = git("rev-parse", "ours");
+    const { conflicts } = await own.merge(into("ours", "theirs", "rebase"));
+    expect(conflicts?.map(({ path, kind }) => [path, kind])).toEqual([["r.txt", "contents"]]);
+    expect(git("rev-parse", "ours")).toBe(before);
+  });
+});
+
+describe("a conflict", () => {
+  const conflictOf = async () => {
+    const outcome = await own.merge(into("ours", "theirs", "merge"));
+    const { conflicts = [] } = outcome;
+    const more = "more" in outcome ? outcome.more : 0;
+    return { more, of: (path: string) => conflicts.find((one) => one.path === path), count: conflicts.length };
+  };
+
+  test("shows ten places of a file at most, each cut at 4,000 characters, and none of a file beyond the bytes that are read", async () => {
+    const places = (word: string) =>
+      Array.from({ length: 12 }, (_, at) => `${word} ${at}\n${"same\n".repeat(6)}`).join("");
+    const big = (word: string) => `${word}\n${"same line\n".repeat(300_000)}`;
+    branch("places-base");
+    commit("places.txt", places("base"));
+    commit("big-1.txt", big("base"));
+    commit("big-2.txt", big("base"));
+    commit("gone.txt", "base\n");
+    git("branch", "-f", "main", "places-base");
+    clash({
+      "places.txt": [places("ours"), places("theirs")],
+      "long.txt": ["a".repeat(5_000), "b".repeat(5_000)],
+      "big-1.txt": [big("ours"), big("theirs")],
+      "big-2.txt": [big("ours"), big("theirs")],
+    });
+    git("checkout", "-q", "ours");
+    git("rm", "-q", "gone.txt");
+    git("commit", "-qm", "remove it");
+    git("checkout", "-q", "theirs");
+    commit("gone.txt", "theirs\n");
+    git("checkout", "-q", "main");
+    const { of, more } = await conflictOf();
+    const hunks = of("places.txt")!.hunks;
+    expect(hunks).toHaveLength(10);
+    expect(hunks[0]).toMatch(/^<{7} \S+\nours 0\n={7}\ntheirs 0\n>{7} \S+$/);
+    expect(hunks[9]).toContain("theirs 9");
+    expect(of("long.txt")!.hunks.map(({ length }) => length)).toEqual([4_000]);
+    expect([of("big-1.txt")!.hunks.length, of("big-2.txt")!.hunks.length]).toEqual([1, 0]);
+    expect(of("gone.txt")).toMatchObject({ kind: "modify/delete", hunks: [] });
+    expect(more).toBe(0);
+  });
+
+  test("of a file whose name git could read as a pattern shows that file", async () => {
+    // ":/a.txt" means "a.txt of the top folder" unless names are taken literally.
+    clash({ ":/a.txt": ["ours\n", "theirs\n"], "[ab].txt": ["ours\n", "theirs\n"] });
+    const { of } = await conflictOf();
+    for (const path of [":/a.txt", "[ab].txt"]) expect(of(path)?.hunks).toEqual([expect.stringContaining("\nours\n")]);
+  });
+
+  test("names a hundred files at most, and says how many more there are", async () => {
+    const names = Array.from({ length: 103 }, (_, at) => `many/${String(at).padStart(3, "0")}.txt`);
+    clash(Object.fromEntries(names.map((name) => [name, ["ours\n", "theirs\n"]])));
+    expect(await conflictOf()).toMatchObject({ count: 100, more: 3 });
   });
 });

@@ -27,7 +27,7 @@ export interface MergeRequest {
 
 export interface ConflictingFile {
   path: string;
-  /** e.g. `content`, `modify/delete`. */
+  /** In the words of git: `contents`, `modify/delete`. */
   kind: string;
   /** The places with their conflict marks, bounded; none where the file as a whole is in conflict. */
   hunks: string[];
@@ -172,7 +172,7 @@ async function mergedTree(
   for (const path of paths.slice(0, MAX_FILES)) {
     const text = await fileOf(git, at, tree, path, left);
     left -= text.length;
-    conflicts.push({ path, kind: kinds.get(path) ?? "content", hunks: conflictHunks(text) });
+    conflicts.push({ path, kind: kinds.get(path) ?? "contents", hunks: conflictHunks(text) });
   }
   return { conflicts, more: paths.length - conflicts.length };
 }

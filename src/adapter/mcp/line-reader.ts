@@ -1,8 +1,8 @@
-import { isObject } from "../../core/is-object.ts";
 /**
  * Messages of a tool server's standard output: JSON-RPC, one message per line. Nothing else that a server
  * prints breaks the connection: other lines are reported and skipped, a line without end is never held whole.
  */
+import { isObject } from "../../core/is-object.ts";
 
 export interface LineReaderOptions {
   /** Longer lines are dropped while they come, bytes. */

@@ -2,7 +2,7 @@
  * Speech by a program of this machine: espeak-ng, or piper with a voice model. The text goes in on standard input and
  * the sound comes back in a file: espeak-ng writes false sizes into a WAV that it sends to standard output.
  */
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { invalidField, unavailable } from "../../core/errors.ts";
@@ -12,29 +12,57 @@ import type { SpeechService, Voice } from "./speech.ts";
 /** Words per minute at speed 1. */
 const ESPEAK_SPEED = 175;
 
-export function createEspeak(): SpeechService {
+/** Voices can be added beside the program, which then stays the same file. */
+const VOICES_KEPT_MS = 5 * 60_000;
+
+export interface ProgramOptions {
+  /** Folders in which the program is looked for, as in PATH. */
+  path?: string;
+  /** Monotonic, ms. */
+  now?: () => number;
+}
+
+/** Remembers its voices: the program takes long to list them, and pages ask whenever they are opened. */
+export function createEspeak({
+  path = searchPath(),
+  now = () => performance.now(),
+}: ProgramOptions = {}): SpeechService {
   const name = "espeak-ng";
+  let known: { version: string; until: number; voices: Voice[] } | undefined;
   return {
     name,
     formats: ["wav"],
     maxCharacters: 4_096,
     speak: ({ text, voiceId = "en", speed, signal }) =>
-      spoken(name, text, signal, (file) => {
+      spoken(programAt(name, path), text, signal, (file) => {
         if (!/^[A-Za-z][\w+-]{0,40}$/.test(voiceId)) throw noVoice(name);
         return ["-w", file, "-v", voiceId, "-s", String(Math.round(ESPEAK_SPEED * speed)), "--stdin"];
       }),
     async voices(signal) {
-      const { output } = await run([name, "--voices"], "", signal);
-      const rows = output.split("\n").slice(1);
-      return rows.flatMap((row): Voice[] => {
-        const [, language = "", , label = ""] = row.trim().split(/\s+/);
-        if (language === "") return [];
-        const words = label.replaceAll("_", " ");
-        return [{ id: language, name: words, provider: name, languages: [language], preview_url: null }];
-      });
+      const program = programAt(name, path);
+      const found = await stat(program.file).catch(() => undefined);
+      if (!found) throw notInstalled(name);
+      const version = `${program.file} ${found.ino} ${found.size} ${found.mtimeMs}`;
+      if (known?.version === version && now() < known.until) return known.voices;
+      const { code, output } = await run(program, ["--voices"], "", signal);
+      if (code !== 0) throw unavailable("speech_refused", `${name} did not list its voices.`);
+      known = { version, until: now() + VOICES_KEPT_MS, voices: voicesIn(output) };
+      return known.voices;
     },
   };
 }
+
+/** The rows of `espeak-ng --voices`, below its heading. */
+const voicesIn = (output: string): Voice[] =>
+  output
+    .split("\n")
+    .slice(1)
+    .flatMap((row): Voice[] => {
+      const [, language = "", , label = ""] = row.trim().split(/\s+/);
+      if (language === "") return [];
+      const words = label.replaceAll("_", " ");
+      return [{ id: language, name: words, provider: "espeak-ng", languages: [language], preview_url: null }];
+    });
 
 /** @param model path of the voice's `.onnx` file. */
 export function createPiper(model: string): SpeechService {
@@ -46,7 +74,7 @@ export function createPiper(model: string): SpeechService {
     maxCharacters: 4_096,
     speak: ({ text, speed, signal }) =>
       // One line is one utterance.
-      spoken(name, text.replaceAll("\n", " "), signal, (file) => [
+      spoken(programAt(name), text.replaceAll("\n", " "), signal, (file) => [
         ...["--model", model, "--output_file", file],
         ...["--length_scale", String(1 / speed)],
       ]),
@@ -54,14 +82,28 @@ export function createPiper(model: string): SpeechService {
   };
 }
 
-async function spoken(program: string, text: string, signal: AbortSignal, argsOf: (file: string) => string[]) {
+interface Program {
+  name: string;
+  file: string;
+}
+
+const searchPath = (): string => process.env["PATH"] ?? "";
+
+/** @throws Problem 503 `speech_unreachable` when the program is not installed. */
+function programAt(name: string, path = searchPath()): Program {
+  const file = Bun.which(name, { PATH: path });
+  if (!file) throw notInstalled(name);
+  return { name, file };
+}
+
+async function spoken(program: Program, text: string, signal: AbortSignal, argsOf: (file: string) => string[]) {
   const folder = await mkdtemp(join(tmpdir(), "skep-speech-"));
   try {
     const file = join(folder, "speech.wav");
-    const { code, output } = await run([program, ...argsOf(file)], text, signal);
-    if (code !== 0) throw /voice/i.test(output) ? noVoice(program) : failed(program);
+    const { code, output } = await run(program, argsOf(file), text, signal);
+    if (code !== 0) throw /voice/i.test(output) ? noVoice(program.name) : failed(program.name);
     const audio = await readFile(file).catch(() => undefined);
-    if (!audio?.byteLength) throw failed(program);
+    if (!audio?.byteLength) throw failed(program.name);
     return { audio: new Uint8Array(audio), costUsd: 0 };
   } finally {
     await rm(folder, { recursive: true, force: true });
@@ -69,21 +111,19 @@ async function spoken(program: string, text: string, signal: AbortSignal, argsOf
 }
 
 const noVoice = (program: string) => invalidField("/voice_id", `${program} has no such voice`);
+const notInstalled = (program: string) =>
+  unavailable("speech_unreachable", `${program} is not installed on this machine. Install it first.`);
 const failed = (program: string) => unavailable("speech_refused", `${program} made no sound of the text.`);
 
-/** @throws Problem 503 `speech_unreachable` when the program is not installed. */
-async function run(command: string[], text: string, signal: AbortSignal): Promise<{ code: number; output: string }> {
-  const [program = ""] = command;
-  const path = Bun.which(program);
-  if (!path) throw unavailable("speech_unreachable", `${program} is not installed on this machine. Install it first.`);
-  const child = Bun.spawn([path, ...command.slice(1)], {
+async function run({ file }: Program, args: string[], text: string, signal: AbortSignal) {
+  const child = Bun.spawn([file, ...args], {
     stdin: new TextEncoder().encode(text),
     stdout: "pipe",
     stderr: "pipe",
     signal,
     timeout: LIMITS.speechTimeoutMs,
     killSignal: "SIGKILL",
-    env: { PATH: process.env["PATH"] ?? "", LANG: "C.UTF-8" },
+    env: { PATH: searchPath(), LANG: "C.UTF-8" },
   });
   const [out, err, code] = await Promise.all([
     new Response(child.stdout).text(),

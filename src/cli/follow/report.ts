@@ -50,15 +50,27 @@ function placeOf({ id, branch, project_id }: RunView, data: string | undefined):
 }
 
 /** After following: the end with the commands that come next, or that it was left. */
-export function followedLines(run: RunView, client: Client, ownServer: boolean): string[] {
+export async function followedLines(
+  run: RunView,
+  client: Pick<Client, "call" | "data">,
+  ownServer: boolean,
+): Promise<string[]> {
   if (!hasEnded(run)) return [leftText(run, ownServer), `  follow it with: skep runs ${run.id} --follow`];
-  return [...reportLines(run, client), ...nextLines(run, client)];
+  return [...reportLines(run, client), ...nextLines(run, client.data, await hasWork(run, client))];
+}
+
+/** Whether a run changed files of its project; true where that cannot be learned. */
+async function hasWork({ id, branch, project_id }: RunView, client: Pick<Client, "call">): Promise<boolean> {
+  if (!branch || project_id === null) return false;
+  const changed = client.call<{ stats: { files: number } }>("GET", `/v1/runs/${id}/diff?limit=1`);
+  return changed.then(({ stats }) => stats.files > 0).catch(() => true);
 }
 
 /** Commands that come next: to see the work, to take it over, to continue. */
-function nextLines({ id, status, branch, project_id }: RunView, { data }: Client): string[] {
+function nextLines(run: RunView, data: string | undefined, hasWork: boolean): string[] {
+  const { id, status, branch, project_id } = run;
   const next: string[] = status === "succeeded" ? [] : [`skep restart ${id}`];
-  if (branch && project_id !== null) {
+  if (hasWork && project_id !== null) {
     next.push(`skep diff ${id}`, `skep merge ${id}`);
     if (data !== undefined)
       next.push(`git fetch ${join(data, "projects", project_id, "git")} ${branch} && git merge FETCH_HEAD`);

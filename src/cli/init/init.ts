@@ -127,7 +127,7 @@ async function firstRun(
     ? await ended(client, id, interrupt.signal)
     : await followRun(client, id, { json }, interrupt.signal);
   interrupt.done();
-  if (!json) console.log(followedLines(view, client, ownServer).join("\n"));
+  if (!json) console.log((await followedLines(view, client, ownServer)).join("\n"));
   return { view, interrupted: interrupt.asked };
 }
 

@@ -25,7 +25,7 @@ export const jobs: Resource = {
     },
     { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
     { head: "OF", of: ({ subject }) => subject, shrinks: true },
-    // What a job that is done did last says nothing any more.
+    // The last step of a finished job is of no interest.
     {
       head: "DETAIL",
       of: ({ error, detail, state }) => error?.message ?? (state === "succeeded" ? "" : detail),

@@ -268,10 +268,12 @@ describe("settings and budgets", () => {
     expect(await said("settings", "set", "models.default=null")).toBe("models.default  (default)\n");
     expect(await refused("settings", "set", "models.nothing=1")).toContain("models.nothing is not known");
     expect(await refused("settings", "set", "models=1")).toContain("GROUP.FIELD=VALUE");
+    expect(await refused("settings", "set", "models.default=nope/x")).toContain("There is no provider nope");
     expect(await refused("settings", "nothing")).toContain("models, limits");
     expect(await said("budgets")).toContain("skep budgets set");
     expect(await said("budgets", "set", "run_usd=2")).toBe("budgets.run_usd  2\n");
     expect(await said("budgets")).toMatch(/^each run +\$2\.00$/m);
+    expect((await json("budgets")).items).toEqual([{ scope: "run", limit_usd: 2 }]);
     expect(await said("budgets", "set", "run_usd=null")).toBe("budgets.run_usd  (default)\n");
     expect(await said("budgets", "set", "instance_per_day_usd=5")).toBe("budgets.instance_per_day_usd  5\n");
     expect(await said("budgets")).toMatch(/^instance day +\$5\.00 +\$0\.00 +0 %/m);
@@ -315,6 +317,9 @@ default:
       const ran = await skep(["run", "hello", "Write", "--project", "bell", "--follow", ...there]);
       const [id = ""] = /run_[0-9a-z]{26}/.exec(ran.stdout) ?? [];
       expect(ran.stdout).toContain(`next: skep diff ${id}`);
+      // No step of it is scripted to write.
+      const idle = await skep(["run", "research", "Look", "--project", "bell", "--follow", ...there]);
+      expect(idle).toMatchObject({ code: 0, stdout: expect.stringMatching(/\nnext: skep runs run_\w+\n$/) });
       const { stdout: patch } = await skep(["diff", id, ...there]);
       const copy = join(folder.path, "copy");
       expect(Bun.spawnSync(["git", "clone", "-q", repository, copy]).exitCode).toBe(0);

@@ -101,7 +101,7 @@ async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> 
   interrupt.done();
   return {
     json: shown,
-    text: followedLines(shown, client, false),
+    text: await followedLines(shown, client, false),
     code: interrupt.asked ? INTERRUPTED : exitCodeOf(shown.status),
   };
 }

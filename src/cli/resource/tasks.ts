@@ -253,7 +253,7 @@ async function followed(client: Client, runId: string, json: boolean): Promise<A
   const ended = await followRun(client, runId, { json, text: undefined }, interrupt.signal);
   interrupt.done();
   const code = interrupt.asked ? INTERRUPTED : exitCodeOf(ended.status);
-  return { json: ended, text: followedLines(ended, client, false), code };
+  return { json: ended, text: await followedLines(ended, client, false), code };
 }
 
 async function history({ client, path }: Call): Promise<Answer> {

@@ -1,6 +1,6 @@
 /** Which server a command talks to, from any folder; it never starts one unasked. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SELF_SIGNED } from "../../testing/certificate.ts";
 import { skep, temporaryFolder } from "../../testing/command.ts";
@@ -63,6 +63,9 @@ describe("a command", () => {
       expect(code).toBe(1);
       for (const { data } of [server, second]) expect(stderr).toContain(`--data ${data}`);
       expect((await skep(["health", "--data", second.data], at(elsewhere))).stdout).toContain(second.url);
+      const backup = await skep(["backup", "several.tar.gz"], at(elsewhere));
+      expect([backup.code, backup.stderr]).toEqual([1, stderr]);
+      expect(leftIn(elsewhere)).toEqual([]);
     } finally {
       await second.remove();
     }
@@ -81,6 +84,16 @@ describe("a command", () => {
     await heir.remove();
     await killed.remove();
     expect([code, stderr]).toEqual([1, expect.stringContaining("No server runs on the data folder")]);
+  });
+
+  test("leaves entries of other machines that share the home folder alone", async () => {
+    // Their addresses lead to this machine's server from here.
+    const entry = { url: server.url, pid: process.pid, host: "another-machine", data: "/elsewhere" };
+    const path = join(listed, "another.json");
+    writeFileSync(path, JSON.stringify(entry));
+    const { code, stdout } = await skep(["health"], at(elsewhere));
+    expect([code, stdout, existsSync(path)]).toEqual([0, expect.stringContaining(server.url), true]);
+    rmSync(path);
   });
 
   test("without a server starts none: it says how, and --private runs on one of its own that ends with the run", async () => {

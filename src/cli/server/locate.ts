@@ -43,16 +43,19 @@ export async function locate({ url, data }: ServerFlags): Promise<Place> {
   const chosen = currentServer();
   const isElsewhere = chosen !== undefined && !isLoopback(new URL(chosen).hostname);
   if (chosen !== undefined && (isElsewhere || (await answers(chosen)))) return { url: chosen };
-  const [one, ...more] = await listedServers();
-  if (!one)
+  const one = await onlyServer();
+  if (one) return one;
+  throw noServer("No server of yours is running. Start one with: skep serve. For one elsewhere: skep login --url URL");
+}
+
+/** The one server of this user that runs on this machine, if any. @throws Problem 503 `no_server` when several run. */
+export async function onlyServer(): Promise<ServerFile | undefined> {
+  const running = await listedServers();
+  if (running.length > 1)
     throw noServer(
-      "No server of yours is running. Start one with: skep serve. For one elsewhere: skep login --url URL",
+      `Several servers of yours are running. Name one: ${running.map(({ data }) => `--data ${data}`).join(", or ")}`,
     );
-  if (more.length > 0)
-    throw noServer(
-      `Several servers of yours are running. Name one: ${[one, ...more].map((file) => `--data ${file.data}`).join(", or ")}`,
-    );
-  return one;
+  return running[0];
 }
 
 function checked(url: string): string {

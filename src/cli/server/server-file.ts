@@ -66,7 +66,10 @@ export async function runningServer(data: string): Promise<ServerFile | undefine
   return file && (await isAlive(file)) ? file : undefined;
 }
 
-/** Servers on the user's list that answer. Entries of others are removed. */
+/**
+ * Servers on the user's list that run on this machine and answer; entries of those that do not are removed. A home folder
+ * may be shared: entries of other machines are theirs, and their addresses lead elsewhere from here.
+ */
 export async function listedServers(): Promise<ServerFile[]> {
   const folder = listFolder();
   let names: string[];
@@ -79,6 +82,7 @@ export async function listedServers(): Promise<ServerFile[]> {
     names.map(async (name) => {
       const path = join(folder, name);
       const file = read(path);
+      if (file && file.host !== hostname()) return undefined;
       if (file && (await isAlive(file))) return file;
       rmSync(path, { force: true });
       return undefined;

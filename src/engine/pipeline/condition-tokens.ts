@@ -1,5 +1,5 @@
-import { isOneOf } from "../../core/typed-keys.ts";
 /** The words of the condition language. One pass, no backtracking. */
+import { isOneOf } from "../../core/typed-keys.ts";
 
 export type Token =
   | { kind: "literal"; value: string | number | boolean | null; offset: number }

@@ -197,8 +197,7 @@ const createSender =
     const target = channels.targetOf(channel);
     const ends = [target.token, target.secret].map((value) => value && masking.add("notification", value));
     try {
-      const delivery = { ...row, message: row.message };
-      await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, delivery, signal);
+      await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, row, signal);
     } finally {
       for (const end of ends) if (end) end();
     }

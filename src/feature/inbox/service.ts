@@ -88,7 +88,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote 
       if (to === from.agentId)
         throw conflict("This is your own inbox. Use remember for what you need later.", "own_inbox");
       store.write((tx) => {
-        const read = statement<number | null>(HOPS).pluck().get([from.sessionId])!;
+        const read = statement<number | null>(HOPS).pluck().get([from.sessionId]) ?? null;
         const hops = read === null ? 0 : read + 1;
         if (hops > LIMITS.agentMessageHops)
           throw conflict(

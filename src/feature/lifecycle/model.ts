@@ -3,6 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 
+/** Each change needs a migration that makes the indexes `events_timeline…` again: they name these kinds. */
 export const TIMELINE_KINDS = [
   "session_started",
   "session_ended",

@@ -12,8 +12,12 @@ export type BuildServer = (
 ) => Promise<Library.Server | Library.McpServer> | Library.Server | Library.McpServer;
 
 export interface Endpoint {
-  /** Answers a request of a caller who was let in. */
-  answer(request: Request, caller: Caller): Promise<Response>;
+  /**
+   * Answers a request of a caller who was let in.
+   * @param body the request's JSON as the route's parser read it, which bounds how deep it is nested: the library writes
+   * parts of it again, which takes seconds for a body of brackets.
+   */
+  answer(request: Request, caller: Caller, body?: unknown): Promise<Response>;
   close(): Promise<void>;
 }
 
@@ -29,8 +33,6 @@ interface Opened {
 
 /** Streams of subscriptions that are open at once. */
 const SUBSCRIPTIONS = 64;
-/** An `initialize` is short; what is longer is answered without a session. */
-const INITIALIZE_BYTES = 64 * 1024;
 
 export function createEndpoint(build: BuildServer, onError: (error: Error) => void): Endpoint {
   let opened: Promise<Opened> | undefined;
@@ -46,12 +48,13 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
     return opened;
   };
   return {
-    async answer(request, caller) {
+    async answer(request, caller, parsedBody) {
       const { library, handler, sessions } = await open();
       const authInfo = { token: "", clientId: caller.userId ?? caller.kind, scopes: [], extra: { caller } };
-      if (request.headers.has(SESSION_HEADER)) return sessions.answer(request, caller, authInfo);
-      const body = await initializeIn(library, request);
-      return body === undefined ? handler.fetch(request, { authInfo }) : sessions.open(request, body, caller, authInfo);
+      if (request.headers.has(SESSION_HEADER)) return sessions.answer(request, parsedBody, caller, authInfo);
+      if (library.isInitializeRequest(parsedBody) && (await library.isLegacyRequest(request, parsedBody)))
+        return sessions.open(request, parsedBody, caller, authInfo);
+      return handler.fetch(request, { authInfo, parsedBody });
     },
     async close() {
       const { handler, sessions } = (await opened) ?? {};
@@ -59,15 +62,4 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
       await handler?.close();
     },
   };
-}
-
-/** The body of the older revision's `initialize`; undefined for any other request, whose body is left unread. */
-async function initializeIn(library: typeof Library, request: Request): Promise<unknown> {
-  const length = Number(request.headers.get("content-length") ?? Number.NaN);
-  if (request.method !== "POST" || !(length <= INITIALIZE_BYTES)) return undefined;
-  if (!library.isJsonContentType(request.headers.get("content-type"))) return undefined;
-  const copy = request.clone();
-  const body: unknown = await copy.json().catch(() => undefined);
-  if (!library.isInitializeRequest(body)) return undefined;
-  return (await library.isLegacyRequest(request, body)) ? body : undefined;
 }

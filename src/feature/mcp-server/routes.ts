@@ -14,9 +14,8 @@ const tags = ["mcp"];
 export const mcpServerRoutes = (base: Base, { answer }: Pick<Endpoint, "answer">) =>
   new Elysia({ name: "skep/mcp-server" })
     .use(base)
-    .post("/mcp", ({ request, caller }) => answer(request, caller), {
+    .post("/mcp", ({ request, caller, body }) => answer(request, caller, jsonOf(body)), {
       access: "user",
-      parse: "none",
       detail: {
         ...{ tags, operationId: "askMcp", summary: "Ask this server as an MCP client", description },
         responses: { 200: { description: "JSON-RPC, as JSON or as an event stream." } },
@@ -30,6 +29,12 @@ export const mcpServerRoutes = (base: Base, { answer }: Pick<Endpoint, "answer">
         responses: { 200: { description: "It is over." } },
       },
     });
+
+/** @throws Problem 400 when the request holds no JSON, which the library would answer in a form of its own. */
+function jsonOf(body: unknown): unknown {
+  if (body === undefined) throw badRequest("The body is not JSON.", "malformed");
+  return body;
+}
 
 async function endSession(answer: Endpoint["answer"], request: Request, caller: Caller): Promise<Response> {
   if (!request.headers.has(SESSION_HEADER)) throw badRequest("Name the session in the header Mcp-Session-Id.");

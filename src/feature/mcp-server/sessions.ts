@@ -22,7 +22,7 @@ export interface Sessions {
   /** Answers `initialize`, and opens the session that it begins. */
   open(request: Request, body: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
   /** Answers a request that names a session: 404 when there is none of this caller. */
-  answer(request: Request, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
+  answer(request: Request, body: unknown, caller: Caller, authInfo: Library.AuthInfo): Promise<Response>;
   count(): number;
   close(): Promise<void>;
 }
@@ -82,14 +82,14 @@ export function createSessions({ library, build, onError, ...options }: Sessions
       if (opened === undefined) await server.close().catch(onError);
       return response;
     },
-    async answer(request, caller, authInfo) {
+    async answer(request, parsedBody, caller, authInfo) {
       const id = request.headers.get(SESSION_HEADER) ?? "";
       const session = sessions.get(id);
       if (session?.owner !== ownerOf(caller)) return noSession();
       sessions.delete(id);
       sessions.set(id, session);
       session.usedAt = now();
-      const response = await session.transport.handleRequest(request, { authInfo });
+      const response = await session.transport.handleRequest(request, { authInfo, parsedBody });
       if (request.method === "DELETE" && response.ok) await session.server.close().catch(onError);
       return response;
     },

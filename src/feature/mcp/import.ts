@@ -93,7 +93,7 @@ function configured(name: string, one: unknown, image: string | undefined): McpC
   const args = one["args"] ?? [];
   if (!Array.isArray(args) || !args.every((arg) => typeof arg === "string"))
     throw new LeftOut("Its args are not a list of strings.");
-  const given = { command, args: args, env: valuesOf(one["env"], "env") };
+  const given = { command, args, env: valuesOf(one["env"], "env") };
   return {
     ...base,
     transport: "stdio",

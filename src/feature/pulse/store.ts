@@ -65,7 +65,7 @@ export function createPulseStore({ db, statement }: Store) {
     nextDue: (): number | null =>
       statement<number | null>("SELECT min(planned_at) FROM pulse_routines WHERE planned_at IS NOT NULL")
         .pluck()
-        .get()!,
+        .get() ?? null,
     due: (now: number, most: number): RoutineRow[] =>
       db
         .select()
@@ -129,7 +129,6 @@ export function createPulseStore({ db, statement }: Store) {
     insertTick: (row: TickRow): void => void db.insert(ticks).values(row).run(),
     updateTick: (id: string, change: Partial<TickRow>): void =>
       void db.update(ticks).set(change).where(eq(ticks.id, id)).run(),
-    /** Removes ticks that ended before that time (RFC 3339), so many at once. */
     /** The result of the session's work. */
     resultOf: (sessionId: string) =>
       db

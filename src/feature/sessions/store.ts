@@ -45,6 +45,7 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     timeoutSeconds: row.timeout_seconds,
     createdAt: Date.parse(row.created_at),
     startedAt: row.started_at === null ? null : Date.parse(row.started_at),
+    waitsFor: given(row.waits_for),
   };
 }
 

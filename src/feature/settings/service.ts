@@ -6,6 +6,7 @@ import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
+import { invalidField } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -16,12 +17,17 @@ export interface SettingsDeps {
   store: Store;
   clock: Clock;
   audit: Audit;
+  /** Whether models can be of this provider, be it configured or not. */
+  isProvider(id: string): boolean;
 }
 
 export interface SettingsService {
   /** Frozen. */
   get(): Settings;
-  /** Changes the fields sent; null puts one back to its default. The input is of the schema `SettingsUpdate`. */
+  /**
+   * Changes the fields sent; null puts one back to its default. The input is of the schema `SettingsUpdate`.
+   * @throws Problem 422 for a model of a provider that does not exist.
+   */
   update(input: SettingsUpdate, caller: Caller): Settings;
   /** `provider/model` for that use, or null when none is set. */
   modelFor(purpose: ModelPurpose): string | null;
@@ -71,7 +77,7 @@ function merged(stored: unknown, input: SettingsUpdate): { value: Groups; change
   return { value, changed };
 }
 
-export function createSettings({ store, clock, audit }: SettingsDeps): SettingsService {
+export function createSettings({ store, clock, audit, isProvider }: SettingsDeps): SettingsService {
   const { db } = store;
   const read = (name: string): unknown => db.select().from(table).where(eq(table.name, name)).get()?.value;
   const save = (name: string, value: unknown, caller: Caller, changed: string[]): void => {
@@ -99,8 +105,17 @@ export function createSettings({ store, clock, audit }: SettingsDeps): SettingsS
       known = { text: now, settings: withDefaults(typeof now === "string" ? JSON.parse(now) : undefined) };
     return known.settings;
   };
+  const assertProviders = (models: SettingsUpdate["models"] = {}): void => {
+    for (const [purpose, model] of Object.entries(models)) {
+      const provider = model?.split("/", 1)[0];
+      if (provider === undefined || isProvider(provider)) continue;
+      const remedy = "`skep providers` lists them; a server of your own is custom-NAME.";
+      throw invalidField(`/models/${purpose}`, `There is no provider ${provider}: ${remedy}`);
+    }
+  };
   const update = (input: SettingsUpdate, caller: Caller): Settings =>
     store.write(() => {
+      assertProviders(input.models);
       const { value, changed } = merged(read(NAME), input);
       if (changed.length > 0) save(NAME, value, caller, changed);
       return get();

@@ -48,6 +48,7 @@ describe("settings", () => {
     ["a negative budget", { budgets: { run_usd: -1 } }, "/budgets/run_usd"],
     ["another word", { sandbox: { network: "host" } }, "/sandbox/network"],
     ["a model without its provider", { models: { chat: "gpt" } }, "/models/chat"],
+    ["a model of a provider that does not exist", { models: { default: "nope/x" } }, "/models/default"],
     ["a list for a group", { limits: [] }, "/limits"],
     ["a list", [], "/"],
     ["null", null, "/"],

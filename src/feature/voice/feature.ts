@@ -27,6 +27,7 @@ const ENDINGS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/
 export const voice = defineFeature("voice", (deps: Needs) => {
   const { config, base, folder, providers, agents } = deps;
   const settings = createVoiceSettings({ ...deps, agentExists: agents.exists, stored: deps.settings });
+  const espeak = createEspeak();
   const services = createSpeechServices({
     makers: {
       openai: (baseUrl, apiKey) =>
@@ -37,7 +38,7 @@ export const voice = defineFeature("voice", (deps: Needs) => {
           ...{ name: "localvoice", baseUrl, apiKey: undefined, defaultModel: "tts-1", defaultVoice: "alloy" },
           voicesPath: "/audio/voices",
         }),
-      espeak: createEspeak,
+      espeak: () => espeak,
       piper: createPiper,
     },
     keyOf: async (providerId, userId) => providers.keys.resolve(providerId, userId),

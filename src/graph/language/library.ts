@@ -1,8 +1,8 @@
-import { entriesOf } from "../../core/typed-keys.ts";
 /**
  * What a language's own library yields, as far as it carries types of the repository: containers, promises,
  * iteration. Everything else in a library is known, but not of the repository.
  */
+import { entriesOf } from "../../core/typed-keys.ts";
 
 /**
  * Names of types that mean the same in every language. A module may say them in its facts (`builtinType`), whatever its

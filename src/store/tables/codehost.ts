@@ -1,13 +1,25 @@
 /** Deliveries of a code host, the rules that start runs, and what runs are there. */
 
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { projects } from "./projects.ts";
 import { runs } from "./runs.ts";
 
 export interface CodeHostError {
   code: string;
   message: string;
+}
+
+/** What a webhook said, cut down to what is acted on. */
+export interface CodeHostNotice {
+  kind: "push" | "issue" | "comment" | "pull_request" | "review" | "review_comment";
+  action: string;
+  repository: string;
+  actor: string;
+  /** Of the issue or pull request. */
+  number?: number;
+  label?: string;
+  comment_id?: string;
+  ref?: string;
 }
 
 export const codehostDeliveries = sqliteTable("codehost_deliveries", {
@@ -19,7 +31,7 @@ export const codehostDeliveries = sqliteTable("codehost_deliveries", {
   event: text().notNull(),
   repository: text(),
   /** What is acted on; null when nothing is. */
-  notice: text({ mode: "json" }).$type<Notice>(),
+  notice: text({ mode: "json" }).$type<CodeHostNotice>(),
   state: text({ enum: ["queued", "done", "ignored", "failed"] }).notNull(),
   detail: text(),
   error: text({ mode: "json" }).$type<CodeHostError>(),

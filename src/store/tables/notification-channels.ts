@@ -1,7 +1,18 @@
 /** Where people are notified of runs, and what was sent there. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { NotificationMessage } from "../../feature/channels/model.ts";
 import { projects } from "./projects.ts";
+
+/** The text of a notification, for every kind of channel. */
+export interface NotificationMessage {
+  title: string;
+  text: string;
+  /** The run's page. */
+  url: string | null;
+  /** Of the run; `test` for a test. */
+  status: string;
+  pipeline_id: string | null;
+  project_id: string | null;
+}
 
 export const notificationChannels = sqliteTable("notification_channels", {
   id: text().primaryKey(),

@@ -1,6 +1,5 @@
 /** Tasks of projects, what they depend on, what happened to them, and the stages that work of a kind goes through. */
 import { type AnySQLiteColumn, integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
-import type { WorkType } from "../../feature/tasks/model.ts";
 import { projects } from "./projects.ts";
 
 export const tasks = sqliteTable("tasks", {
@@ -15,7 +14,9 @@ export const tasks = sqliteTable("tasks", {
   blocked_from: text(),
   /** 0 (p0, first) to 3. */
   priority: integer().notNull(),
-  work_type: text().$type<WorkType>(),
+  work_type: text({
+    enum: ["feature", "bugfix", "test", "refactor", "docs", "infrastructure", "design", "custom"],
+  }),
   assigned_agent: text(),
   /** ms since the epoch; null: nobody has claimed it. */
   lease_until: integer(),

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
+import { filesOf, importsWithTypes } from "./source-files.ts";
 
 const SRC = resolve(import.meta.dir, "../..");
 const plain = new Bun.Transpiler({ loader: "ts" });
@@ -93,6 +94,15 @@ describe("architecture", () => {
   test("a file imports only from rooms that its own may know", () => {
     const upward = [...imports].flatMap(([from, tos]) =>
       tos.filter((to) => !allowed(from, to)).map((to) => `${from} → ${to}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  test("the store and core know no type of a feature or an adapter", () => {
+    const upward = filesOf("{store,core}/**/*.ts").flatMap((file) =>
+      importsWithTypes(file)
+        .filter((path) => /^(feature|adapter)\//.test(path))
+        .map((path) => `${file} → ${path}`),
     );
     expect(upward).toEqual([]);
   });

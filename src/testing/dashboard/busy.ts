@@ -81,8 +81,8 @@ export async function openLog(page: Page, base: string, run: string): Promise<vo
 }
 
 export interface Watched {
-  /** Events that reached the page. */
-  events: number;
+  /** Ids of the events that reached the page, as they came. */
+  events: number[];
   seconds: number;
   /** Tasks over 50 ms by the browser's own observer, ms each: waiting for a busy machine counts. */
   longTasks: number[];
@@ -111,30 +111,32 @@ export async function tasksOf(browser: Browser, page: Page, act: () => Promise<u
   return busiestOf((JSON.parse(trace.toString()) as { traceEvents: TraceEvent[] }).traceEvents);
 }
 
-/** Counts events and tasks of a page for a while. */
-export async function watch(browser: Browser, page: Page, ms: number): Promise<Watched> {
+/** Notes events and tasks of a page until that many events have come. */
+export async function watch(browser: Browser, page: Page, count: number): Promise<Watched> {
   let seen: Omit<Watched, "busiest"> | undefined;
   const busiest = await tasksOf(browser, page, async () => {
-    seen = await seenBy(page, ms);
+    seen = await seenBy(page, count);
   });
   return { ...seen!, busiest };
 }
 
-async function seenBy(page: Page, ms: number): Promise<Omit<Watched, "busiest">> {
+async function seenBy(page: Page, count: number): Promise<Omit<Watched, "busiest">> {
   return (await page.evaluate(
     `new Promise((done) => {
       const longTasks = [];
-      let events = 0;
+      const events = [];
       const observer = new PerformanceObserver((list) => longTasks.push(...list.getEntries().map((one) => one.duration)));
       observer.observe({ type: "longtask" });
       const channel = new BroadcastChannel("skep-events");
-      channel.onmessage = ({ data }) => { if (data.event) events++; };
       const began = performance.now();
-      setTimeout(() => {
+      channel.onmessage = ({ data }) => {
+        if (!data.event) return;
+        events.push(data.event.id);
+        if (events.length < ${count}) return;
         observer.disconnect();
         channel.close();
         done({ events, longTasks, seconds: (performance.now() - began) / 1000 });
-      }, ${ms});
+      };
     })`,
   )) as Omit<Watched, "busiest">;
 }

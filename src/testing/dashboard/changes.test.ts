@@ -40,6 +40,8 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await page.keyboard.press("v");
     await page.getByText("1 viewed").waitFor();
     await cart.getByRole("button", { name: "Comment on line 6" }).first().click();
+    await page.keyboard.press("Control+Enter");
+    await page.getByText("Write the comment first.").waitFor();
     await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not a float.");
     await page.keyboard.press("Control+Enter");
     await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });

@@ -18,6 +18,8 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const heading = page.locator("#step-name");
     await heading.getByText("Run the tests").waitFor();
     expect(await current.textContent()).toContain("Run the tests");
+    // What failed is said once: at the top, not at the step again.
+    expect(await page.getByRole("alert").count()).toBe(1);
     await page.locator(".react-flow__node", { hasText: "survey" }).click();
     await heading.getByText("survey").waitFor();
     expect(await current.textContent()).toContain("survey");

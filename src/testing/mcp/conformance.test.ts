@@ -22,7 +22,7 @@ const fixture = defineFeature("conformance", ({ base }: Core) => {
   const { answer, close } = createEndpoint(conformanceServer, () => {});
   const routes = new Elysia({ name: "skep/conformance" })
     .use(base)
-    .post("/conformance", ({ request, caller }) => answer(request, caller), { access: "user", parse: "none" })
+    .post("/conformance", ({ request, caller, body }) => answer(request, caller, body), { access: "user" })
     .delete("/conformance", ({ request, caller }) => answer(request, caller), { access: "user" });
   return { routes, stop: close };
 });

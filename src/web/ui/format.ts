@@ -3,6 +3,19 @@
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
+/** Times farther away than this are shown as dates. */
+const FAR = 30 * DAY;
+
+/** Making a format takes a hundred times as long as using it, and lists write thousands of times. */
+function once<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+const dayFormat = once(() => new Intl.DateTimeFormat(undefined, { year: "numeric", month: "short", day: "numeric" }));
+const timeFormat = once(() => new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" }));
 
 /** `1.4 s`, `12 s`, `3 min 05 s`, `2 h 10 min`, `3 d 4 h`. */
 export function duration(ms: number): string {
@@ -20,14 +33,19 @@ export function ago(at: string | number, now = Date.now()): string {
   const time = new Date(at).getTime();
   const ms = Math.abs(now - time);
   if (ms < (time > now ? MINUTE : 45_000)) return "now";
-  if (ms >= 30 * DAY)
-    return new Date(at).toLocaleDateString(undefined, { year: "numeric", month: "short", day: "numeric" });
+  if (ms >= FAR) return dayFormat().format(time);
   const [unit, name] = ms < HOUR ? [MINUTE, "min"] : ms < DAY ? [HOUR, "h"] : [DAY, "d"];
   return `${time > now ? "in " : ""}${Math.round(ms / unit)} ${name}`;
 }
 
-export const dateTime = (at: string): string =>
-  new Date(at).toLocaleString(undefined, { dateStyle: "medium", timeStyle: "medium" });
+/** Whether `ago` says the same of it from now on. */
+export const isLongAgo = (at: string): boolean => Date.now() - Date.parse(at) >= FAR;
+
+/** The whole time, to the second; what is no time as it is. */
+export function dateTime(at: string): string {
+  const time = Date.parse(at);
+  return Number.isNaN(time) ? at : timeFormat().format(time);
+}
 
 /** USD with a useful number of decimals: `$0`, `$0.0042`, `$1.27`, `$1,204`. */
 export function usd(amount: number): string {

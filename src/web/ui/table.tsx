@@ -1,5 +1,5 @@
 /** Rows of one kind: a table whose rows are links, with selection, keys (j k Enter x) and more rows on demand. */
-import { memo, type ReactNode } from "react";
+import { memo, type ReactNode, startTransition, useEffect, useState } from "react";
 import { Link } from "wouter";
 import { Button } from "./button.tsx";
 
@@ -35,6 +35,7 @@ const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">) 
   `px-3 py-2 ${column.align === "right" ? "text-right whitespace-nowrap tabular-nums" : ""} ${column.wide ? "max-md:hidden" : ""} ${column.className ?? ""}`;
 
 export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
+  const drawn = useSlices(rows);
   return (
     <>
       <div className="overflow-x-auto rounded-lg border border-line bg-panel">
@@ -54,7 +55,7 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
             </tr>
           </thead>
           <tbody>
-            {rows.map((row) => (
+            {drawn.map((row) => (
               <Row key={keyOf(row)} {...{ row, columns, keyOf, hrefOf, selection }} />
             ))}
           </tbody>
@@ -69,6 +70,23 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
       )}
     </>
   );
+}
+
+/** Rows drawn at first, if there are as many, and rows that each further slice adds. */
+const FIRST = 200;
+const SLICE = 50;
+
+/** Many rows that come together are drawn a slice in each frame, so that keys and scrolling come in between. */
+function useSlices<T>(rows: T[]): T[] {
+  const [many, setMany] = useState(Math.min(rows.length, FIRST));
+  useEffect(() => {
+    if (many > rows.length) setMany(rows.length);
+    if (many >= rows.length) return;
+    const next = () => startTransition(() => setMany(Math.min(many + SLICE, rows.length)));
+    const frame = requestAnimationFrame(next);
+    return () => cancelAnimationFrame(frame);
+  }, [many, rows.length]);
+  return many < rows.length ? rows.slice(0, many) : rows;
 }
 
 type RowProps<T> = Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> & { row: T };

@@ -1,6 +1,6 @@
 /** Times that update by themselves, all driven by one clock. */
 import { useSyncExternalStore } from "react";
-import { ago, dateTime, duration } from "./format.ts";
+import { ago, dateTime, duration, isLongAgo } from "./format.ts";
 
 let now = Date.now();
 const readers = new Set<() => void>();
@@ -27,12 +27,12 @@ export const useNow = (moving = true): number => useSyncExternalStore(moving ? s
 
 /** `4 min`, in a sentence `4 min ago`, with the whole time as its title. */
 export function Ago({ at, sentence = false }: { at: string | null | undefined; sentence?: boolean }) {
-  const current = useNow();
-  if (!at) return <span className="text-faint">–</span>;
-  const text = ago(at, Math.max(current, Date.now() - 1_000));
+  // The store's value is the text: of a thousand times in a list only those that change are drawn again.
+  const text = useSyncExternalStore(at && !isLongAgo(at) ? subscribe : never, () => (at ? ago(at) : null));
+  if (!at || text === null) return <span className="text-faint">–</span>;
   return (
     <time dateTime={at} title={dateTime(at)} className="whitespace-nowrap tabular-nums">
-      {!sentence ? text : text === "now" ? "just now" : / (min|h|d)$/.test(text) ? `${text} ago` : text}
+      {!sentence ? text : text === "now" ? "just now" : /^\d+ (min|h|d)$/.test(text) ? `${text} ago` : text}
     </time>
   );
 }

@@ -305,6 +305,21 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     expect((await inspect(foreign)).State.Running).toBe(true);
     await Promise.all([own.end(), other.end()]);
   });
+
+  test("a sweep names the places of those that it cannot remove and that can still change files, not the halted", async () => {
+    const own = sandboxFixture({ docker: engine, defaultImage: image });
+    const fails = () => Promise.reject(new Problem(502, "docker_error", "device or resource busy"));
+    const failing = sandboxFixture({
+      docker: { ...engine, containers: { ...engine.containers, remove: fails } },
+      defaultImage: image,
+      instanceId: own.instanceId,
+    });
+    const [, frozen, killed] = await Promise.all(["run_1", "run_2", "run_3"].map((runId) => own.start({ runId })));
+    await Promise.all([frozen!.freeze(), engine.containers.kill(killed!.containerId)]);
+    expect(await failing.driver.sweep(() => false)).toEqual({ removed: 0, left: ["run_1"] });
+    expect(await own.driver.sweep(() => false)).toEqual({ removed: 3, left: [] });
+    await Promise.all([own.end(), failing.end()]);
+  });
 });
 
 describe.skipIf(!docker)("starting a sandbox", () => {

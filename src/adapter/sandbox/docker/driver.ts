@@ -34,6 +34,8 @@ export interface DockerSandboxDeps {
   /** The user the server runs as. */
   server: Owner;
   clock?: Clock;
+  /** How long a removal is waited for, in ms. */
+  removeMs?: number;
 }
 
 export interface DockerSandbox extends Sandbox {
@@ -51,6 +53,11 @@ const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "co
 /** Further tries when a network is gone between making a container and starting it. */
 const NETWORK_TRIES = 3;
 
+/** What takes longer counts as not removed, and a sweep tries again. */
+const REMOVE_MS = 30_000;
+/** States in which nothing of a container runs. */
+const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
+
 interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
   networks: SandboxNetworks;
@@ -58,7 +65,7 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
 }
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
-  const { docker, instanceId, clock = systemClock } = deps;
+  const { docker, instanceId, clock = systemClock, removeMs = REMOVE_MS } = deps;
   const engine = remembered(() => docker.info());
   const networks = createSandboxNetworks({ docker, instanceId, engine });
   const parts: Parts = { deps, clock, networks, engine };
@@ -68,12 +75,15 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     about: async (spec) => aboutOf(spec, (await identity(parts, deps.server)).owner),
     start: (spec, signal) => startSandbox(parts, spec, signal),
     sweep: async (isLive) => {
-      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution]);
+      const signal = AbortSignal.timeout(removeMs);
+      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution], signal);
       const dead = rows.filter((row) => !isLive(row.labels[LABELS.execution] ?? ""));
-      const ends = await Promise.allSettled(dead.map((row) => docker.containers.remove(row.id)));
-      const left = dead.filter((_, index) => ends[index]?.status === "rejected");
+      const removals = dead.map((row) => docker.containers.remove(row.id, { signal, mustBeGone: true }));
+      const ends = await Promise.allSettled(removals);
+      const there = dead.filter((_, index) => ends[index]?.status === "rejected");
+      const left = there.filter(({ state }) => !HALTED.has(state));
       const places = left.map(({ labels }) => labels[LABELS.run] ?? labels[LABELS.session] ?? "");
-      return { removed: dead.length - left.length, left: places };
+      return { removed: dead.length - there.length, left: places };
     },
     close: () => networks.close(),
   };
@@ -164,7 +174,7 @@ function createSandbox(
   { id, cookies }: { id: string; cookies: string | undefined },
   workspace: Workspace,
 ): DockerSandbox {
-  const { docker } = parts.deps;
+  const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
   let restarting: Promise<void> | undefined;
   let freezing: Promise<void> | undefined;
@@ -182,7 +192,8 @@ function createSandbox(
     return restarting;
   };
   const stop = () => {
-    stopping ??= docker.containers.remove(id).catch((error) => {
+    const signal = AbortSignal.timeout(removeMs);
+    stopping ??= docker.containers.remove(id, { signal, mustBeGone: true }).catch((error) => {
       stopping = undefined;
       throw error;
     });

@@ -49,7 +49,7 @@ done
 exit 0`;
 
 /** After this long the container itself is killed. A kill takes a tenth of it; a busy machine is no reason to lose others' work. */
-const KILL_PATIENCE_MS = 1_500;
+const KILL_PATIENCE_MS = 5_000;
 /** A command that still runs so long after it was killed is looked for again. */
 const KILL_AGAIN_MS = 50;
 /** Once the exit code is known, the rest of the output is waited for this long. */

@@ -60,7 +60,7 @@ export function ApiKeys() {
                     <span className="mr-auto text-sm text-dim">
                       {key.last_used_at ? (
                         <>
-                          used <Ago at={key.last_used_at} />
+                          used <Ago at={key.last_used_at} sentence />
                         </>
                       ) : (
                         "never used"

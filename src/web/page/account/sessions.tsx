@@ -40,7 +40,7 @@ export function Sessions() {
                   <span className="font-medium">{deviceOf(user_agent)}</span>
                   {current && <Badge tone="ok">this one</Badge>}
                   <span className="mr-auto text-sm text-dim">
-                    {address} · <Ago at={last_used_at} />
+                    {address} · <Ago at={last_used_at} sentence />
                   </span>
                   {!current && (
                     <Button kind="quiet" onClick={() => end(id)}>

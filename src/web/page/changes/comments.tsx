@@ -1,5 +1,5 @@
 /** Comments on a run's changes: one shown, one being written, and those on no line that is shown. */
-import { useState } from "react";
+import { useId, useState } from "react";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -64,10 +64,13 @@ export function CommentEditor({
   close(): void;
 }) {
   const [draft, setDraft] = useState(text);
+  const [missing, setMissing] = useState(false);
+  const missingId = useId();
   const action = useAction();
   const keep = async () => {
     if (action.busy) return;
-    if (draft.trim() === "" || draft === text) return close();
+    if (draft.trim() === "") return setMissing(true);
+    if (draft === text) return close();
     if (await action.run(() => save(draft))) close();
   };
   return (
@@ -76,13 +79,23 @@ export function CommentEditor({
         rows={2}
         autoFocus
         aria-label="Comment"
+        aria-invalid={missing || undefined}
+        aria-describedby={missing ? missingId : undefined}
         value={draft}
-        onChange={(event) => setDraft(event.target.value)}
+        onChange={(event) => {
+          setDraft(event.target.value);
+          setMissing(false);
+        }}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) void keep();
         }}
         placeholder="What should be different here?"
       />
+      {missing && (
+        <p id={missingId} role="alert" className="mt-1 text-sm text-bad">
+          Write the comment first{text ? ", or delete it" : ""}.
+        </p>
+      )}
       <ProblemNote error={action.error} />
       <div className="mt-1 flex justify-end gap-2">
         <Button onClick={close}>Cancel</Button>

@@ -135,7 +135,10 @@ function Connected({
                 "no secret is set, so all deliveries are refused"
               ),
             ],
-            ["Last delivery", webhook.last_delivery_at ? <Ago key="last" at={webhook.last_delivery_at} /> : "none yet"],
+            [
+              "Last delivery",
+              webhook.last_delivery_at ? <Ago key="last" at={webhook.last_delivery_at} sentence /> : "none yet",
+            ],
             ["Deliveries", `${done} acted on, ${ignored} ignored, ${queued} waiting, ${failed} failed`],
           ]}
         />

@@ -60,7 +60,7 @@ function Pair({ contradiction: { id, agent_id, a, b, found_at } }: { contradicti
       </div>
       <div className="mt-3 flex flex-wrap items-center gap-3 border-t border-line pt-3">
         <span className="mr-auto text-sm text-faint">
-          found <Ago at={found_at} />
+          found <Ago at={found_at} sentence />
         </span>
         <Button busy={action.busy} onClick={() => settle(null)}>
           Both are true
@@ -104,7 +104,7 @@ function SideView({ agent, side: { entry, title, type, content, trusted, says, u
           This one holds
         </Button>
         <span className="text-xs text-faint">
-          changed <Ago at={updated_at} />
+          changed <Ago at={updated_at} sentence />
         </span>
       </div>
     </section>

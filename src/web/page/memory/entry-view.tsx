@@ -143,8 +143,8 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
         facts={[
           ["Written by", `${entry.origin.author ?? entry.origin.by}`],
           ["For", entry.owner_id ? "its owner alone" : "everybody"],
-          ["Added", <Ago key="added" at={entry.created_at} />],
-          ["Changed", <Ago key="changed" at={entry.updated_at} />],
+          ["Added", <Ago key="added" at={entry.created_at} sentence />],
+          ["Changed", <Ago key="changed" at={entry.updated_at} sentence />],
           entry.expires_at ? ["Expires", <Ago key="ends" at={entry.expires_at} />] : null,
           ["File", <code key="file">{`vaults/${entry.agent_id}/${entry.id}.md`}</code>],
           entry.tags.length > 0 ? ["Tags", entry.tags.join(", ")] : null,

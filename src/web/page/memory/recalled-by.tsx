@@ -47,7 +47,7 @@ export function RecalledBy({ agent, entry }: { agent: string; entry: string }) {
                       </span>
                       <span className="text-sm text-dim">{recall.agent_id}</span>
                       <span className="text-sm text-faint">
-                        <Ago at={recall.at} />
+                        <Ago at={recall.at} sentence />
                       </span>
                     </li>
                   );

@@ -40,7 +40,7 @@ export function Notices() {
                       <p className="font-medium">{title}</p>
                       {detail && <p className="text-sm whitespace-pre-wrap text-dim">{detail}</p>}
                       <p className="text-xs text-faint">
-                        <Ago at={updated_at} />
+                        <Ago at={updated_at} sentence />
                         {times > 1 && ` · ${times} times`}
                       </p>
                     </div>

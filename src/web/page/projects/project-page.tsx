@@ -74,7 +74,7 @@ function ProjectView({ project }: { project: Project }) {
           ["Workspace", <Workspace key="workspace" project={project} />],
           ["Head", project.workspace.head ? <code key="head">{project.workspace.head.slice(0, 12)}</code> : "–"],
           ["State", project.status],
-          ["Added", <Ago key="added" at={project.created_at} />],
+          ["Added", <Ago key="added" at={project.created_at} sentence />],
         ]}
       />
       {project.workspace.state === "failed" && <CloneAgain project={project} />}

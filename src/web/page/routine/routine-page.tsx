@@ -242,7 +242,7 @@ function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClo
               <Status status={tick.status} />
               <span className="text-dim">due {dateTime(tick.due_at)}</span>
               <span className="text-dim">
-                started <Ago at={tick.started_at} />
+                started <Ago at={tick.started_at} sentence />
               </span>
             </div>
             <ProblemNote error={action.error} />

@@ -161,7 +161,7 @@ function Facts({ run }: { run: Run }) {
     ["Took", <Took key="took" from={run.started_at} to={run.finished_at} />],
     ["Cost", `${usd(run.cost_usd)}${run.budget_usd === null ? "" : ` of ${usd(run.budget_usd)}`}`],
     ["Tokens", count(run.tokens)],
-    ["Started", <Ago key="started" at={run.created_at} />],
+    ["Started", <Ago key="started" at={run.created_at} sentence />],
   ];
   if (run.project_id)
     facts.push([

@@ -12,7 +12,7 @@ import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 import { Compare } from "./compare.tsx";
 import { RestartDialog } from "./restart-dialog.tsx";
-import { attemptsOf, childrenOf, type Step, type StepPlan } from "./steps.ts";
+import { attemptsOf, childrenOf, latestOf, type Step, type StepPlan } from "./steps.ts";
 import { Transcript } from "./transcript.tsx";
 
 interface Props {
@@ -49,7 +49,7 @@ export function StepDetail({ run, plan, step, rows }: Props) {
       {step && other && other.step_id === step.step_id ? (
         <Compare {...inOrder(step, other)} onClose={() => compare("")} />
       ) : step ? (
-        <StepBody step={step} />
+        <StepBody step={step} said={isSaidAbove(run, step, rows)} />
       ) : (
         <NotYet plan={plan} />
       )}
@@ -138,11 +138,21 @@ function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | 
   );
 }
 
-function StepBody({ step }: { step: Step }) {
+/** Whether the error of the run, at the top of its page, is this attempt's. */
+function isSaidAbove({ status, error }: Schemas["Run"], step: Step, rows: Step[]): boolean {
+  return (
+    status === "failed" &&
+    error?.step_id === step.step_id &&
+    error.message === step.error?.message &&
+    latestOf(rows, step.step_id)?.id === step.id
+  );
+}
+
+function StepBody({ step, said }: { step: Step; said: boolean }) {
   const { input, message, command, ...others } = step.inputs as Record<string, unknown>;
   return (
     <>
-      {step.error && (
+      {step.error && !said && (
         <div role="alert" className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2">
           <p className="whitespace-pre-wrap">{step.error.message}</p>
           <p className="mt-1 font-mono text-xs text-dim">{step.error.code}</p>

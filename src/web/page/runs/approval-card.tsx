@@ -72,7 +72,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
       ))}
       <dl className="my-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
         <Fact name="Asked">
-          <Ago at={approval.requested_at} />
+          <Ago at={approval.requested_at} sentence />
         </Fact>
         <Fact name="Cost so far">
           {usd(approval.cost_usd)}

@@ -112,7 +112,7 @@ function Version() {
               facts={[
                 ["Version", build.version],
                 ["Commit", <code key="commit">{build.commit}</code>],
-                ["Built", build.built_at ? <Ago key="built" at={build.built_at} /> : "–"],
+                ["Built", build.built_at ? <Ago key="built" at={build.built_at} sentence /> : "–"],
                 ["Runtime", build.runtime],
                 ["Platform", build.platform],
               ]}

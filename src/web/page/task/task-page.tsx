@@ -76,7 +76,7 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
           ["Kind", task.work_type ? wordOf(task.work_type) : "–"],
           ["Agent", <Claim key="agent" task={task} />],
           ["Estimate", task.estimate_hours === null ? "–" : `${task.estimate_hours} h`],
-          ["Added", <Ago key="added" at={task.created_at} />],
+          ["Added", <Ago key="added" at={task.created_at} sentence />],
           task.branch ? ["Branch", <code key="branch">{task.branch}</code>] : null,
           task.tags.length > 0 ? ["Tags", task.tags.join(", ")] : null,
         ]}
@@ -255,7 +255,7 @@ function History({ task }: { task: Task }) {
             {query.rows.map(({ id, at, actor, change, from_status, to_status, note }) => (
               <li key={id} className="mb-2 text-sm">
                 <span className="text-faint">
-                  <Ago at={at} />
+                  <Ago at={at} sentence />
                 </span>{" "}
                 {to_status && from_status !== to_status ? (
                   <>

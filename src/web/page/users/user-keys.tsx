@@ -32,7 +32,7 @@ export function UserKeys({ id }: { id: string }) {
                   <span className="font-medium">{key.name}</span>
                   <code className="font-mono text-sm text-dim">{key.preview}</code>
                   <span className="mr-auto text-sm text-dim">
-                    {key.expired ? "expired" : key.last_used_at ? <Ago at={key.last_used_at} /> : "never used"}
+                    {key.expired ? "expired" : key.last_used_at ? <Ago at={key.last_used_at} sentence /> : "never used"}
                   </span>
                   <Button kind="quiet" busy={action.busy} onClick={() => revoke(key.id)}>
                     Revoke
