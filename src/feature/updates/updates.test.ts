@@ -106,7 +106,7 @@ describe("updates", () => {
   test.each<[string, () => Response, string]>([
     ["signed by another key", () => new Response(stranger.seal(newer)), "signature"],
     ["changed after it was signed", () => new Response(tampered()), "signature"],
-    ["no manifest", () => new Response("<html>"), "no update manifest"],
+    ["no manifest", () => new Response("<html>"), "not an update manifest"],
     ["too large", () => new Response("x".repeat(300_000)), "too large"],
     ["away", () => new Response("", { status: 503 }), "503"],
     ["small on the wire and huge when it is unpacked", bomb, "too large"],
@@ -117,7 +117,7 @@ describe("updates", () => {
       () => new Response(null, { status: 302, headers: { Location: "file:///etc/passwd" } }),
       "",
     ],
-    ["an array within itself", () => new Response("[".repeat(200_000)), "no update manifest"],
+    ["an array within itself", () => new Response("[".repeat(200_000)), "not an update manifest"],
     ["signed, of an older form that passed for a newer", () => new Response(replayed()), "signature"],
     ...(
       [
