@@ -5,7 +5,7 @@ import { siteUrl } from "../api/client.ts";
 import { loaded, reloadOnce } from "./reload-once.ts";
 
 /**
- * Firefox from version 155 and Safari of late 2026 fetch a script again whose import failed; other browsers keep the
+ * Firefox from version 155 and the newest WebKit fetch a script again whose import failed; other browsers keep the
  * failure until the page is loaded again. So when trying again did not help, the page is loaded once more, if the server
  * answers: without it the browser's own error would stand in place of the page.
  */
