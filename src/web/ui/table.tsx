@@ -72,18 +72,19 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
   );
 }
 
-/** Rows drawn at first, if there are as many, and rows that each further slice adds. */
+/** Rows that are drawn at once, and rows that each further slice adds. */
 const FIRST = 200;
 const SLICE = 50;
 
 /** Many rows that come together are drawn a slice in each frame, so that keys and scrolling come in between. */
 function useSlices<T>(rows: T[]): T[] {
-  const [many, setMany] = useState(Math.min(rows.length, FIRST));
+  const [many, setMany] = useState(FIRST);
   useEffect(() => {
-    if (many > rows.length) setMany(rows.length);
-    if (many >= rows.length) return;
-    const next = () => startTransition(() => setMany(Math.min(many + SLICE, rows.length)));
-    const frame = requestAnimationFrame(next);
+    // A list that became shorter begins with its first rows again when it grows.
+    const most = Math.max(FIRST, rows.length);
+    if (many > most) setMany(most);
+    if (many >= most) return;
+    const frame = requestAnimationFrame(() => startTransition(() => setMany(Math.min(many + SLICE, most))));
     return () => cancelAnimationFrame(frame);
   }, [many, rows.length]);
   return many < rows.length ? rows.slice(0, many) : rows;

@@ -9,12 +9,16 @@ const NEAR_PX = 160;
 const isNearEnd = () => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_PX;
 const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
 
-export function Tail({ session }: { session: string }) {
+/** @param last the text of the last message above, which may hold these words already. */
+export function Tail({ session, last }: { session: string; last: string }) {
   const box = useRef<HTMLParagraphElement>(null);
+  const above = useRef(last);
+  const repaint = useRef(() => {});
   const [away, setAway] = useState(false);
   useEffect(() => {
+    let words = "";
     let pending = "";
-    let whole: string | undefined;
+    let isWhole = false;
     let frame = 0;
     // A page that was just opened follows the end; a reader who scrolls up stays where they are.
     let opened = scrollY === 0;
@@ -22,23 +26,27 @@ export function Tail({ session }: { session: string }) {
       frame = 0;
       const follow = opened || isNearEnd();
       opened = false;
-      if (whole === undefined) box.current?.append(visible(pending));
-      else if (box.current) box.current.textContent = visible(whole + pending);
+      if (box.current) box.current.hidden = words === above.current;
+      if (!isWhole) box.current?.append(visible(pending));
+      else if (box.current) box.current.textContent = visible(words);
       pending = "";
-      whole = undefined;
+      isWhole = false;
       if (follow) toEnd();
     };
     const soon = () => {
       frame ||= requestAnimationFrame(paint);
     };
+    repaint.current = soon;
     const stop = followWords(session, {
       append(text) {
+        words += text;
         pending += text;
         soon();
       },
       replace(text) {
-        whole = text;
+        words = text;
         pending = "";
+        isWhole = true;
         soon();
       },
     });
@@ -50,6 +58,10 @@ export function Tail({ session }: { session: string }) {
       removeEventListener("scroll", look);
     };
   }, [session]);
+  useEffect(() => {
+    above.current = last;
+    repaint.current();
+  }, [last]);
   return (
     <>
       <p ref={box} className="whitespace-pre-wrap" />

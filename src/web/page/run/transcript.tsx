@@ -81,7 +81,7 @@ export function Transcript({ session, live }: { session: string; live: boolean }
         {shown.map((message) => (
           <MessageRow key={message.seq} message={message} hidden={hidden} />
         ))}
-        {live && !q && !hidden.has("words") && <Tail session={session} />}
+        {live && !q && !hidden.has("words") && <Tail session={session} last={shown.at(-1)?.text ?? ""} />}
       </div>
     </div>
   );
