@@ -39,9 +39,9 @@ export const codeOf = (text: string): { code: string } | { recovery_code: string
 
 async function enable(flags: ServerFlags, exit: Exit): Promise<void> {
   const client = await connect(flags);
-  const begun = await client.call<{ secret: string; otpauth_url: string }>("POST", "/v1/auth/2fa/enable");
+  const started = await client.call<{ secret: string; otpauth_url: string }>("POST", "/v1/auth/2fa/enable");
   // On standard error, so that only the recovery codes are piped on.
-  console.error(`${renderUnicodeCompact(begun.otpauth_url)}\nOr type this into the authenticator: ${begun.secret}`);
+  console.error(`${renderUnicodeCompact(started.otpauth_url)}\nOr type this into the authenticator: ${started.secret}`);
   const given = codeOf(await ask("code"));
   if (!("code" in given)) throw new Problem(422, "bad_usage", "The code is six digits.");
   const made = await client.call<{ recovery_codes: string[] }>("POST", "/v1/auth/2fa/verify", given);

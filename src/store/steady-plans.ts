@@ -4,7 +4,7 @@
  * choice of indexes. That takes longer than most runs. Its switch against this (SQLITE_DBCONFIG_ENABLE_QPSG) is out of
  * reach of the driver, but a parameter with a sign before it is not looked at: `+?` has the same value, of any type.
  *
- * So no plan knows a value: a condition that a partial index shall serve has to be written out, `state = 'queued'`.
+ * So no plan knows a value: write out a condition that needs a partial index, `state = 'queued'`.
  */
 import type Database from "better-sqlite3";
 

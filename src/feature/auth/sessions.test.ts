@@ -52,20 +52,20 @@ test("a session that is not used ends after two weeks, one that is used after 90
   const idle = refreshOf(await sessions.open("usr_1", NOBODY));
   now += LIMITS.sessionIdleMs;
   await expect(refreshed(idle)).rejects.toMatchObject({ status: 401 });
-  const begun = now;
+  const started = now;
   let token = refreshOf(await sessions.open("usr_1", NOBODY));
-  for (; now + 10 * DAY_MS < begun + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS) token = await refreshed(token);
-  expect(now).toBeGreaterThan(begun + 4 * LIMITS.sessionIdleMs);
-  now = begun + LIMITS.sessionAbsoluteMs;
+  for (; now + 10 * DAY_MS < started + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS) token = await refreshed(token);
+  expect(now).toBeGreaterThan(started + 4 * LIMITS.sessionIdleMs);
+  now = started + LIMITS.sessionAbsoluteMs;
   await expect(refreshed(token)).rejects.toMatchObject({ status: 401 });
 });
 
 test("a cookie's session is extended by its use, and never beyond 90 days", async () => {
-  const begun = now;
+  const started = now;
   const cookie = (await sessions.open("usr_1", { kind: "cookie" })).cookie!;
-  for (; now < begun + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS)
+  for (; now < started + LIMITS.sessionAbsoluteMs; now += 10 * DAY_MS)
     expect(sessions.byCookie(cookie)?.user.id).toBe("usr_1");
-  now = begun + LIMITS.sessionAbsoluteMs;
+  now = started + LIMITS.sessionAbsoluteMs;
   expect(sessions.byCookie(cookie)).toBeUndefined();
 });
 

@@ -125,14 +125,14 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
     async near(request: SearchRequest): Promise<Fit[]> {
       const model = deps.model();
       if (model === null || request.limit < 1 || clock.monotonic() < silentUntil) return [];
-      const begun = clock.monotonic();
+      const started = clock.monotonic();
       try {
         const question = await questionVector(model, request.query);
         return await nearest(question, model, request);
       } catch (err) {
         log.warn({ err }, "memory is searched by words alone");
         // One that hangs is not waited for by every search.
-        if (clock.monotonic() - begun > SLOW_MS) silentUntil = clock.monotonic() + SILENT_MS;
+        if (clock.monotonic() - started > SLOW_MS) silentUntil = clock.monotonic() + SILENT_MS;
         return [];
       }
     },

@@ -66,11 +66,11 @@ describe("a command that is under way when the server is killed", () => {
     });
     const env = { DEMO_SCRIPT: script, ALLOW_HOST_SHELL: "true" };
     const first = await startServer({ data, env });
-    const begun = Promise.withResolvers<void>();
-    readEvents(first.url, 0, ({ kind }) => kind === "tool_call_start" && begun.resolve());
+    const started = Promise.withResolvers<void>();
+    readEvents(first.url, 0, ({ kind }) => kind === "tool_call_start" && started.resolve());
     const body = { pipeline_id: "long", task_description: "wait" };
     const { body: run } = await first.request<Run>("POST", "/v1/runs", { body });
-    await begun.promise;
+    await started.promise;
     const pidFile = join(data, "workspaces", run.id, "pid");
     while (!existsSync(pidFile) || readFileSync(pidFile, "utf8") === "") await Bun.sleep(5);
     await first.stop("SIGKILL");

@@ -63,7 +63,7 @@ const OUTSIDE = (site: string) => `[...document.querySelectorAll("[href], [src],
   .map((one) => String(one.href ?? one.src ?? one.action))
   .filter((address) => address.startsWith(location.origin) && !address.startsWith(${JSON.stringify(`${site}/`)}))`;
 
-/** Goes through the pages as the navigation does, without loading each anew. @returns what leads out of the path. */
+/** Opens the pages one after another as the navigation does, without a full load of each. @returns links and requests that leave the path. */
 async function walk(page: Page, site: string, paths: string[]): Promise<string[]> {
   const found: string[] = [];
   const { pathname } = new URL(site);
