@@ -69,7 +69,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
   test("messages wait, are changed and withdrawn; Escape stops the reply and keeps what was said", async () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
-    const id = await chatWith("architect");
+    const id = await chatWith("engineer");
     await open(`/chat/${id}`);
     await say(page, "three");
     await answering(page).getByText("I think about it").waitFor();

@@ -28,7 +28,7 @@ const LAST = { text: "That is all I know of {{ last_user }}" };
 export const SYSTEMS_SCRIPT = {
   chats: {
     ...BUILTIN_SCRIPT.chats,
-    architect: [ENDLESS, LAST],
+    engineer: [ENDLESS, LAST],
     reviewer: [
       {
         text: `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`,

@@ -30,6 +30,12 @@ const RULES = {
   ],
 };
 
+interface Broken {
+  any: { message: string }[];
+  all: { message: string }[];
+  none: { message: string }[];
+}
+
 /** Two frames, in which the page lays out and draws what has changed. */
 const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))";
 
@@ -92,7 +98,10 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
       const rules = RULES[about];
       if (rules) builder.withRules(rules);
       const { violations } = await builder.analyze();
-      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+      const why = ({ any, all, none }: Broken) => [...any, ...all, ...none].map(({ message }) => message).join("; ");
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map((node) => `${id}: ${node.html.slice(0, 160)} (${why(node)})`),
+      );
     },
     async overflow() {
       const wide = () => page.evaluate("document.documentElement.scrollWidth - innerWidth") as Promise<number>;
