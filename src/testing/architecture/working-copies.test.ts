@@ -17,7 +17,9 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/git.ts": "a project's folder before anybody works in it, and the repository's own settings",
   "adapter/git/agent-repository.ts":
     "a folder beside the working copy, before it is moved in, and the repository's folder",
+  "adapter/git/command.ts": "whether the folder to start in is there",
   "adapter/git/commit.ts": "the index, in the repository's folder",
+  "adapter/git/leftovers.ts": "the repository's folder",
   "adapter/git/worktree.ts": "the folder of all working copies, and the repository's folder",
   "adapter/sandbox/docker/busybox-rootfs.ts": "this machine's busybox",
   "adapter/sandbox/docker/driver.ts": "whether the working copy's own folder is there",
