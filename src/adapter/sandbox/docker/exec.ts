@@ -54,8 +54,8 @@ const KILL_PATIENCE_MS = 5_000;
 const KILL_AGAIN_MS = 50;
 /** Once the exit code is known, the rest of the output is waited for this long. */
 const DRAIN_MS = 100;
-/** A container that ended is not recorded as such at once. */
-const STATE_ATTEMPTS = 6;
+/** A container that ended is not recorded as such at once, on a busy machine the less. */
+const STATE_ATTEMPTS = 20;
 const STATE_WAIT_MS = 50;
 
 export interface DockerExecDeps {
@@ -173,7 +173,8 @@ async function unframedEnd({ docker, containerId }: DockerExecDeps, running: Run
     if (!state.running) throw lost(state.oomKilled ? "it used more memory than it may" : "its container ended");
     await pause(STATE_WAIT_MS);
   }
-  if (exitCode === null) throw lost("the engine does not know how its command ended");
+  // The line of `sh` says so when it ends by itself: 0 is the engine's word for a command that its container took along.
+  if (exitCode === null || exitCode === 0) throw lost("the engine does not know how its command ended");
   return exitCode;
 }
 
