@@ -11,7 +11,7 @@ import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { plural } from "../../ui/format.ts";
+import { plural, shellWord } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
@@ -61,7 +61,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
     <>
       <PageHeader
         title={entry.title}
-        cli={`skep memory show ${entry.agent_id}/${entry.id}`}
+        cli={`skep memory show ${shellWord(`${entry.agent_id}/${entry.id}`)}`}
         above={
           <>
             <Link href="/memory" className="hover:underline">

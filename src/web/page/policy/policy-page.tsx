@@ -11,6 +11,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { shellWord } from "../../ui/format.ts";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -34,7 +35,7 @@ export default function PolicyPage() {
         <>
           <PageHeader
             title="Vision and policy"
-            cli={`skep projects vision ${project.name}`}
+            cli={`skep projects vision ${shellWord(project.name)}`}
             above={
               <>
                 <Link href={`/board?project=${id}`} className="hover:underline">

@@ -93,10 +93,10 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
       <FactRow
         facts={[
           ["For", skill.agent_id ?? "everybody"],
-          ["Tags", skill.tags.join(", ") || "–"],
           ["File", <code key="file">{skill.source_file}</code>],
           ["Changed", <Ago key="changed" at={skill.updated_at} sentence />],
           skill.overrides_global ? ["Overrides", "the skill of this name for everybody"] : null,
+          ["Tags", skill.tags.join(", ") || "–"],
         ]}
       />
       {isConflict(action.error) && rejected ? (

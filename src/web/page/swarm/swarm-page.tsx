@@ -155,7 +155,7 @@ function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
   return (
     <Panel className="min-w-0 p-3">
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-1">
-        <h2 className="font-semibold break-words">{task.title}</h2>
+        <h2 className="min-w-0 font-semibold wrap-anywhere">{task.title}</h2>
         <Status status={task.status} />
         <Link href={`/agents/${task.agent_id}`} className="text-dim hover:underline">
           {task.agent_id}
