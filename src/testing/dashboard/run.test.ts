@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
-  test("run again takes the task and the inputs along, with their line breaks and not in the address", async () => {
+  test("run again takes along all that the run was started with, line breaks as well, and not in the address", async () => {
     const { server, browser } = dashboard();
     const steps = [{ id: "survey", agent: "researcher", input: "{{ inputs.notes }}", outputs: ["findings"] }];
     const pipeline = { id: "noted", name: "Noted", description: "One step.", inputs: { notes: {}, tone: {} }, steps };

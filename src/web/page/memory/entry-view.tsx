@@ -29,7 +29,11 @@ const PATH = "/v1/memory/vaults/{agent_id}/entries/{entry}";
 export function EntryView({ agent, id }: { agent: string; id: string }) {
   const params = { path: { agent_id: agent, entry: id } };
   const query = useTagged(PATH, params, () => client.GET(PATH, { params }));
-  return <Await query={query}>{(tagged) => <Shown tagged={tagged} />}</Await>;
+  return (
+    <Await query={query} page="Entry">
+      {(tagged) => <Shown tagged={tagged} />}
+    </Await>
+  );
 }
 
 type Open = "edit" | "supersede" | "delete" | "origin" | null;

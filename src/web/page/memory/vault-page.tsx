@@ -166,7 +166,7 @@ function Links({ agent }: { agent: string }) {
                 {
                   title: "How",
                   cell: ({ kind, broken }) => (
-                    <span className="inline-flex gap-1">
+                    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
                       {kind === "link" ? "links to" : "was superseded by"}
                       {broken && <Badge tone="bad">not there</Badge>}
                     </span>

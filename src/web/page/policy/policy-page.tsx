@@ -30,7 +30,7 @@ export default function PolicyPage() {
     client.GET("/v1/projects/{id}/workflow-policy", { params }),
   );
   return (
-    <Await query={project}>
+    <Await query={project} page="Vision and policy">
       {(project) => (
         <>
           <PageHeader

@@ -24,7 +24,11 @@ type Project = Schemas["Project"];
 export default function ProjectPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
-  return <Await query={query}>{(project) => <ProjectView project={project} />}</Await>;
+  return (
+    <Await query={query} page="Project">
+      {(project) => <ProjectView project={project} />}
+    </Await>
+  );
 }
 
 function ProjectView({ project }: { project: Project }) {

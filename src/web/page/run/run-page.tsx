@@ -32,7 +32,11 @@ const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 export default function RunPage() {
   const { id = "" } = useParams<{ id: string }>();
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
-  return <Await query={run}>{(data) => <RunView run={data} />}</Await>;
+  return (
+    <Await query={run} page="Run">
+      {(data) => <RunView run={data} />}
+    </Await>
+  );
 }
 
 function RunView({ run }: { run: Run }) {

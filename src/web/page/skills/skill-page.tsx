@@ -29,7 +29,9 @@ export default function SkillPage() {
   const params = { path: { name }, query: agent_id ? { agent_id } : {} };
   const query = useTagged("/v1/skills/{name}", params, () => client.GET("/v1/skills/{name}", { params }));
   return (
-    <Await query={query}>{(tagged) => <SkillView key={`${name} ${agent_id}`} tagged={tagged} params={params} />}</Await>
+    <Await query={query} page="Skill">
+      {(tagged) => <SkillView key={`${name} ${agent_id}`} tagged={tagged} params={params} />}
+    </Await>
   );
 }
 

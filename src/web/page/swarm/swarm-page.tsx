@@ -31,7 +31,7 @@ export default function SwarmPage() {
   // A swarm has at most 50 tasks: one page holds them.
   const tasks = usePages("/v1/swarm/{id}/tasks", { ...params, query: { limit: 200 } });
   return (
-    <Await query={swarm}>
+    <Await query={swarm} page="Swarm">
       {(data) => (
         <>
           <Header swarm={data} tasks={tasks.rows} />
