@@ -76,7 +76,7 @@ beforeEach(() => {
     masking: createMasking(),
     rows,
     git,
-    inTurn: createTurns(),
+    ...createTurns(async () => {}),
     refresh: async () => null,
     gitDepth: () => depth,
     workspaces: join(home, "workspaces"),
