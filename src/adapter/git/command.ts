@@ -1,6 +1,9 @@
 /**
  * Runs git: an argument vector, an environment of its own, never a shell. Nothing of the machine's or a repository's
- * settings can make it start another program: hooks, file-system monitors, filters, pagers, editors, XX */
+ * settings can make it start another program: hooks, file-system monitors, filters, pagers, editors, credential
+ * helpers, system and user configuration are off. On time-out and abort its whole process group is asked to end, which
+ * lets git remove its locks, and killed soon after.
+ */
 import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { notFound, Problem, unavailable } from "../../core/errors.ts";

@@ -107,6 +107,8 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await page.getByRole("heading", { name: "Start a run" }).waitFor();
     const task = page.getByLabel("Task");
     await becomes(async () => (await task.inputValue()).includes("solve the conflicts in src/cart.ts"), true);
+    // A task may be long and may be private: it is in no address.
+    expect(page.url()).toBe(`${server.url}/runs/new?again=${ids.rival}`);
     await close();
     expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);
   });

@@ -32,7 +32,11 @@ const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 export default function RunPage() {
   const { id = "" } = useParams<{ id: string }>();
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
-  return <Await query={run}>{(data) => <RunView run={data} />}</Await>;
+  return (
+    <Await query={run} page="Run">
+      {(data) => <RunView run={data} />}
+    </Await>
+  );
 }
 
 function RunView({ run }: { run: Run }) {
@@ -246,7 +250,7 @@ function Work({ run, tab }: { run: Run; tab: string }) {
     return (
       <>
         {problem}
-        <Timeline run={run} rows={rows} />
+        <Timeline run={run} plan={plan.data.steps} rows={rows} />
       </>
     );
   return (
