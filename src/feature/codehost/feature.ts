@@ -18,7 +18,7 @@ import { type CodeHostConnection, createConnection } from "./connection.ts";
 import { createDeliveries, type Deliveries, DeliveryPayload } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
-import { createReact, projectsOf, type React, type Reaction } from "./react.ts";
+import { createReact, projectsOf, type React } from "./react.ts";
 import { createReview } from "./review.ts";
 import { codeHostRoutes } from "./routes.ts";
 import { ruleRoutes } from "./rule-routes.ts";
