@@ -123,7 +123,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await second.page.getByRole("link", { name: "What broke" }).click();
     await second.page.waitForURL(/status=failed/);
     await second.page.getByRole("link", { name: /Nightly checks/ }).waitFor();
-    await becomes(() => second.page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 2);
+    await second.page.getByRole("link", { name: /Quote names in every export/ }).waitFor({ state: "detached" });
     await second.page.getByRole("button", { name: "Remove the filter What broke" }).click();
     await second.page.getByRole("link", { name: "What broke" }).waitFor({ state: "detached" });
     await second.close();
