@@ -132,7 +132,7 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
   },
   {
     title: "Who",
-    className: "min-w-36",
+    className: "md:min-w-36",
     cell: ({ actor }) => (
       <span className="line-clamp-1 text-sm break-all" title={actor}>
         {actor}
