@@ -20,7 +20,7 @@ export interface ServerFile {
 }
 
 /** One that has ended refuses at once; one that is busy may take a while. */
-const ANSWER_MS = 10_000;
+export const ANSWER_MS = 10_000;
 
 const fileIn = (data: string): string => join(resolve(data), "server.json");
 const listFolder = (): string =>

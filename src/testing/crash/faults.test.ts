@@ -1,4 +1,5 @@
 /** What breaks around the server: each fault has a clear state and message, and work continues once it is repaired. */
+
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -17,6 +18,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Run } from "../../feature/runs/model.ts";
+import type { Status } from "../../feature/status/model.ts";
 import { skep } from "../command.ts";
 import { dockerForTests, testImage } from "../docker-image.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -190,7 +192,12 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(titles.filter((title) => /^Waits: Docker at/.test(title))).toHaveLength(1);
     expect(titles.filter((title) => title === "Continues.")).toHaveLength(1);
     await server.stop();
-    const next = await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image });
+    // A server that finds no engine at its start stays with containers, once agents have worked in them.
+    await way.cut();
+    const next = await served(data, { SANDBOX: "auto", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
+    const { sandbox } = (await next.request<Status>("GET", "/v1/status")).body;
+    expect(sandbox).toMatchObject({ kind: "docker", reason: expect.stringContaining("waits for it") });
+    await way.mend();
     await untilNone(`skep.run=${run.id}`);
     await next.stop();
   }, 300_000);

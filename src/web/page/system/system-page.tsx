@@ -72,8 +72,8 @@ function Health() {
 
 function sandboxWord(sandbox: Schemas["Status"]["sandbox"]): string {
   if (!sandbox) return "–";
-  if (sandbox.kind === "docker") return "containers";
-  return `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}`;
+  if (sandbox.kind === "docker") return `containers. ${sandbox.reason}`;
+  return `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}. ${sandbox.reason}`;
 }
 
 function Version() {
