@@ -43,7 +43,7 @@ const INFO_TIMEOUT_MS = 10_000;
  */
 export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE): DockerClient {
   const docker = lazy(() => {
-    const Client = require("dockerode") as typeof Docker;
+    const Client: typeof Docker = require("dockerode");
     return new Client(modemOptions(endpoint));
   });
   const { address } = endpoint;

@@ -60,8 +60,11 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("table", { name: "Runs" }).waitFor();
     await page.keyboard.press("j");
     await page.keyboard.press("j");
+    const height = () => page.evaluate("document.querySelector('table').getBoundingClientRect().top + scrollY");
+    const before = await height();
     await page.keyboard.press("x");
     await page.getByText("1 run selected").waitFor();
+    expect(await height()).toBe(before);
     await page.keyboard.press("x");
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/runs\/run_/);
