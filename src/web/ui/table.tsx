@@ -20,7 +20,7 @@ export interface Selection {
   all(keys: string[]): void;
 }
 
-interface TableProps<T> {
+export interface TableProps<T> {
   label: string;
   rows: T[];
   columns: Column<T>[];
