@@ -130,7 +130,7 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
     className: "w-2/5 min-w-44",
     cell: ({ action, subject }) => <TwoLines first={<code className="font-mono">{action}</code>} second={subject} />,
   },
-  { title: "Who", cell: ({ actor }) => <span className="text-sm">{actor}</span> },
+  { title: "Who", cell: ({ actor }) => <span className="block truncate text-sm max-md:w-24">{actor}</span> },
   {
     title: "From",
     wide: true,
