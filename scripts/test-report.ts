@@ -1,10 +1,11 @@
 /**
  * Reads the output of `bun test` on standard input and writes what a person reads: one line for each test file as it
  * begins, then each failure with its file, its promise and what it printed, then the files that took longest.
- * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS [TOTAL_FILES]
+ * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS FAILED [TOTAL_FILES]
  * TIMINGS: what \`bun test --timings\` wrote, the milliseconds of each file.
+ * FAILED: a file to write, one line \`test file TAB promise\` for each test that failed.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 interface FileResult {
   passed: number;
@@ -27,7 +28,8 @@ const FAILURE_LINES = 60;
 const SLOWEST = 15;
 
 const timings = process.argv[2] ?? "";
-const total = Number(process.argv[3] ?? 0);
+const failedList = process.argv[3];
+const total = Number(process.argv[4] ?? 0);
 const files = new Map<string, FileResult>();
 const failures: Failure[] = [];
 const closing: string[] = [];
@@ -86,6 +88,8 @@ for await (const chunk of Bun.stdin.stream()) {
   for (const line of lines) take(line);
 }
 if (rest !== "") take(rest);
+
+if (failedList) writeFileSync(failedList, failures.map(({ file, promise }) => `${file}\t${promise}\n`).join(""));
 
 const unfinished = [...files].filter(([, { pending }]) => pending.some((line) => /\berror\b/i.test(line)));
 for (const [file, { pending }] of unfinished) console.log(`\n${file}, outside of a test:\n${pending.join("\n")}`);

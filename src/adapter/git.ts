@@ -8,6 +8,7 @@ import { type AgentRepository, giveRepository } from "./git/agent-repository.ts"
 import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
+import { removeLeftovers } from "./git/leftovers.ts";
 import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
@@ -75,6 +76,8 @@ export interface Git {
   /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
   giveRepository(request: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
+  /** Removes the locks and halves of files of a git that was killed. Only while no git runs in the repository. */
+  removeLeftovers(repository: string): Promise<void>;
   /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
   removeBranch(repository: string, branch: string, from: string): Promise<void>;
   commitAll(
@@ -130,6 +133,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     addWorktree: (worktree) => addWorktree(git, worktree),
     giveRepository: (request) => giveRepository(git, request),
     removeWorktree,
+    removeLeftovers,
     async removeBranch(repository, branch, from) {
       for (const ref of [branch, from]) assertRef(ref);
       await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));

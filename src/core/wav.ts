@@ -42,9 +42,3 @@ export function joinWavs(files: readonly Uint8Array[]): Uint8Array {
   header.writeUInt32LE(size, 24 + first.format.length);
   return Buffer.concat([header, ...wavs.map(({ data }) => data), Buffer.alloc(size % 2)]);
 }
-
-/** Length of the sound in ms. */
-export function wavDurationMs(bytes: Uint8Array): number {
-  const { format, data } = readWav(bytes);
-  return (data.length / format.readUInt32LE(8)) * 1_000;
-}

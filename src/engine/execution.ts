@@ -42,6 +42,10 @@ export interface Execution extends ExecutionInfo {
   startedAt: number | null;
   /** Of the machine, when it was last given back: a sentence. */
   waitsFor?: string | undefined;
+  /** What it waited for the machine since its start, ms: not of its own time. */
+  waitedMs: number;
+  /** When the wait that is not over began, milliseconds since the epoch. */
+  waitingSince?: number | undefined;
 }
 
 /** What an execution begins with. */
@@ -124,10 +128,10 @@ export interface ExecutionRows {
   reclaim(): number;
   /**
    * Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch).
-   * @param why what it waits for, in a sentence; null for nothing but its turn.
+   * @param wait why, in a sentence, and since when, ms since the epoch; null waits for nothing but its turn.
    */
-  release(id: string, notBefore: number, why: string | null): void;
-  /** What it was given back for is there. */
+  release(id: string, notBefore: number, wait: { why: string; since: number } | null): void;
+  /** What it waited for is there. Keeps its `waitedMs`. */
   resumed(execution: Execution): void;
   /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */
   begin(execution: Execution, model: string, prompt: FirstPrompt): void;

@@ -22,18 +22,20 @@ const DISK = /^(SQLITE_FULL|SQLITE_IOERR\w*|ENOSPC|EDQUOT)$/;
  * @param aside while what it is given is awaited, the execution does not count as one at work.
  */
 export async function workOn(
-  execution: Execution,
+  taken: Execution,
   ports: EnginePorts,
   stop: AbortSignal,
   aside: Turn["aside"],
 ): Promise<void> {
-  const { rows, masking } = ports;
+  const { rows, masking, clock } = ports;
+  let execution = taken;
   const takesTurns = kindOf(execution.kind).sessionEnds === "person";
   const timer = new AbortController();
-  const left = leftMs(execution, ports);
   // A command's own time-out comes first and keeps what it wrote.
   const grace = execution.command ? COMMAND_GRACE_MS : 0;
-  const late = setTimeout(() => timer.abort(new Stopped("timeout")), left + grace);
+  let late: ReturnType<typeof setTimeout> | undefined;
+  /** While it waits for the machine, which does not count as its time; undefined while it works. */
+  let waitsSince: number | undefined = execution.waitingSince ?? clock.now();
   const signal = AbortSignal.any([stop, timer.signal]);
   let lease: Lease | undefined;
   let { waitsFor } = execution;
@@ -45,7 +47,9 @@ export async function workOn(
     const work = workOf(execution, ports, agent);
     const token = execution.command ? null : ports.tokens.issue(execution);
     const secrets = ports.secretsOf(execution);
-    await ports.sandboxes.quiet(execution, signal);
+    await ports.sandboxes.quiet(execution, stop);
+    execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
+    late = setTimeout(() => timer.abort(new Stopped("timeout")), leftMs(execution, ports) + grace);
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
@@ -57,7 +61,7 @@ export async function workOn(
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (isAtCall(execution, ports)) await lease.open();
     rows.resumed(execution);
-    waitsFor = undefined;
+    [waitsFor, waitsSince] = [undefined, undefined];
     const { sandbox, open } = lease;
     const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
     await lease.sandbox.workspace.bringBack();
@@ -66,8 +70,10 @@ export async function workOn(
       lease = undefined;
     } else {
       // What is kept as its result is what it was when it ended: where nothing stops its processes, it waits.
+      clearTimeout(late);
+      waitsSince = clock.now();
       await lease.sandbox.freeze();
-      await ports.sandboxes.quiet(execution, signal);
+      await ports.sandboxes.quiet(execution, stop);
     }
     await ports.workspaces.commit(execution, ending.text);
     // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
@@ -79,7 +85,7 @@ export async function workOn(
       await lease?.release(true);
       lease = undefined;
     }
-    settle({ ...execution, waitsFor }, ports, reason);
+    settle({ ...execution, waitsFor, waitingSince: waitsSince }, ports, reason);
   } finally {
     clearTimeout(late);
     unmask();
@@ -135,9 +141,9 @@ async function begin(
 }
 
 /** Time left, in ms. A clock set back does not lengthen it past the whole. */
-function leftMs({ startedAt, timeoutSeconds }: Execution, { clock }: EnginePorts): number {
+function leftMs({ startedAt, waitedMs, timeoutSeconds }: Execution, { clock }: EnginePorts): number {
   const whole = timeoutSeconds * 1_000;
-  return startedAt === null ? whole : Math.min(whole, Math.max(0, startedAt + whole - clock.now()));
+  return startedAt === null ? whole : Math.min(whole, Math.max(0, startedAt + waitedMs + whole - clock.now()));
 }
 
 function settle(execution: Execution, ports: EnginePorts, error: unknown): void {
@@ -147,7 +153,9 @@ function settle(execution: Execution, ports: EnginePorts, error: unknown): void 
   if (stopped && error.why === "shutdown") rows.release(execution.id, 0, null);
   else if (passing) {
     log.warn({ code: passing.code, execution: execution.id }, passing.detail);
-    rows.release(execution.id, clock.now() + BACK_OFF_MS, masking.text(passing.detail));
+    const now = clock.now();
+    const wait = { why: masking.text(passing.detail), since: execution.waitingSince ?? now };
+    rows.release(execution.id, now + BACK_OFF_MS, wait);
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
     rows.finish(execution, masking.json(endingOf(error, execution)));
@@ -165,7 +173,7 @@ function endingOf(error: unknown, { timeoutSeconds, waitsFor }: Execution): Endi
   if (error instanceof Stopped) {
     if (error.why !== "timeout") return { status: "cancelled", text: "" };
     const late = `It took longer than its ${timeoutSeconds} s.`;
-    // Its time includes such waits.
+    // It was taken up again, and what it needs was not there in time.
     const message = waitsFor === undefined ? late : `${late} It still waited: ${waitsFor}`;
     return { status: "failed", error: { code: "timeout", message }, text: "" };
   }

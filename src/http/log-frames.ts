@@ -2,8 +2,29 @@
  * Lines of a log as an event stream: `event: log`, one JSON object per frame, then `event: end`. JSON has no bare line
  * break, so no text can forge a frame.
  */
+import { Type as t } from "@sinclair/typebox";
 import { isProblem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
+import { queryInteger } from "./list.ts";
+
+/** The part of a log that a request asks for. */
+export const LogQuery = {
+  tail: t.Optional(
+    queryInteger({
+      minimum: 0,
+      maximum: 10_000,
+      description: "How many of the last lines to start with; default 200.",
+    }),
+  ),
+  follow: t.Optional(t.Boolean({ description: "Follow new lines; default true." })),
+};
+
+export const logPartOf = ({ tail = 200, follow = true }: { tail?: number; follow?: boolean }) => ({ tail, follow });
+
+/** What OpenAPI says of the answer. */
+export const LOG_RESPONSES = {
+  200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" as const } } } },
+};
 
 export interface LogLine {
   stream: string;

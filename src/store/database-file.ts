@@ -22,13 +22,24 @@ export function ensureDatabase(path: string): void {
   for (const ending of ["", "-wal", "-shm", "-journal"]) rmSync(draft + ending, { force: true });
   const db = new Database(draft);
   try {
-    db.pragma("synchronous = FULL");
+    // Nothing depends on the draft until it has its name: it is brought to the disk once, as a whole.
+    db.pragma("synchronous = OFF");
+    db.pragma("journal_mode = MEMORY");
     migrate(db, null);
+    db.pragma("journal_mode = WAL");
   } finally {
     db.close();
   }
+  bringToDisk(draft);
   renameSync(draft, path);
-  const folder = openSync(dirname(path), "r");
-  fsyncSync(folder);
-  closeSync(folder);
+  bringToDisk(dirname(path));
+}
+
+function bringToDisk(path: string): void {
+  const opened = openSync(path, "r");
+  try {
+    fsyncSync(opened);
+  } finally {
+    closeSync(opened);
+  }
 }

@@ -8,7 +8,7 @@ import { eq } from "drizzle-orm";
 import { ownJson } from "../core/own-json.ts";
 import type { Store } from "./store.ts";
 import { facts } from "./tables/foundation.ts";
-import type { TextFolder } from "./text-folder.ts";
+import type { TextFile, TextFolder } from "./text-folder.ts";
 
 /** Path below the folder of agents → content. */
 export type ShippedFiles = Readonly<Record<string, string>>;
@@ -25,31 +25,51 @@ function parsed(value: string): Record<string, string> {
   }
 }
 
-/** @returns the paths written, in order. */
-export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles): string[] {
+export interface Installed {
+  /** The paths written, in order. */
+  written: string[];
+  /**
+   * Notes what was shipped, once that is on the disk. Where it does not come to that, the next start looks again: a new
+   * file that the power cut off is written once more.
+   */
+  note(): Promise<void>;
+}
+
+/** Writes what is missing or to be renewed. A first start does not wait for the disk with each file: `note` does, later. */
+export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles): Installed {
   const row = store.db.select().from(facts).where(eq(facts.name, FACT)).get();
   /** Path → digest of what was shipped there last. */
   const known = new Map(Object.entries(row ? parsed(row.value) : {}));
   const written: string[] = [];
   for (const [path, text] of Object.entries(files)) {
     if (shouldWrite(path, text, known, folder)) {
-      folder.write(path, text);
+      folder.write(path, text, { synced: known.has(path) });
       written.push(path);
     }
     known.set(path, digest(text));
   }
   const value = JSON.stringify(Object.fromEntries(known));
-  if (value !== row?.value)
-    store.write(({ db }) =>
-      db.insert(facts).values({ name: FACT, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run(),
-    );
-  return written;
+  return {
+    written,
+    async note() {
+      if (value === row?.value) return;
+      for (const path of written) await folder.sync(path);
+      store.write(({ db }) =>
+        db.insert(facts).values({ name: FACT, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run(),
+      );
+    },
+  };
 }
+
+/** Whether it is a beginning of that text, which the loss of power leaves of a file. */
+const isCutOff = (present: TextFile, text: string): boolean =>
+  present.problem === undefined && present.text.length < text.length && text.startsWith(present.text);
 
 function shouldWrite(path: string, text: string, known: ReadonlyMap<string, string>, folder: TextFolder): boolean {
   const shipped = known.get(path);
   const present = folder.read(path);
-  if (shipped === undefined) return present === undefined && !isOfDeletedAgent(path, known, folder);
+  if (shipped === undefined)
+    return present === undefined ? !isOfDeletedAgent(path, known, folder) : isCutOff(present, text);
   return present !== undefined && present.text !== text && digest(present.text) === shipped;
 }
 

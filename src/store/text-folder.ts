@@ -19,6 +19,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
+import { open } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { codeOf, Problem } from "../core/errors.ts";
 
@@ -43,8 +44,13 @@ export interface TextFolder {
   list(path: string): readonly FolderEntry[];
   /** Undefined when there is no such file inside the folder. Never throws. */
   read(path: string): TextFile | undefined;
-  /** Writes a file whole, making the folders above it. @throws Problem 413 too large, 409 a link leads out. */
-  write(path: string, text: string): void;
+  /**
+   * Writes a file whole, making the folders above it; on the disk when it returns, unless `synced` is false. @throws Problem 413 too large, 409 a
+   * link leads out.
+   */
+  write(path: string, text: string, how?: { synced: boolean }): void;
+  /** Resolves when a file that was written with `synced: false` is on the disk, or was removed. */
+  sync(path: string): Promise<void>;
   /** Removes a file, or a folder with all it holds; links in it are not followed. @returns false when there was none. */
   remove(path: string): boolean;
   /**
@@ -153,7 +159,7 @@ export function createTextFolder(root: string): TextFolder {
         snapshot = undefined;
       }
     },
-    write(path, text) {
+    write(path, text, { synced } = { synced: true }) {
       if (Buffer.byteLength(text) > TEXT_FILE_BYTES)
         throw new Problem(413, "too_large", `The file may hold ${TEXT_FILE_BYTES} bytes at most.`);
       assertInside(path);
@@ -162,15 +168,25 @@ export function createTextFolder(root: string): TextFolder {
       const draft = join(dirname(target), `.${randomUUID()}.tmp`);
       try {
         writeFileSync(draft, text, { mode: 0o644, flag: "wx" });
-        const handle = openSync(draft, "r");
-        fsyncSync(handle);
-        closeSync(handle);
+        if (synced) {
+          const handle = openSync(draft, "r");
+          fsyncSync(handle);
+          closeSync(handle);
+        }
         renameSync(draft, target);
       } catch (error) {
         rmSync(draft, { force: true });
         throw error;
       }
       forget(path);
+    },
+    async sync(path) {
+      try {
+        await using handle = await open(join(root, path));
+        await handle.sync();
+      } catch (error) {
+        if (codeOf(error) !== "ENOENT") throw error;
+      }
     },
     remove(path) {
       assertInside(path);

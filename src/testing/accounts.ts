@@ -73,8 +73,8 @@ export async function enableTwoFactor(
   server: TestServer,
   { token }: Account,
 ): Promise<{ secret: string; recovery: string[] }> {
-  await steadyStep();
   const { body } = await server.request<{ secret: string }>("POST", "/v1/auth/2fa/enable", { token });
+  await steadyStep();
   const verified = await server.request<{ recovery_codes: string[] }>("POST", "/v1/auth/2fa/verify", {
     token,
     body: { code: totp(body.secret, -1) },

@@ -19,6 +19,18 @@ export function busyFactor(): number {
 /** The bound of an idle machine, as many times as there are programs for each processor. */
 export const msWhenBusy = (ms: number): number => ms * busyFactor();
 
+/**
+ * What ends at a limit of time, which a busy machine may reach before it got to what the test is about: with twice the
+ * limit again and again, until it got there.
+ * @param ms the first limit.
+ */
+export async function endedAtLimit<T>(ms: number, run: (ms: number) => Promise<T>, gotThere: (result: T) => boolean) {
+  for (let limit = ms; ; limit *= 2) {
+    const result = await run(limit);
+    if (gotThere(result) || limit > 60_000) return result;
+  }
+}
+
 const DAY_MS = 86_400_000;
 
 /** Waits for the next day (UTC) when this one has less than half a minute left: for tests of what counts by the day. */

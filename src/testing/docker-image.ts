@@ -15,7 +15,8 @@ export async function dockerForTests(
 ): Promise<DockerClient | undefined> {
   const docker = connectDocker(dockerEndpoint({ host: env["DOCKER_HOST"], certPath: env["DOCKER_CERT_PATH"] }));
   try {
-    await docker.ping();
+    // On a busy machine its answer may take longer than a server would wait.
+    await docker.ping(60_000);
     return docker;
   } catch (error) {
     if (env["CI"] === "true") throw error;

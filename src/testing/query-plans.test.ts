@@ -1,6 +1,6 @@
 /**
  * What every GET of the API asks of the database, by an administrator and by a user, with each parameter that it takes:
- * no statement reads a whole table, or a whole index, of what grows with history.
+ * no statement reads a whole table, or a whole index, of what grows with history. The same of the removal of old rows.
  */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -38,6 +38,7 @@ const MAY: [statement: RegExp, why: string][] = [
   ],
   [/INDEX sessions_user .*"onboardings"\."session_id"/, "a person begins a project's interview by hand"],
   [/count\(\*\).* from "codehost_deliveries" group by/, "deliveries are kept for days"],
+  [/DELETE FROM events .*FROM events ORDER BY id LIMIT/, "the first rows of the log"],
 ];
 
 const mayDo = (plan: string, text: string): boolean => MAY.some(([statement]) => statement.test(`${plan}: ${text}`));
@@ -151,6 +152,13 @@ async function fill(path: string, token: string): Promise<string | undefined> {
   return id === undefined ? undefined : fill(`${before}/${encodeURIComponent(id)}${after}`, token);
 }
 
+/** How the database would answer the statement. */
+function planOf(text: string): { detail: string }[] {
+  const names = [...text.matchAll(/@(\w+)/g)].map(([, name]) => [name!, null] as const);
+  const values = names.length > 0 ? [Object.fromEntries(names)] : Array(text.split("?").length - 1).fill(null);
+  return store.sqlite.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
+}
+
 test("no GET reads the whole of what grows with history", async () => {
   const { body: document } = await request("GET", "/openapi.json");
   const gets = (Object.entries(document.paths) as [string, { get?: Operation }][]).filter(([, { get }]) => get);
@@ -174,9 +182,7 @@ test("no GET reads the whole of what grows with history", async () => {
   const tables = new Set(named.all() as string[]);
   const whole = [...asked].flatMap(([text, path]) => {
     if (!/^\s*(select|with)\b/i.test(text)) return [];
-    const names = [...text.matchAll(/@(\w+)/g)].map(([, name]) => [name!, null] as const);
-    const values = names.length > 0 ? [Object.fromEntries(names)] : Array(text.split("?").length - 1).fill(null);
-    const plan = store.sqlite.prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${text}`).all(...values);
+    const plan = planOf(text);
     const sorted = plan.some(({ detail }) => detail.includes("TEMP B-TREE"));
     // The first rows in the order of a key, and no condition that could pass any of them by.
     const firstRows = /\blimit\b/i.test(text) && !/\bwhere\b/i.test(text) && !sorted;
@@ -200,4 +206,20 @@ test("no GET reads the whole of what grows with history", async () => {
   });
   expect(whole).toEqual([]);
   expect(asked.size).toBeGreaterThan(100);
+});
+
+test("no removal of old rows reads the whole of what it removes from", async () => {
+  asked.clear();
+  for (const { keep, run } of app.contributions.prunes) {
+    asking = `the removal of what is older than ${keep}`;
+    await run(Date.parse("2020-01-01"));
+    asking = "";
+  }
+  const whole = [...asked].flatMap(([text, what]) =>
+    planOf(text)
+      .filter(({ detail }) => /^SCAN (?!.*VIRTUAL)/.test(detail) && !mayDo(detail, text))
+      .map(({ detail }) => `${what}\n  ${detail}\n  ${text}`),
+  );
+  expect(whole).toEqual([]);
+  expect(asked.size).toBeGreaterThan(8);
 });

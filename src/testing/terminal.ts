@@ -54,9 +54,11 @@ export function openTerminal(command: string[], { columns, rows = 30, env = {}, 
   });
   let over = false;
   const exited = child.exited.then(async (code) => {
-    // What was written last is still on its way through the emulator.
-    do await Bun.sleep(20);
-    while (pending > 0);
+    // What was written last is still on its way, here and through the emulator: until nothing came for a few rounds.
+    for (let [quiet, seen] = [0, -1]; quiet < 3; seen = sent.length) {
+      await Bun.sleep(20);
+      quiet = pending === 0 && sent.length === seen ? quiet + 1 : 0;
+    }
     over = true;
     child.terminal?.close();
     wake();

@@ -110,7 +110,10 @@ describe.skipIf(!docker)("an engine", () => {
   });
   const run = async (script: string) => {
     const [name = "", value = ""] = label.split("=");
-    const id = await engine.containers.create({ Image: image, Cmd: ["sh", "-c", script], Labels: { [name]: value } });
+    const id = await engine.containers.create({
+      ...{ Image: image, Cmd: ["sh", "-c", script], Labels: { [name]: value } },
+      HostConfig: { NetworkMode: "none" },
+    });
     await engine.containers.start(id);
     return id;
   };

@@ -1,10 +1,12 @@
 /**
  * Runs git: an argument vector, an environment of its own, never a shell. Nothing of the machine's or a repository's
  * settings can make it start another program: hooks, file-system monitors, filters, pagers, editors, credential
- * helpers, system and user configuration are off. Its whole process group dies on time-out and abort.
+ * helpers, system and user configuration are off. On time-out and abort its whole process group is asked to end, which
+ * lets git remove its locks, and killed soon after.
  */
+import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { Problem, unavailable } from "../../core/errors.ts";
+import { notFound, Problem, unavailable } from "../../core/errors.ts";
 
 export interface GitCommandOptions {
   /** Working directory; only matters to relative paths. */
@@ -36,6 +38,8 @@ export type GitCommand = (args: readonly string[], options: GitCommandOptions) =
 
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
 const DEFAULT_TIMEOUT_MS = 120_000;
+/** For a git that was asked to end, to remove its locks. */
+const END_MS = 2_000;
 
 /** Settings that beat every file; repeated as environment so that children of git have them too. */
 const SETTINGS: readonly (readonly [string, string])[] = [
@@ -60,6 +64,10 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ["core.splitIndex", "false"],
   ["index.sparse", "false"],
   ["fastimport.unpackLimit", "100"],
+  // A command may wait for another that writes beside it (projects/turns.ts).
+  ["core.filesRefLockTimeout", "10000"],
+  ["core.packedRefsTimeout", "10000"],
+  // Objects are never removed: what names one, or reads one, may do so beside everything else.
   ["gc.auto", "0"],
   ["maintenance.auto", "false"],
   ["commit.gpgSign", "false"],
@@ -75,7 +83,7 @@ export interface GitRunner {
   env: Readonly<Record<string, string>>;
 }
 
-/** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 502 `git_failed`. */
+/** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 502 `git_failed`, 404 without its folder. */
 export function createGitCommand({ program, env }: GitRunner): GitCommand {
   return async (args, options) => {
     const { spawn } = await import("node:child_process");
@@ -91,25 +99,20 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
       const out = collector(cutAt ?? MAX_OUTPUT_BYTES);
       const lines = lineReader(onLine);
       let timedOut = false;
-      const kill = () => {
-        try {
-          if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
-        } catch {
-          // It ended by itself in the meantime.
-        }
-      };
+      const group = endingGroup(child);
       const timer = setTimeout(() => {
         timedOut = true;
-        kill();
+        group.end();
       }, timeoutMs);
-      signal?.addEventListener("abort", kill, { once: true });
+      signal?.addEventListener("abort", group.end, { once: true });
       const settle = (then: () => void) => {
         clearTimeout(timer);
-        signal?.removeEventListener("abort", kill);
+        signal?.removeEventListener("abort", group.end);
+        group.ended();
         then();
       };
       child.stdout!.on("data", (chunk: Buffer) => {
-        if (!out.add(chunk)) kill();
+        if (!out.add(chunk)) group.end();
       });
       child.stderr!.on("data", (chunk: Buffer) => lines.add(chunk.toString("utf8")));
       child.stdin?.on("error", () => {});
@@ -118,10 +121,10 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
       else if (stdin)
         void feed(child.stdin!, stdin).catch((error: unknown) => {
           unfed = { error };
-          kill();
+          group.end();
         });
       child.on("error", (error: NodeJS.ErrnoException) =>
-        settle(() => fail(error.code === "ENOENT" ? missingGit() : error)),
+        settle(() => fail(error.code === "ENOENT" ? missing(cwd) : error)),
       );
       child.on("close", (code) =>
         settle(() => {
@@ -139,6 +142,29 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
   };
 }
 
+/** The processes of a command. `end` asks them to end, and kills what has not after a while; `ended` kills what is left then. */
+function endingGroup({ pid }: { readonly pid?: number | undefined }) {
+  let late: ReturnType<typeof setTimeout> | undefined;
+  const send = (signal: NodeJS.Signals) => {
+    try {
+      if (pid !== undefined) process.kill(-pid, signal);
+    } catch {
+      // They ended by themselves in the meantime.
+    }
+  };
+  return {
+    end() {
+      late ??= setTimeout(send, END_MS, "SIGKILL");
+      send("SIGTERM");
+    },
+    ended() {
+      if (!late) return;
+      clearTimeout(late);
+      send("SIGKILL");
+    },
+  };
+}
+
 /** Ends early, without an error, when git closes its input: git says itself what was wrong. */
 async function feed(input: Writable, chunks: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const chunk of chunks) {
@@ -148,7 +174,11 @@ async function feed(input: Writable, chunks: AsyncIterable<Uint8Array>): Promise
   input.end();
 }
 
-const missingGit = () => unavailable("git_missing", "git is not installed on this machine; projects need it.");
+/** What a program that could not be started lacks: itself, or the folder to start in. */
+const missing = (cwd: string) =>
+  existsSync(cwd)
+    ? unavailable("git_missing", "git is not installed on this machine; projects need it.")
+    : notFound("repository");
 
 function environment(
   inherited: GitRunner["env"],

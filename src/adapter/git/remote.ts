@@ -52,15 +52,40 @@ function sshCommand(pin: Remote["pin"]): string {
   return words.join(" ");
 }
 
-const commandOptions = ({ repository, signal, timeoutMs, onProgress, ...remote }: RemoteWork) => ({
+const commandOptions = ({ repository, signal, timeoutMs, onProgress: _, ...remote }: RemoteWork) => ({
   ...{ cwd: repository, gitDir: repository, signal, timeoutMs, env: remoteEnvironment(remote) },
-  ...(onProgress ? { onLine: onProgress } : {}),
 });
 
-/** Brings the remote's branches into `refs/remotes/origin/`; no branch of our own moves. @throws Problem 502, 504. */
+/** What git says when objects are missing: those of a remote that was repacked or pushed to while it was read, or our own. */
+const OBJECTS_MISSING = /did not send all necessary objects|not our ref|remote: fatal: (bad object|missing|unable to)/;
+
+/**
+ * Brings the remote's branches into `refs/remotes/origin/`; no branch of our own moves. A remote that changes while it
+ * is read is read once more. @throws Problem 502, 504.
+ */
 export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<void> {
   const args = ["fetch", "--progress", "--prune", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"];
-  await git([...args, "--", work.source, "+refs/heads/*:refs/remotes/origin/*"], commandOptions(work));
+  const once = async (): Promise<Problem | undefined> => {
+    let missing = false;
+    const onLine = (line: string) => {
+      missing ||= OBJECTS_MISSING.test(line);
+      work.onProgress?.(line);
+    };
+    try {
+      await git([...args, "--", work.source, "+refs/heads/*:refs/remotes/origin/*"], {
+        ...commandOptions(work),
+        onLine,
+      });
+    } catch (error) {
+      if (missing && isProblem(error) && error.code === "git_failed") return error;
+      throw error;
+    }
+  };
+  const failed = (await once()) && (await once());
+  if (!failed) return;
+  const remedy =
+    "Objects are missing there, or in the clone: run `git fsck` in the repository, or create the project again.";
+  throw new Problem(failed.status, failed.code, `${failed.detail.replace(/\.?$/, ".")} ${remedy}`);
 }
 
 /** @throws Problem 409 `push_rejected`, `target_checked_out`; 502, 504. */

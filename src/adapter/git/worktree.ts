@@ -29,26 +29,46 @@ export interface NewWorktree extends WorktreePlace {
 export const adminFolder = ({ repository, name }: WorktreePlace): string => join(repository, "worktrees", name);
 /** Where an agent's repository is made: on the same file system as the working copy, so that it can be moved in. */
 export const besideOf = ({ path }: WorktreePlace): string => `${path}.git`;
-/** Written last: a worktree without it was never finished. */
-const readyMark = (place: WorktreePlace): string => join(adminFolder(place), "skep-ready");
+/**
+ * Written last and removed first: git passes over a working copy without it, so no other command ever sees one that is
+ * half made. One without it was never finished.
+ */
+const gitdirFile = (place: WorktreePlace): string => join(adminFolder(place), "gitdir");
 
 /** Makes the worktree, or finds it as it was left. @returns true when it was made. */
 export async function addWorktree(git: GitCommand, { branch, from, signal, ...place }: NewWorktree): Promise<boolean> {
   assertName(place.name);
   assertRef(branch);
   assertRef(from);
-  if (existsSync(readyMark(place)) && existsSync(place.path)) {
+  if (existsSync(gitdirFile(place)) && existsSync(place.path)) {
     await dropStaleLocks(place);
     return false;
   }
   await removeWorktree(place);
-  await mkdir(dirname(place.path), { recursive: true });
   const at = { cwd: place.repository, gitDir: place.repository, signal };
   const known = await git(["show-ref", "--verify", "--quiet", `refs/heads/${branch}`], { ...at, accept: [1] });
-  const start = known.code === 0 ? ["--", place.path, branch] : ["-b", branch, "--", place.path, from];
-  await git(["worktree", "add", "--quiet", "--lock", "--force", ...start], { ...at, timeoutMs: 600_000 });
-  await writeFile(readyMark(place), "");
+  if (known.code !== 0) await git(["update-ref", `refs/heads/${branch}`, `${from}^{commit}`, ""], at);
+  await fill(git, place, branch, signal);
   return true;
+}
+
+/**
+ * What `git worktree add` does, but that one is seen by other commands before it is whole: its head is no commit then,
+ * and whatever checks all references at that moment, as a fetch does, fails.
+ */
+async function fill(git: GitCommand, place: WorktreePlace, branch: string, signal: AbortSignal | undefined) {
+  const admin = adminFolder(place);
+  const link = join(place.path, ".git");
+  await mkdir(dirname(place.path), { recursive: true });
+  await mkdir(place.path);
+  await writeFile(link, `gitdir: ${admin}\n`, { flag: "wx" });
+  await mkdir(admin, { recursive: true });
+  await writeFile(join(admin, "commondir"), "../..\n");
+  await writeFile(join(admin, "HEAD"), `ref: refs/heads/${branch}\n`);
+  await writeFile(join(admin, "locked"), "");
+  const at = { cwd: place.path, gitDir: admin, workTree: place.path, signal, timeoutMs: 600_000 };
+  await git(["reset", "--hard", "--quiet", "HEAD"], at);
+  await writeFile(gitdirFile(place), `${link}\n`);
 }
 
 /** Locks that a killed git left behind. One process owns the data folder and takes one step at a time in a worktree. */
@@ -59,8 +79,9 @@ async function dropStaleLocks(place: WorktreePlace): Promise<void> {
 /** Deletes the working copy and what the repository knows of it; the branch stays. Links are not followed. Idempotent. */
 export async function removeWorktree(place: WorktreePlace): Promise<void> {
   assertName(place.name);
-  await rm(readyMark(place), { force: true });
+  await rm(gitdirFile(place), { force: true });
   await removeFolder(place.path);
   await removeFolder(besideOf(place));
-  await rm(adminFolder(place), { recursive: true, force: true });
+  // The code graph of the copy is in it, and may be written at this moment.
+  await rm(adminFolder(place), { recursive: true, force: true, maxRetries: 3 });
 }

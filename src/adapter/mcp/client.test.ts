@@ -37,7 +37,7 @@ async function connect(args: readonly string[], { timeoutMs = 60_000, maxNoiseBy
   open.push(connection);
   const call = (name: string, input: Record<string, unknown> = {}, ms = timeoutMs) =>
     connection.callTool({ name, inputSchema: { type: "object" } }, input, {
-      signal: AbortSignal.timeout(60_000),
+      signal: AbortSignal.timeout(240_000),
       timeoutMs: ms,
     });
   return { connection, call, log, toolsChanged };
@@ -76,11 +76,11 @@ describe("a tool server", () => {
 
   test("that answers with a line of 60 MB fails that call, and answers the next", async () => {
     const one = await odd();
-    await expect(one.call("long", { mb: 60 }, 30_000)).rejects.toMatchObject({
+    await expect(one.call("long", { mb: 60 }, 240_000)).rejects.toMatchObject({
       ...{ code: "mcp_call_refused", detail: expect.stringContaining("more than the 4194304") },
     });
     expect(said(await one.call("say", { text: "still here" }))).toBe("still here");
-    expect(said(await one.call("long", { mb: 3 }, 30_000))).toHaveLength(3 * MB);
+    expect(said(await one.call("long", { mb: 3 }, 240_000))).toHaveLength(3 * MB);
   });
 
   test("that hangs costs the time-out, and answers the next", async () => {

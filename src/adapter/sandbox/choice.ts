@@ -1,11 +1,24 @@
-/** Which sandbox this server works with: what the operator says, else Docker when it answers at the start. */
+/**
+ * Which sandbox this server works with, decided at its start: what the operator says, else containers when an engine
+ * answers, or when the server has worked in containers before. Work that was isolated then does not lose that because an
+ * engine starts later than the server: it waits.
+ */
 import { unavailable } from "../../core/errors.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 
 export interface SandboxChoice {
   driver: SandboxDriver;
-  /** Why, for the log and the status. */
+  /** Why, for the log. */
   reason: string;
+  /** Work waits until an engine answers. */
+  waits: boolean;
+}
+
+interface ContainerEngine {
+  driver: SandboxDriver;
+  ping(): Promise<void>;
+  /** Whether agents of this server have worked in its containers. */
+  wasUsed(): boolean;
 }
 
 /**
@@ -14,23 +27,29 @@ export interface SandboxChoice {
  */
 export async function chooseSandbox(
   wanted: "auto" | "docker" | "process",
-  docker: { driver: SandboxDriver; ping(): Promise<void> } | undefined,
+  docker: ContainerEngine | undefined,
   inProcess: SandboxDriver,
 ): Promise<SandboxChoice> {
   if (wanted === "process" || !docker)
     return {
-      driver: inProcess,
+      ...{ driver: inProcess, waits: false },
       reason: wanted === "process" ? "SANDBOX=process" : "no container engine is configured",
     };
   try {
     await docker.ping();
-    return { driver: docker.driver, reason: "the container engine answers" };
+    return { driver: docker.driver, reason: "the container engine answers", waits: false };
   } catch {
     if (wanted === "docker")
       throw unavailable(
         "docker_unavailable",
         "SANDBOX=docker, and no container engine answers. Start it, set DOCKER_HOST, or use SANDBOX=process.",
       );
-    return { driver: inProcess, reason: "no container engine answers" };
+    if (!docker.wasUsed()) return { driver: inProcess, reason: "no container engine answers", waits: false };
+    return {
+      ...{ driver: docker.driver, waits: true },
+      reason:
+        "no container engine answers, and agents have worked in containers here: work that needs one waits. " +
+        "Start the engine, or restart the server with SANDBOX=process",
+    };
   }
 }

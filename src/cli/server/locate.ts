@@ -4,7 +4,7 @@ import { isLoopback, readConfig } from "../../core/config.ts";
 import { Problem } from "../../core/errors.ts";
 import { type Client, createClient } from "./client.ts";
 import { currentServer, tokenFor } from "./credentials.ts";
-import { listedServers, runningServer, type ServerFile } from "./server-file.ts";
+import { ANSWER_MS, listedServers, runningServer, type ServerFile } from "./server-file.ts";
 
 export interface ServerFlags {
   url?: string | undefined;
@@ -64,7 +64,7 @@ function checked(url: string): string {
 }
 
 async function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(3_000) }).then(
+  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) }).then(
     ({ ok }) => ok,
     () => false,
   );

@@ -19,7 +19,8 @@ export interface ServerFile {
   data: string;
 }
 
-const ANSWER_MS = 3_000;
+/** One that has ended refuses at once; one that is busy may take a while. */
+export const ANSWER_MS = 10_000;
 
 const fileIn = (data: string): string => join(resolve(data), "server.json");
 const listFolder = (): string =>

@@ -7,9 +7,9 @@ import {
   type PipelineDefinition,
   type PipelineStep,
 } from "./definition.ts";
-import { type PipelineGraph, pipelineGraph } from "./graph.ts";
+import type { PipelineGraph } from "./graph.ts";
 import type { RunRow, StepRow } from "./rows.ts";
-import { RunState } from "./run-state.ts";
+import type { RunState } from "./run-state.ts";
 import { asMarkdown, renderTemplate } from "./template.ts";
 
 export interface ItemScope {
@@ -61,15 +61,6 @@ function commandInputs(step: CommandStep, scope: Record<string, unknown>): Recor
   };
 }
 
-/** The same from rows. @param rows oldest first. */
-export const inputsOf = (
-  definition: PipelineDefinition,
-  step: PipelineStep,
-  run: RunRow,
-  rows: readonly StepRow[],
-  item?: ItemScope,
-): Record<string, unknown> => renderInputs(definition, step, new RunState(run, rows), item);
-
 /**
  * Outputs of the last steps by step id: those nobody waits for, and where one of them gave nothing, the nearest before it
  * that succeeded.
@@ -87,13 +78,6 @@ export function outputsOf(graph: PipelineGraph, state: RunState): Record<string,
   }
   return Object.fromEntries(graph.steps.filter(({ id }) => outputs.has(id)).map(({ id }) => [id, outputs.get(id)]));
 }
-
-/** The same from rows. */
-export const runOutputs = (
-  definition: PipelineDefinition,
-  run: RunRow,
-  rows: readonly StepRow[],
-): Record<string, unknown> => outputsOf(pipelineGraph(definition), new RunState(run, rows));
 
 export interface StepSettings {
   /** Undefined: the agent's, else the instance's. */

@@ -54,7 +54,7 @@ describe.skipIf(!docker)("on the engine", () => {
     const id = await docker!.containers.create({
       Image: image,
       Cmd: ["sh", "-c", command],
-      HostConfig: { NanoCpus: 200_000_000 },
+      HostConfig: { NanoCpus: 200_000_000, NetworkMode: "none" },
       Labels: {
         "skep.instance": instance ?? own,
         "skep.session": "sess_made",
@@ -147,7 +147,8 @@ describe.skipIf(!docker)("on the engine", () => {
       session_id: "sess_made",
       run_id: "run_made",
     });
-    expect(running!.cpu_percent).toBeGreaterThan(5);
+    // It may use 20, and gets what the others on the machine leave it.
+    expect(running!.cpu_percent).toBeGreaterThan(1);
     expect(running!.memory_bytes).toBeGreaterThan(0);
     expect(ended).toMatchObject({ state: "exited", cpu_percent: null, memory_bytes: null });
     for (const id of [busy, over]) await docker!.containers.remove(id);

@@ -2,8 +2,8 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
-import { listOf, PageQuery, pageOf, pageOfArray, queryInteger } from "../../http/list.ts";
-import { logStream } from "../../http/log-frames.ts";
+import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
+import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { Job } from "../jobs/model.ts";
 import type { ApiUsageCounts } from "./api-usage.ts";
@@ -55,32 +55,20 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
     .get(
       "/v1/admin/containers/:id/logs",
       async ({ params, query, caller }) => {
-        const { lines, stop } = await containers.logs(params.id, {
-          tail: query.tail ?? 200,
-          follow: query.follow ?? true,
-        });
+        const { lines, stop } = await containers.logs(params.id, logPartOf(query));
         return logStream(lines, { stop, stillValid: () => stillHolds(caller) });
       },
       {
         access: "admin",
         params: IdPath,
         query: t.Object({
-          tail: t.Optional(
-            queryInteger({
-              minimum: 0,
-              maximum: 10_000,
-              description: "How many of the last lines to start with; default 200.",
-            }),
-          ),
-          follow: t.Optional(t.Boolean({ description: "Follow new lines; default true." })),
+          ...LogQuery,
         }),
         detail: {
           tags,
           summary: "A container's output (Server-Sent Events)",
           description: "Frames `log` carry `{stream, text}`, one line each; `end` is the last.",
-          responses: {
-            200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
-          },
+          responses: LOG_RESPONSES,
         },
       },
     )

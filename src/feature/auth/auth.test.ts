@@ -234,7 +234,6 @@ describe("two-factor verification", () => {
 
   test("it is on only after a code was verified, and then a password alone is not enough", async () => {
     const user = await makeUser(server, admin, "twofactor@example.test");
-    await steadyStep();
     const started = await server.request<Record<string, string>>("POST", "/v1/auth/2fa/enable", { token: user.token });
     expect(started.body["otpauth_url"]).toStartWith("otpauth://totp/Skep:twofactor%40example.test?secret=");
     expect(started.body["qr_svg"]).toStartWith("<svg");
@@ -242,6 +241,7 @@ describe("two-factor verification", () => {
     const verify = (code: string) =>
       server.request("POST", "/v1/auth/2fa/verify", { token: user.token, body: { code } });
     expect((await verify("000000")).status).toBe(422);
+    await steadyStep();
     const done = await verify(totp(started.body["secret"]!, -1));
     expect(new Set(done.body["recovery_codes"] as string[]).size).toBe(10);
     const pending_token = await pending(user.email, "10.0.0.1");

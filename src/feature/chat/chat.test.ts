@@ -1,18 +1,25 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import { makeSlowAgent, SLOW, slowAgentScript } from "../../testing/slow-agent.ts";
 import type { ChatDetail, ChatSession, QueuedMessage } from "./model.ts";
 
+const slow = slowAgentScript();
 let server: TestServer;
 let a: Account;
 let b: Account;
 beforeAll(async () => {
-  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  server = await startServer({ env: { AUTH_ENABLED: "true", ...slow.env } });
   const admin = await setupAdmin(server);
+  await makeSlowAgent(server, admin.token);
   a = await makeUser(server, admin, "a@example.test");
   b = await makeUser(server, admin, "b@example.test");
 });
-afterAll(() => server.remove());
+afterAll(async () => {
+  await server.remove();
+  slow.remove();
+});
 
 const call = <T = ChatSession>(method: string, path: string, body?: object, who = a) =>
   server.request<T & { code: string }>(method, `/v1/chat/sessions${path}`, { body, token: who.token });
@@ -23,6 +30,12 @@ async function say(id: string, message: string, fields: object = {}): Promise<st
   const answer = await call<string>("POST", `/${id}/message?stream=true`, { message, ...fields });
   expect(answer.status).toBe(200);
   return answer.body as unknown as string;
+}
+/** Stops a reply of the slow agent once it has said something. */
+async function stopped(id: string): Promise<void> {
+  const frames = framesOf(server, `/v1/events/stream?session_id=${id}&after=0`, a.token);
+  await framesUntil(frames, ({ event }) => event === "agent_output");
+  expect((await call("POST", `/${id}/stop`)).status).toBe(200);
 }
 const kindsOf = (stream: string) => [...stream.matchAll(/^event: (\w+)$/gm)].map(([, kind]) => kind);
 const detail = async (id: string, query = "") => (await call<ChatDetail>("GET", `/${id}${query}`)).body;
@@ -101,7 +114,7 @@ describe("chat", () => {
   });
 
   test("messages to a busy agent wait; they are listed, changed and withdrawn", async () => {
-    const { id } = await begin();
+    const { id } = await begin({ agent_id: SLOW });
     await call("POST", `/${id}/message`, { message: "one" });
     const two = (await call<{ message_id: string }>("POST", `/${id}/message`, { message: "two" })).body.message_id;
     const three = (await call<{ message_id: string }>("POST", `/${id}/message`, { message: "three" })).body.message_id;
@@ -110,15 +123,16 @@ describe("chat", () => {
     expect((await call<QueuedMessage>("PUT", `/${id}/queue/${two}`, { message: "TWO" })).body.content).toBe("TWO");
     expect((await call("DELETE", `/${id}/queue/${three}`)).status).toBe(204);
     expect((await call("DELETE", `/${id}/queue/${three}`)).status).toBe(404);
+    await stopped(id);
     await say(id, "last");
     const said = (await detail(id)).messages.filter(({ role }) => role === "user").map(({ content }) => content);
     expect(said).toEqual(["one", "TWO", "last"]);
   });
 
   test("a reply is stopped with what was said kept, and the chat continues", async () => {
-    const { id } = await begin();
+    const { id } = await begin({ agent_id: SLOW });
     await call("POST", `/${id}/message`, { message: "Tell a long story" });
-    expect((await call("POST", `/${id}/stop`)).status).toBe(200);
+    await stopped(id);
     const kinds = kindsOf(await say(id, "And now?"));
     expect(kinds.at(-1)).toBe("turn_ended");
     expect((await detail(id)).status).toBe("ready");

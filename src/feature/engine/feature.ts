@@ -65,7 +65,7 @@ export const engine = defineFeature(
     const { skills, projects, agents, budgets, sessions, runs } = deps;
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await openSandboxes(deps);
-    log.info({ sandbox: sandbox.driver.name }, sandbox.reason);
+    log[sandbox.waits ? "warn" : "info"]({ sandbox: sandbox.driver.name }, sandbox.reason);
     const engine = createEngine({
       ...{ clock, log, masking, text, rows: sessions.rows, sandboxes: sandbox.driver, agentOf },
       emitSoon: store.emitSoon,

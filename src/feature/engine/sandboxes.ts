@@ -1,9 +1,12 @@
 /** Where agents run commands: containers, or processes of this machine. */
+import { eq } from "drizzle-orm";
 import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
+import type { Store } from "../../store/store.ts";
+import { facts } from "../../store/tables/foundation.ts";
 import type { Core } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 
@@ -11,6 +14,8 @@ export interface Sandboxes {
   driver: SandboxDriver;
   /** Why this one, for the log. */
   reason: string;
+  /** Work waits until an engine answers. */
+  waits: boolean;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
   makeImage(image: string): Promise<boolean>;
   /** Whether `makeImage` would have what it needs. Makes nothing. */
@@ -19,7 +24,7 @@ export interface Sandboxes {
   close(): Promise<void>;
 }
 
-type Needs = Pick<Core, "config" | "clock" | "log" | "docker" | "instanceId" | "replaced"> & {
+type Needs = Pick<Core, "config" | "clock" | "log" | "store" | "docker" | "instanceId" | "replaced"> & {
   settings: Pick<SettingsService, "get">;
 };
 
@@ -28,14 +33,15 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const { config, clock, log, docker, instanceId, settings, replaced } = deps;
   if (replaced.sandboxes)
     return {
-      ...{ driver: replaced.sandboxes, reason: "replaced", close: async () => {} },
+      ...{ driver: replaced.sandboxes, reason: "replaced", waits: false, close: async () => {} },
       ...{ makeImage: async () => false, canMakeImage: async () => false },
     };
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const images =
     docker && createAgentImages({ docker, pull: config.imagePull, onNotice: (message) => log.info(message) });
-  const driver =
+  const used = rememberedUse(deps.store);
+  const containers =
     docker &&
     images &&
     createDockerSandboxes({
@@ -46,8 +52,32 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
       server,
       clock,
     });
-  const choice = await chooseSandbox(config.sandbox, docker && driver && { driver, ping: docker.ping }, inProcess);
+  const driver = containers && {
+    ...containers,
+    async start(...how: Parameters<SandboxDriver["start"]>) {
+      const started = await containers.start(...how);
+      used.remember();
+      return started;
+    },
+  };
+  const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
+  const choice = await chooseSandbox(config.sandbox, engine, inProcess);
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
   const none = async () => false;
   return { ...choice, close, makeImage: images?.make ?? none, canMakeImage: images?.canMake ?? none };
+}
+
+const USED = "containers_used";
+
+/** Whether agents have worked in containers, in this life of the server or an earlier one. */
+function rememberedUse(store: Store) {
+  let known = store.db.select().from(facts).where(eq(facts.name, USED)).get() !== undefined;
+  return {
+    was: () => known,
+    remember() {
+      if (known) return;
+      store.write(({ db }) => db.insert(facts).values({ name: USED, value: "true" }).onConflictDoNothing().run());
+      known = true;
+    },
+  };
 }

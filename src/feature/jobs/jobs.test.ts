@@ -362,7 +362,7 @@ describe("a kind of jobs", () => {
       began.push(say);
       return { began: Date.now() };
     };
-    const [late, now] = [start("late", { runAt: at }), start("now")];
+    const [now, late] = [start("now"), start("late", { runAt: at })];
     expect(get(late.id).state).toBe("queued");
     await ended(now.id);
     await ended(late.id);

@@ -2,8 +2,8 @@
 import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import type { Base } from "../../http/base.ts";
-import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
-import { logStream } from "../../http/log-frames.ts";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
 import { stillHolds } from "../../http/standing.ts";
 import type { McpLogs } from "./logs.ts";
 import {
@@ -102,31 +102,20 @@ function wideRoutes(base: Base, mcp: Mcp, logs: McpLogs) {
       "/v1/mcp/logs",
       ({ query, caller }) => {
         if (query.server_id !== undefined) mcp.get(query.server_id);
-        const { lines, stop } = logs.read({
-          ...{ server: query.server_id, tail: query.tail ?? 200, follow: query.follow ?? true },
-        });
+        const { lines, stop } = logs.read({ server: query.server_id, ...logPartOf(query) });
         return logStream(lines, { stop, stillValid: () => stillHolds(caller) });
       },
       {
         access: "admin",
         query: t.Object({
           server_id: t.Optional(t.String({ maxLength: 64 })),
-          tail: t.Optional(
-            queryInteger({
-              minimum: 0,
-              maximum: 10_000,
-              description: "How many of the last lines to start with; default 200.",
-            }),
-          ),
-          follow: t.Optional(t.Boolean({ description: "Follow new lines; default true." })),
+          ...LogQuery,
         }),
         detail: {
           tags,
           summary: "What tool servers print, with remarks of this server (Server-Sent Events)",
           description: "Frames `log` carry `{at, server_id, stream, text}`, one line each; `end` is the last.",
-          responses: {
-            200: { description: "An event stream.", content: { "text/event-stream": { schema: { type: "string" } } } },
-          },
+          responses: LOG_RESPONSES,
         },
       },
     );

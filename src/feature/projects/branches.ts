@@ -9,7 +9,6 @@ import { placeOf } from "./clones.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import { branchOf } from "./run-workspaces.ts";
 import type { ProjectStore } from "./store.ts";
-import type { Turns } from "./turns.ts";
 import { AUTHOR, type Updates, type UpdatesDeps } from "./updates.ts";
 
 export interface RunBranch {
@@ -72,9 +71,8 @@ export interface RunBranches {
   push(projectId: string, branch: string): Promise<void>;
 }
 
-export interface RunBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" | "git" | "folder"> {
+export interface RunBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" | "git" | "folder" | "inTurn"> {
   rows: ProjectStore;
-  inTurn: Turns;
   settle: Updates["settle"];
 }
 
@@ -146,7 +144,8 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
       return git.patch(repository, range, { maxBytes });
     },
     merge: (run, request) => inTurn(run.project_id, () => merge(run, request)),
-    forgetMerge: (run, merged) => git.forgetMerge(repositoryOf(run.project_id), markOf(run, merged)),
+    forgetMerge: (run, merged) =>
+      inTurn(run.project_id, () => git.forgetMerge(repositoryOf(run.project_id), markOf(run, merged))),
     async unmerged(projectId) {
       const left = await git.unmerged(repositoryOf(projectId), "run");
       const isTaken = ({ branch, commit }: { branch: string; commit: string }) =>
@@ -159,23 +158,25 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     },
     async sweepMerged(before) {
       for (const projectId of rows.ids()) {
-        if (rows.find(projectId)?.workspace_state !== "ready") continue;
-        const repository = repositoryOf(projectId);
-        for (const { branch, commit } of await git.branches(repository, "run"))
+        const { repository } = placeOf(folder, projectId);
+        const isReady = () => rows.find(projectId)?.workspace_state === "ready";
+        const found = await inTurn(projectId, async () => (isReady() ? await git.branches(repository, "run") : []));
+        for (const { branch, commit } of found)
           if (isDone(branch, commit, before))
             await inTurn(projectId, async () => {
-              // It may have been restarted while this waited for its turn.
-              if (isDone(branch, commit, before)) await git.removeBranch(repository, branch, commit);
+              // It may have been restarted, or the project deleted, while this waited for its turn.
+              if (isReady() && isDone(branch, commit, before)) await git.removeBranch(repository, branch, commit);
             });
       }
     },
     async push(projectId, branch) {
-      const source = rows.find(projectId)?.repository;
-      if (!source) throw conflict("The project has no repository to push to.", "no_repository");
-      const repository = repositoryOf(projectId);
-      await inTurn(projectId, () =>
-        withRemote(deps, source, (remote) => git.push(branch, { ...remote, repository, timeoutMs: PUSH_TIMEOUT_MS })),
-      );
+      await inTurn(projectId, () => {
+        const repository = repositoryOf(projectId);
+        const source = rows.find(projectId)?.repository;
+        if (!source) throw conflict("The project has no repository to push to.", "no_repository");
+        const timeoutMs = PUSH_TIMEOUT_MS;
+        return withRemote(deps, source, (remote) => git.push(branch, { ...remote, repository, timeoutMs }));
+      });
     },
   };
 }

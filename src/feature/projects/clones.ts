@@ -14,8 +14,9 @@ import type { Jobs } from "../jobs/service.ts";
 import { workspaceChanged } from "./events.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
+import type { Turns } from "./turns.ts";
 
-export interface ClonesDeps extends RemoteDeps {
+export interface ClonesDeps extends RemoteDeps, Pick<Turns, "alone"> {
   store: Store;
   rows: ProjectStore;
   jobs: Pick<Jobs, "enqueue" | "end">;
@@ -29,7 +30,7 @@ export interface Clones {
   readonly definition: JobDefinition;
   /** Begins a clone of a project whose row says `cloning`, after the transaction around it has committed. */
   start(row: ProjectRow): void;
-  /** Ends the clone if there is one, and removes whatever the project has on disk. */
+  /** Ends the clone if there is one, and removes whatever the project has on disk but working copies. */
   discard(id: string): Promise<void>;
   /** Begins clones of rows that say so and have no job. */
   resume(): void;
@@ -50,7 +51,7 @@ const Payload = t.Object({ project_id: t.String() });
 const PARALLEL = 2;
 
 export function createClones(deps: ClonesDeps): Clones {
-  const { store, rows, jobs, folder } = deps;
+  const { store, rows, jobs } = deps;
 
   /** The project's row says how its clone ended, in the same transaction. */
   function ended({ payload: { project_id }, state, result, error }: EndedJob<{ project_id: string }>): void {
@@ -77,7 +78,7 @@ export function createClones(deps: ClonesDeps): Clones {
     start,
     async discard(id) {
       await jobs.end(clone, id);
-      await rm(join(folder, id), { recursive: true, force: true, maxRetries: 3 });
+      await empty(deps, id);
     },
     resume() {
       for (const row of rows.inState("cloning")) start(row);
@@ -85,12 +86,16 @@ export function createClones(deps: ClonesDeps): Clones {
   };
 }
 
+/** Work that began while the project was still another's state ends first. */
+const empty = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
+  alone(id, () => rm(join(folder, id), { recursive: true, force: true, maxRetries: 3 }));
+
 async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
   const { rows, git, folder, log } = deps;
   const row = rows.find(id);
   if (row?.workspace_state !== "cloning" || row.repository === null) return undefined;
   try {
-    await rm(join(folder, id), { recursive: true, force: true, maxRetries: 3 });
+    await empty(deps, id);
     await fetchInto(deps, row, job);
     return { ...(await git.head(placeOf(folder, id).repository)) };
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { createRunBranches } from "./branches.ts";
-import { createClones } from "./clones.ts";
+import { createClones, placeOf } from "./clones.ts";
 import { projectEvents } from "./events.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
@@ -33,22 +33,25 @@ export const projects = defineFeature(
     const { isListed, assertSpelling } = guard;
     const rules = { allowLocal: config.localRepositories, isListed, assertSpelling };
     const { authorizationFor } = deps.codehostConnection;
-    const own = { ...deps, git, rows, rules, folder: folder.projects, authorizationFor };
+    const turns = createTurns((id) => git.removeLeftovers(placeOf(folder.projects, id).repository));
+    const own = { ...deps, ...turns, git, rows, rules, folder: folder.projects, authorizationFor };
     const clones = createClones(own);
-    const inTurn = createTurns();
-    const updates = createUpdates({ ...own, inTurn });
+    const updates = createUpdates(own);
     const { refresh, settle } = updates;
     const gitDepth = () => deps.settings.get().sandbox.git_depth;
     const places = { workspaces: folder.workspaces, projects: folder.projects };
-    const workspaces = createRunWorkspaces({ ...own, ...places, inTurn, refresh, gitDepth });
-    const { releaseAll } = workspaces;
-    const branches = createRunBranches({ ...own, inTurn, settle });
+    const workspaces = createRunWorkspaces({ ...own, ...places, refresh, gitDepth });
+    const branches = createRunBranches({ ...own, settle });
     const unmerged = branches.unmerged;
     const service = createProjects({
       ...own,
       clones,
       unmerged,
-      releaseAll,
+      async discard(id) {
+        await updates.stop(id);
+        await workspaces.releaseAll(id);
+        await clones.discard(id);
+      },
       update: updates.start,
       pipelineExists: deps.pipelines.exists,
     });

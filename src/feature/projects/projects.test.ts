@@ -153,6 +153,38 @@ describe("projects", () => {
     expect(readdirSync(join(server.data, "projects"))).not.toContain(made.body.id);
   });
 
+  test("deleting in the middle of a fetch ends that, and leaves nothing of the project", async () => {
+    const served = join(root, "served.git");
+    plain(root, "clone", "-q", "--bare", upstream, served);
+    plain(served, "update-server-info");
+    const asked = Promise.withResolvers<void>();
+    let hangs = false;
+    const origin = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1" },
+      async fetch(request) {
+        if (hangs) {
+          asked.resolve();
+          return new Promise<Response>(() => {});
+        }
+        const file = Bun.file(join(root, new URL(request.url).pathname));
+        return (await file.exists()) ? new Response(file) : new Response("", { status: 404 });
+      },
+    });
+    try {
+      const repository = `http://127.0.0.1:${origin.port}/served.git`;
+      const { id } = (await create({ name: "in a fetch", repository })).body;
+      await settled(id, "ready");
+      hangs = true;
+      const { body: job } = await server.request<{ id: string }>("POST", `/v1/projects/${id}/fetch`);
+      await asked.promise;
+      expect((await server.request("DELETE", `/v1/projects/${id}`)).status).toBe(204);
+      expect((await server.request("GET", `/v1/jobs/${job.id}`)).body).toMatchObject({ state: "cancelled" });
+      expect(readdirSync(join(server.data, "projects"))).not.toContain(id);
+    } finally {
+      await origin.stop(true);
+    }
+  });
+
   test("a clone that a killed server left begins again at the next start", async () => {
     const hanging = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => {}) });
     const data = mkdtempSync(join(root, "data-"));

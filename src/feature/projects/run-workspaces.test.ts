@@ -2,7 +2,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { createGit } from "../../adapter/git.ts";
+import { createGit, type Git } from "../../adapter/git.ts";
 import { systemClock } from "../../core/clock.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -30,6 +30,8 @@ let store: Store;
 let worktrees: WorktreeRelease;
 let published: SkepEvent[];
 let project: string;
+/** Happens while the server is at work: between the first look at a project and the making of a copy. */
+let meanwhile: { initialised?(): void; refreshed?(): void };
 const depth = 50;
 const log = createLog({ logLevel: "silent" });
 const runId = () => newId("run");
@@ -68,7 +70,15 @@ beforeEach(() => {
   bus.subscribeAll((event) => published.push(event));
   store.onCommit(bus.deliver);
   rows = createProjectStore(store, systemClock);
-  const git = createGit({ env: { PATH: process.env["PATH"] ?? "" } });
+  const own = createGit({ env: { PATH: process.env["PATH"] ?? "" } });
+  meanwhile = {};
+  const git: Git = {
+    ...own,
+    async init(place) {
+      await own.init(place);
+      meanwhile.initialised?.();
+    },
+  };
   const home = mkdtempSync(join(root, "data-"));
   work = createRunWorkspaces({
     store,
@@ -76,8 +86,11 @@ beforeEach(() => {
     masking: createMasking(),
     rows,
     git,
-    inTurn: createTurns(),
-    refresh: async () => null,
+    ...createTurns(async () => {}),
+    async refresh() {
+      meanwhile.refreshed?.();
+      return null;
+    },
     gitDepth: () => depth,
     workspaces: join(home, "workspaces"),
     projects: join(home, "projects"),
@@ -154,6 +167,26 @@ describe("workspaces of runs", () => {
       "not_found",
     ]);
     expect(await work.prepare({ id: "../../etc" }).catch((error) => error.code)).toBe("not_found");
+  });
+
+  test("a project that gets a repository to clone while its first run makes an empty one is busy, not ready", async () => {
+    meanwhile.initialised = () => rows.update(project, { workspace_state: "cloning" }, "updated");
+    await expect(work.prepare({ id: runId(), project_id: project })).rejects.toMatchObject({ code: "workspace_busy" });
+    expect(rows.find(project)?.workspace_state).toBe("cloning");
+  });
+
+  test("a project deleted while a run begins in it, or while a step ends, is gone: no copy is made and none is committed", async () => {
+    const [one, two] = [
+      { id: runId(), project_id: project },
+      { id: runId(), project_id: project },
+    ];
+    const { path } = await work.prepare(one);
+    meanwhile.refreshed = () => rows.remove(rows.find(project)!);
+    await expect(work.prepare(two)).rejects.toMatchObject({ status: 404 });
+    expect(existsSync(join(dirname(path), two.id))).toBe(false);
+    expect(await work.commitStep(one, "late")).toEqual({ commit: null, skipped: [] });
+    await work.releaseAll(project);
+    expect(existsSync(path)).toBe(false);
   });
 
   test("releasing all of a project removes every worktree", async () => {

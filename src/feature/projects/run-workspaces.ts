@@ -49,13 +49,12 @@ export interface RunWorkspaces {
   releaseAll(projectId: string): Promise<void>;
 }
 
-export interface RunWorkspacesDeps {
+export interface RunWorkspacesDeps extends Pick<Turns, "inTurn"> {
   store: Store;
   log: Logger;
   masking: Pick<Masking, "json">;
   rows: ProjectStore;
   git: Git;
-  inTurn: Turns;
   /** Brings the project's clone up to date before a run that begins. @returns why that failed, null when it did not. */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
   /** Commits of its branch that an agent's git can read; 0: agents have no git. */
@@ -100,6 +99,9 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
     const place = placeOf(projects, id);
     await git.init({ ...place, branch: default_branch ?? "main" });
     const { commit, branch } = await git.head(place.repository);
+    // It may have got a repository to clone meanwhile: the clone replaces this one.
+    if (rows.find(id)?.workspace_state !== "none")
+      throw unavailable("workspace_busy", "The project is still being cloned.");
     rows.update(id, { workspace_state: "ready", workspace_head: commit, default_branch: branch }, "workspace");
   };
   /** Stores the commit that the run's diff is taken against, and why that may be old. */
@@ -138,6 +140,7 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       });
       const notice = begins ? await deps.refresh(project_id, signal) : null;
       return inTurn(project_id, async () => {
+        await ready(project_id);
         const { commit } = await git.head(repository);
         await git.addWorktree({ ...worktreeOf(run, project_id), branch, from: "HEAD", signal });
         if (begins) noteStart(run, commit, notice);
@@ -149,6 +152,7 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       const { project_id } = run;
       if (!project_id) return NOTHING;
       return inTurn(project_id, async () => {
+        if (!rows.find(project_id)) return NOTHING;
         const done = await git.commitAll(worktreeOf(run, project_id), { message, author: AUTHOR });
         const skipped = masking.json(done.skipped.slice(0, MAX_NAMED));
         if (skipped.length > 0) log.warn({ run: run.id, skipped, count: done.skipped.length }, "left out of a commit");

@@ -1,6 +1,5 @@
 /** Projects: what runs work on. The repository is cloned in the background; the row says how far that is. */
-import { readdir, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -30,8 +29,8 @@ export interface ProjectsDeps {
   unmerged(projectId: string): Promise<string[]>;
   /** Begins to bring a clone up to date. */
   update(projectId: string, userId: string | undefined): unknown;
-  /** Removes the working copies that runs left. */
-  releaseAll(projectId: string): Promise<void>;
+  /** Ends what works in the project's clone, and removes that with the working copies of runs. */
+  discard(projectId: string): Promise<void>;
 }
 
 export interface Projects {
@@ -64,7 +63,7 @@ export interface Projects {
 }
 
 export function createProjects(deps: ProjectsDeps): Projects {
-  const { store, rows, clock, audit, clones, rules, folder, pipelineExists, releaseAll } = deps;
+  const { store, rows, clock, audit, clones, rules, folder, pipelineExists } = deps;
   const find = (id: string): ProjectRow => {
     const row = rows.find(id);
     if (!row) throw notFound("project");
@@ -186,14 +185,12 @@ export function createProjects(deps: ProjectsDeps): Projects {
         const data = { name: row.name };
         audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });
       });
-      await releaseAll(id);
-      await clones.discard(id);
+      await deps.discard(id);
     },
     async recover() {
       const known = new Set(rows.ids());
       for (const name of await readdir(folder))
-        if (name.startsWith("proj_") && !known.has(name))
-          await rm(join(folder, name), { recursive: true, force: true });
+        if (name.startsWith("proj_") && !known.has(name)) await deps.discard(name);
       clones.resume();
     },
   };

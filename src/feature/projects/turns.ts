@@ -1,10 +1,60 @@
+/**
+ * What may run beside what in one project's clone.
+ *
+ * - A *turn* moves branches and marks, makes, commits, releases and checks out working copies, or pushes: one after
+ *   another, in order of arrival. Merges, steps' commits and the start and end of runs are turns.
+ * - A *fetch* writes objects and `refs/remotes/` and nothing else, and may take long: beside turns, one after another.
+ * - *Alone* are what replaces or removes the clone: it waits for both, and both wait for it.
+ * - A *look* (diff, hunks, patch, the code graph) needs no leave: objects are never removed from a clone (`gc.auto` is
+ *   off), a reference is written after the objects that it names, and git passes over a working copy that is not whole
+ *   (adapter/git/worktree.ts). The same makes a fetch's check of all references safe beside turns.
+ *
+ * Where a turn and a fetch remove references at once, the one waits for the other's `packed-refs.lock` (adapter/git/command.ts).
+ * The row of a project may go while work waits: a turn looks again at what it relies on.
+ */
 import PQueue from "p-queue";
 
-/** Work on one project's repository, one after another. */
-export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>;
+type Queue = <T>(projectId: string, work: () => Promise<T>) => Promise<T>;
+
+export interface Turns {
+  inTurn: Queue;
+  /** Not from within a turn. */
+  fetching: Queue;
+  /** Not from within a turn or a fetch. */
+  alone: Queue;
+}
+
+/** @param open called once for each project, before the first work in its clone; again when it failed. */
+export function createTurns(open: (projectId: string) => Promise<void>): Turns {
+  const opened = new Map<string, Promise<void>>();
+  const ready = (id: string): Promise<void> => {
+    let opening = opened.get(id);
+    if (!opening) {
+      opening = open(id);
+      opened.set(id, opening);
+      opening.catch(() => opened.delete(id));
+    }
+    return opening;
+  };
+  const [turns, fetches] = [createQueues(), createQueues()];
+  const once =
+    (queue: Queue): Queue =>
+    (id, work) =>
+      queue(id, async () => {
+        await ready(id);
+        return await work();
+      });
+  const inTurn = once(turns);
+  const fetching = once(fetches);
+  return {
+    inTurn,
+    fetching,
+    alone: (id, work) => fetching(id, () => inTurn(id, work)),
+  };
+}
 
 /** Runs work of one key one after another, in order of arrival. */
-export function createTurns(): Turns {
+function createQueues(): Queue {
   const queues = new Map<string, PQueue>();
   return (key, work) => {
     let queue = queues.get(key);

@@ -15,9 +15,9 @@ import { placeOf, reportTo } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
-import { createTurns, type Turns } from "./turns.ts";
+import type { Turns } from "./turns.ts";
 
-export interface UpdatesDeps extends RemoteDeps {
+export interface UpdatesDeps extends RemoteDeps, Pick<Turns, "inTurn" | "fetching"> {
   store: Store;
   rows: ProjectStore;
   clock: Clock;
@@ -25,8 +25,7 @@ export interface UpdatesDeps extends RemoteDeps {
   git: Git;
   /** Git's messages may hold text from the remote. */
   masking: Pick<Masking, "text">;
-  jobs: Pick<Jobs, "enqueue">;
-  inTurn: Turns;
+  jobs: Pick<Jobs, "enqueue" | "end">;
   /** Folder that holds one folder per project. */
   folder: string;
 }
@@ -35,6 +34,8 @@ export interface Updates {
   readonly definition: JobDefinition;
   /** Queues a fetch, or joins the one under way. @throws Problem 404, 409 without a repository or a clone. */
   start(projectId: string, userId: string | undefined): ReturnType<Jobs["enqueue"]>;
+  /** Ends the fetch that was started, if it has not ended: the project is deleted. */
+  stop(projectId: string): Promise<void>;
   /**
    * Before a run. @returns why it failed, for the run's record; null when it did not fail, or is switched off.
    * @throws Problem when the project requires it.
@@ -60,8 +61,7 @@ interface FetchOptions {
 }
 
 export function createUpdates(deps: UpdatesDeps): Updates {
-  const { store, rows, clock, git, folder, inTurn } = deps;
-  const oneFetch = createTurns();
+  const { store, rows, clock, git, folder, inTurn, fetching } = deps;
   const find = (id: string): ProjectRow => {
     const row = rows.find(id);
     if (!row) throw notFound("project");
@@ -85,10 +85,12 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     });
   }
   async function bringUpToDate(id: string, options: FetchOptions): Promise<{ commit: string | null }> {
-    const source = assertFetchable(find(id));
     const place = placeOf(folder, id);
-    await oneFetch(id, () => withRemote(deps, source, (remote) => git.fetch({ ...remote, ...place, ...options })));
+    await fetching(id, () =>
+      withRemote(deps, assertFetchable(find(id)), (remote) => git.fetch({ ...remote, ...place, ...options })),
+    );
     return inTurn(id, async () => {
+      find(id);
       await joinFetched(place.repository);
       await settle(id, "fetch");
       rows.update(id, { fetched_at: timestamp(clock.now()) }, "workspace");
@@ -125,6 +127,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
   return {
     definition,
     settle,
+    stop: (id) => deps.jobs.end(definition, id),
     start(id, userId) {
       const row = find(id);
       assertFetchable(row);

@@ -27,6 +27,9 @@ export interface RowsDeps {
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
 }
 
+/** A shorter wait is not worth a write. */
+const LEAST_WAIT_MS = 1_000;
+
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =
   "Interrupted: the server stopped while this ran. It may have happened in part; look before you repeat it.";
@@ -90,25 +93,30 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         }
         return left.length;
       }),
-    release(id, notBefore, why) {
+    release(id, notBefore, wait) {
       store.write((tx) => {
         const work = rows.work(id);
         if (work?.status !== "running") return;
         queueAgain(id, work.session_id, notBefore);
-        if (!why || why === work.waits_for) return;
+        if (!wait) return;
+        const { why, since } = wait;
+        rows.updateExecution(id, { waiting_since: since });
+        if (why === work.waits_for) return;
         const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
         rows.updateExecution(id, { waits_for: why });
         // Emitted once, however often and by however many steps it is tried.
         if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
       });
     },
-    resumed({ id }) {
-      const waited = rows.execution(id)?.waits_for;
-      if (!waited) return;
+    resumed({ id, waitedMs }) {
+      const before = rows.execution(id);
+      const waited = before?.waits_for;
+      if (!before || (!waited && waitedMs - before.waited_ms < LEAST_WAIT_MS)) return;
       store.write((tx) => {
         const work = rows.work(id);
         if (!work) return;
-        rows.updateExecution(id, { waits_for: null });
+        rows.updateExecution(id, { waits_for: null, waited_ms: waitedMs, waiting_since: null });
+        if (!waited) return;
         const isLast = work.run_id === null || !rows.othersWaitFor(work.run_id, id, waited);
         if (isLast) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: "Continues." } });
       });

@@ -193,7 +193,7 @@ describe("a chat", () => {
     (await model.next()).say("Once");
     sessions.interrupt(id);
     await answered(turn.message_id);
-    const late = sessions.queue(id, { input: "Again", timeout_seconds: 1 });
+    const late = sessions.queue(id, { input: "Again", timeout_seconds: Math.ceil(msWhenBusy(1_000) / 1_000) + 1 });
     await model.next();
     expect((await answered(late.message_id)).data).toMatchObject({ status: "failed", error: { code: "timeout" } });
     const rows = rig.store.sqlite.prepare("SELECT finish_reason, cost_nano FROM llm_calls ORDER BY id").all();

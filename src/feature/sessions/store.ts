@@ -46,6 +46,8 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     createdAt: Date.parse(row.created_at),
     startedAt: row.started_at === null ? null : Date.parse(row.started_at),
     waitsFor: given(row.waits_for),
+    waitedMs: row.waited_ms,
+    waitingSince: given(row.waiting_since),
   };
 }
 
@@ -198,6 +200,8 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         outputs: {},
         ended_by: null,
         waits_for: null,
+        waited_ms: 0,
+        waiting_since: null,
         text: "",
         error: null,
         created_at: now(),

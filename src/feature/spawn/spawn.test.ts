@@ -1,18 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import { makeSlowAgent, SLOW, slowAgentScript } from "../../testing/slow-agent.ts";
 import type { SpawnedExecution } from "./model.ts";
 
+const slow = slowAgentScript();
 let server: TestServer;
 let a: Account;
 let b: Account;
 beforeAll(async () => {
-  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  server = await startServer({ env: { AUTH_ENABLED: "true", ...slow.env } });
   const admin = await setupAdmin(server);
+  await makeSlowAgent(server, admin.token);
   a = await makeUser(server, admin, "a@example.test");
   b = await makeUser(server, admin, "b@example.test");
 });
-afterAll(() => server.remove());
+afterAll(async () => {
+  await server.remove();
+  slow.remove();
+});
 
 const call = <T = SpawnedExecution>(method: string, path: string, body?: object, who = a) =>
   server.request<T>(method, `/v1/spawn-executor${path}`, { body, token: who.token });
@@ -47,7 +53,7 @@ describe("a spawned execution", () => {
   });
 
   test("is cancelled while it waits or works", async () => {
-    const { id, session_id } = (await call("POST", "/execute", { agent_id: "scribe", prompt: "Look" })).body;
+    const { id, session_id } = (await call("POST", "/execute", { agent_id: SLOW, prompt: "Look" })).body;
     expect((await call("POST", `/${id}/cancel`)).status).toBe(200);
     await until(session_id, "session_ended");
     expect((await call("GET", `/${id}`)).body.status).toBe("cancelled");

@@ -15,7 +15,11 @@ export const Status = t.Object({
   uptime_ms: t.Integer(),
   database: t.Object({ connected: t.Boolean() }),
   docker: t.Object({ connected: t.Boolean(), version: t.Optional(t.String()) }),
-  sandbox: t.Object({ kind: t.String({ description: "`docker`, `process`." }), shell: t.Boolean() }),
+  sandbox: t.Object({
+    kind: t.String({ description: "`docker`, `process`." }),
+    shell: t.Boolean(),
+    reason: t.String({ description: "Why agents work there; where something is missing, how to change it." }),
+  }),
   counts: t.Record(t.String(), t.Integer(), {
     description: "agents, pipelines, projects, active_runs, active_sessions, runs_last_hour and more.",
   }),

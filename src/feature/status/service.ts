@@ -2,6 +2,7 @@
 import { statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import type { Clock } from "../../core/clock.ts";
+import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { hasAdministrator } from "../../store/administrators.ts";
 import type { Bus } from "../../store/bus.ts";
@@ -20,7 +21,8 @@ export interface StatusSources {
   dockerVersion(): Promise<string | undefined>;
   /** What the features count. */
   counts(): Record<string, number>;
-  sandbox: Status["sandbox"];
+  sandbox: Omit<Status["sandbox"], "reason">;
+  config: Pick<Config, "sandbox">;
 }
 
 /** The container engine is asked at most this often, in ms. */
@@ -68,9 +70,22 @@ export function createStatus(sources: StatusSources) {
         uptime_ms: Math.round(clock.monotonic()),
         database: { connected: store.sqlite.open },
         docker: dockerNow,
-        sandbox,
+        sandbox: { ...sandbox, reason: reasonOf(sandbox.kind, sources.config.sandbox, dockerNow.connected) },
         counts: sources.counts(),
       };
     },
   };
+}
+
+/** Why agents work in that sandbox, chosen at the start, as things are now. */
+function reasonOf(kind: string, wanted: Config["sandbox"], isConnected: boolean): string {
+  if (kind === "docker")
+    return isConnected
+      ? "The container engine answers."
+      : "The container engine does not answer, and work that needs a sandbox waits for it. Start the engine, or restart the server with SANDBOX=process.";
+  if (kind !== "process") return "";
+  if (wanted === "process") return "SANDBOX is set to process.";
+  return isConnected
+    ? "No container engine answered at the start, and one does now. Restart the server to work in containers."
+    : "No container engine answered at the start. To work in containers, start one and restart the server.";
 }

@@ -5,22 +5,28 @@ import Database from "better-sqlite3";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import { makeSlowAgent, SLOW, slowAgentScript } from "../../testing/slow-agent.ts";
 import type { Swarm, SwarmTask } from "./model.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
 setDefaultTimeout(300_000);
 
+const slow = slowAgentScript();
 let server: TestServer;
 let admin: Account;
 let a: Account;
 let b: Account;
 beforeAll(async () => {
-  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  server = await startServer({ env: { AUTH_ENABLED: "true", ...slow.env } });
   admin = await setupAdmin(server);
+  await makeSlowAgent(server, admin.token);
   a = await makeUser(server, admin, "a@example.test");
   b = await makeUser(server, admin, "b@example.test");
 });
-afterAll(() => server.remove());
+afterAll(async () => {
+  await server.remove();
+  slow.remove();
+});
 
 const call = <T = Swarm>(method: string, path: string, body?: object, who = a) =>
   server.request<T>(method, `/v1/swarm${path}`, { body, token: who.token });
@@ -117,7 +123,7 @@ describe("swarms", () => {
   });
 
   test("are cancelled once, with everything below them", async () => {
-    const { id } = (await call("POST", "/execute", { agent_id: "scribe", tasks: [task("a"), task("b", "a")] })).body;
+    const { id } = (await call("POST", "/execute", { agent_id: SLOW, tasks: [task("a"), task("b", "a")] })).body;
     expect((await call("POST", `/${id}/cancel`)).status).toBe(200);
     await until(id);
     expect((await call("GET", `/${id}`)).body).toMatchObject({ status: "cancelled", counts: { cancelled: 2 } });

@@ -13,8 +13,8 @@ export interface Team {
 
 export const team = defineFeature("team", ({ store, log, folder: data }: Core) => {
   const folder = createTextFolder(data.agents);
-  const installed = installShipped(store, folder, SHIPPED_FILES);
-  if (installed.length > 0) log.info({ files: installed.length }, "shipped agents, skills and pipelines written");
+  const { written, note } = installShipped(store, folder, SHIPPED_FILES);
+  if (written.length > 0) log.info({ files: written.length }, "shipped agents, skills and pipelines written");
   const service: Team = { folder, files: createAgentFiles(folder, parseAgentFile) };
-  return { service };
+  return { service, resume: note };
 });

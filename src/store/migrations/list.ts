@@ -31,6 +31,8 @@ import tasks from "./0001-schema/tasks.sql" with { type: "text" };
 import usage from "./0001-schema/usage.sql" with { type: "text" };
 import voice from "./0001-schema/voice.sql" with { type: "text" };
 import runVersions from "./0002-run-versions.sql" with { type: "text" };
+import pruneIndexes from "./0003-prune-indexes.sql" with { type: "text" };
+import executionWaits from "./0004-execution-waits.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -70,4 +72,6 @@ const SCHEMA = [
 export const MIGRATIONS: readonly Migration[] = [
   { name: "0001-schema", sql: SCHEMA.join("\n") },
   { name: "0002-run-versions", sql: runVersions },
+  { name: "0003-prune-indexes", sql: pruneIndexes },
+  { name: "0004-execution-waits", sql: executionWaits },
 ];

@@ -17,7 +17,9 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/git.ts": "a project's folder before anybody works in it, and the repository's own settings",
   "adapter/git/agent-repository.ts":
     "a folder beside the working copy, before it is moved in, and the repository's folder",
+  "adapter/git/command.ts": "whether the folder to start in is there",
   "adapter/git/commit.ts": "the index, in the repository's folder",
+  "adapter/git/leftovers.ts": "the repository's folder",
   "adapter/git/worktree.ts": "the folder of all working copies, and the repository's folder",
   "adapter/sandbox/docker/busybox-rootfs.ts": "this machine's busybox",
   "adapter/sandbox/docker/driver.ts": "whether the working copy's own folder is there",
@@ -62,12 +64,11 @@ test("git is never asked what walks a working copy, but to fill a new one", () =
     /"(add|am|apply|checkout|checkout-index|check-attr|check-ignore|clean|commit|diff|diff-files|merge|rebase|restore|rm|stash|status|switch|update-index|--others|--modified|--deleted|--exclude-standard)"/;
   const asking = sources.filter((file) => /\bgit\(/.test(code(file)));
   expect(asking.length).toBeGreaterThan(3);
+  // `git reset --hard` fills a folder that did not exist a moment ago.
   const strays = asking.flatMap((file) =>
     code(file)
       .split("\n")
       .filter((line) => walking.test(line))
-      // `git worktree add` and `git reset --hard` fill a folder that did not exist a moment ago.
-      .filter((line) => !/"worktree", "add"/.test(line))
       .map((line) => `${file}: ${line.trim()}`),
   );
   expect(strays).toEqual([]);

@@ -7,6 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Account, elsewhere, logIn, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
+import { msWhenBusy } from "../busy-machine.ts";
 import { startServer, type TestServer } from "../server.ts";
 import {
   createDice,
@@ -262,7 +263,7 @@ interface Answer {
 /** Sends and reads the answer; of a stream only its head. */
 async function ask(method: string, { path, headers, body }: Sent, credential: Headers): Promise<Answer> {
   const leave = new AbortController();
-  const timer = setTimeout(() => leave.abort(), HANG_MS);
+  const timer = setTimeout(() => leave.abort(), msWhenBusy(HANG_MS));
   const started = performance.now();
   try {
     const answer = await fetch(server.url + path, {
@@ -283,7 +284,7 @@ async function ask(method: string, { path, headers, body }: Sent, credential: He
 /** What is wrong with an answer, or undefined. */
 function fault({ operation }: Described, { status, text, type, ms }: Answer): string | undefined {
   if (status === 0) return `no answer after ${Math.round(ms)} ms: ${text}`;
-  if (ms > HANG_MS) return `answered after ${Math.round(ms)} ms`;
+  if (ms > msWhenBusy(HANG_MS)) return `answered after ${Math.round(ms)} ms`;
   const code = type === "application/problem+json" ? ((JSON.parse(text) as { code: string }).code ?? "") : "";
   if (status >= 500 && !ABSENT.has(code)) return `${status} ${text.slice(0, 200)}`;
   const announced = operation.responses[status];

@@ -16,12 +16,14 @@ export interface CrashRun {
 export interface Pace {
   commandMs: number;
   replyMs: number;
+  /** Commands then wait until the workspace has a file `go`. */
+  held?: boolean;
 }
 
-const note = (label: string, { commandMs }: Pace) => ({
+const note = (label: string, { commandMs, held }: Pace) => ({
   tool: "bash",
   input: {
-    command: `echo "begin $SKEP_EXECUTION_ID ${label}" >> journal; sleep ${commandMs / 1_000}; echo "end $SKEP_EXECUTION_ID ${label}" >> journal; echo noted`,
+    command: `echo "begin $SKEP_EXECUTION_ID ${label}" >> journal; sleep ${commandMs / 1_000}; ${held ? "until [ -e go ]; do sleep 0.05; done; " : ""}echo "end $SKEP_EXECUTION_ID ${label}" >> journal; echo noted`,
   },
 });
 

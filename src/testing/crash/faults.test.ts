@@ -1,4 +1,5 @@
 /** What breaks around the server: each fault has a clear state and message, and work continues once it is repaired. */
+
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   closeSync,
@@ -17,6 +18,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Run } from "../../feature/runs/model.ts";
+import type { Status } from "../../feature/status/model.ts";
 import { skep } from "../command.ts";
 import { dockerForTests, testImage } from "../docker-image.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -55,6 +57,8 @@ const eventOf = (server: TestServer, fits: (event: SkepEvent) => boolean) =>
 const start = async (server: TestServer, pipeline_id: string) =>
   (await server.request<Run>("POST", "/v1/runs", { body: { pipeline_id, task_description: "do it" } })).body;
 const runOf = async (server: TestServer, { id }: Run) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
+/** Lets the commands of a run continue that is `held`. */
+const letGo = (data: string, { id }: Run) => writeFileSync(join(data, "workspaces", id, "go"), "");
 const isEnd = ({ kind }: SkepEvent) => kind === "run_complete" || kind === "run_failed";
 
 describe("a data folder", () => {
@@ -97,7 +101,7 @@ describe("a full disk", () => {
       clean.push(() => Bun.spawnSync(["umount", "-l", room]));
       const data = join(room, "data");
       mkdirSync(data);
-      const script = layOut(data, sixSteps({ commandMs: 100, replyMs: 50 }));
+      const script = layOut(data, sixSteps({ commandMs: 100, replyMs: 50, held: true }));
       const server = await served(data, { DEMO_SCRIPT: script });
       const secret = (name: string, size = 20_000) => ({ name, value: "x".repeat(size), description: "" });
       const write = (name: string) => server.request("POST", "/v1/secrets", { body: secret(name) });
@@ -120,6 +124,8 @@ describe("a full disk", () => {
       expect(refused).toMatchObject({ status: 503, body: { code: "disk_full", title: "Service Unavailable" } });
       expect(refused.headers.get("content-type")).toBe("application/problem+json");
       expect((await server.request("GET", "/v1/secrets")).status).toBe(200);
+      // Its command ends now, and there is no room to write that down.
+      letGo(data, run);
       expect((await runOf(server, run)).status).toBe("running");
 
       ftruncateSync(filler, 0);
@@ -155,7 +161,7 @@ async function untilNone(label: string): Promise<void> {
 describe.skipIf(!docker)("the Docker engine", () => {
   test("that goes away under a run and comes back costs the run nothing but time", async () => {
     const data = folder();
-    const script = layOut(data, twoSteps({ commandMs: 700, replyMs: 20 }));
+    const script = layOut(data, twoSteps({ commandMs: 20, replyMs: 20, held: true }));
     const way = await dockerCut(join(data, "skep.docker.sock"));
     clean.push(way.cut);
     const image = { AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false" };
@@ -164,6 +170,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     const run = await start(server, "two");
     await eventOf(server, ({ kind }) => kind === "tool_call_start");
     await way.cut();
+    letGo(data, run);
     const notice = await eventOf(
       server,
       ({ kind, data: { title } }) => kind === "activity" && /sandbox|Docker/.test(String(title)),
@@ -185,14 +192,19 @@ describe.skipIf(!docker)("the Docker engine", () => {
     expect(titles.filter((title) => /^Waits: Docker at/.test(title))).toHaveLength(1);
     expect(titles.filter((title) => title === "Continues.")).toHaveLength(1);
     await server.stop();
-    const next = await served(data, { SANDBOX: "docker", DEMO_SCRIPT: script, ...image });
+    // A server that finds no engine at its start stays with containers, once agents have worked in them.
+    await way.cut();
+    const next = await served(data, { SANDBOX: "auto", DOCKER_HOST: way.address, DEMO_SCRIPT: script, ...image });
+    const { sandbox } = (await next.request<Status>("GET", "/v1/status")).body;
+    expect(sandbox).toMatchObject({ kind: "docker", reason: expect.stringContaining("waits for it") });
+    await way.mend();
     await untilNone(`skep.run=${run.id}`);
     await next.stop();
   }, 300_000);
 
   test("that loses a container under a command tells the model, and the run continues in a new one", async () => {
     const data = folder();
-    const script = layOut(data, twoSteps({ commandMs: 2_000, replyMs: 20 }));
+    const script = layOut(data, twoSteps({ commandMs: 20, replyMs: 20, held: true }));
     const env = { SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), IMAGE_PULL: "false", DEMO_SCRIPT: script };
     const server = await served(data, env);
     const ended = eventOf(server, isEnd);
@@ -201,6 +213,7 @@ describe.skipIf(!docker)("the Docker engine", () => {
     while (!existsSync(journal)) await Bun.sleep(20);
     const [container] = await docker!.containers.list([`skep.run=${run.id}`]);
     await docker!.containers.kill(container!.id);
+    letGo(data, run);
     const notice = await eventOf(server, ({ data: { interrupted } }) => interrupted === true);
     expect(notice.data).toMatchObject({ ok: false, tool: "bash" });
     expect((await ended).kind).toBe("run_complete");

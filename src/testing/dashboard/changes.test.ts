@@ -105,6 +105,8 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await report.getByRole("link", { name: "Start a run that solves it" }).click();
     await page.getByRole("heading", { name: "Start a run" }).waitFor();
     expect(await page.getByLabel("Task").inputValue()).toContain("solve the conflicts in src/cart.ts");
+    // A task may be long and may be private: it is in no address.
+    expect(page.url()).toBe(`${server.url}/runs/new?again=${ids.rival}`);
     await close();
     expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);
   });

@@ -1,6 +1,6 @@
-/** How pages write times. */
+/** How pages write times and lines for the terminal. */
 import { expect, test } from "bun:test";
-import { ago, agoInSentence } from "../../web/ui/format.ts";
+import { ago, agoInSentence, shellWord } from "../../web/ui/format.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const MINUTE = 60_000;
@@ -30,4 +30,14 @@ test("in a sentence only what is past is ago", () => {
     "in 3 d",
   ]);
   expect(said(-400 * DAY)).not.toContain("ago");
+});
+
+test("a name in a line for the terminal is one word of the shell", () => {
+  expect(["shop", "src/a.ts:4", "shop on the host", "Ann's; rm -rf $HOME", ""].map(shellWord)).toEqual([
+    "shop",
+    "src/a.ts:4",
+    "'shop on the host'",
+    "'Ann'\\''s; rm -rf $HOME'",
+    "''",
+  ]);
 });

@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
-  test("run again takes the task and the inputs along, with their line breaks and not in the address", async () => {
+  test("run again takes along all that the run was started with, line breaks as well, and not in the address", async () => {
     const { server, browser } = dashboard();
     const steps = [{ id: "survey", agent: "researcher", input: "{{ inputs.notes }}", outputs: ["findings"] }];
     const pipeline = { id: "noted", name: "Noted", description: "One step.", inputs: { notes: {}, tone: {} }, steps };
@@ -88,7 +88,8 @@ describe.skipIf(!hasBrowser())("a run", () => {
       ...{ pipeline_id: "noted", task_description: "Two lines,\nof a task." },
       inputs: { notes: "  first\n\n  second", tone: "short" },
     };
-    const body = { ...given, model: "demo/scripted" };
+    const more = { human_context: "Be brief.", model: "demo/scripted", budget_usd: 1.25 };
+    const body = { ...given, ...more };
     const first = await server.request<{ id: string }>("POST", "/v1/runs", { body });
     expect(first.status).toBe(201);
     const { page, close, open, faults } = await visit(browser, server.url);
@@ -98,11 +99,11 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await page.waitForURL(`${server.url}/runs/new?again=${first.body.id}`);
     await page.getByLabel("tone").waitFor();
     expect(await page.getByLabel("notes").inputValue()).toBe(given.inputs.notes);
-    await page.getByLabel("Model").selectOption("demo/scripted");
+    expect(await page.getByLabel("Guidance").inputValue()).toBe(more.human_context);
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && !url.pathname.endsWith(first.body.id));
     const { body: second } = await server.request("GET", `/v1/runs/${page.url().split("/").at(-1)}`);
-    expect(second).toMatchObject(given);
+    expect(second).toMatchObject(body);
     await close();
     expect(faults).toEqual([]);
   });

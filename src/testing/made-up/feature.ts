@@ -33,7 +33,7 @@ export const createBells = (diary: BellDiary) =>
         group: "team",
         description: "Rings the bell.",
         parameters: t.Object({ times: t.Integer() }),
-        timeoutMs: 1_000,
+        timeoutMs: 60_000,
         run: async ({ times }, { execution }) => {
           if (!agents.exists(execution.agentId)) throw new Error("an agent that does not exist");
           return { ok: true, output: `rung ${ring(times)} times` };

@@ -46,10 +46,12 @@ const suite = async (args: readonly string[]): Promise<string> => {
   return out + err;
 };
 
+/** For each scenario. */
+const PATIENCE = ["--timeout", "90000"];
 const REVISIONS = ["2025-11-25", "2026-07-28"];
 
 test.each(REVISIONS)("the server passes every scored scenario of %s", async (revision) => {
-  const said = await suite(["server", "--url", `${app.url}/conformance`, "--requirements", revision]);
+  const said = await suite(["server", "--url", `${app.url}/conformance`, "--requirements", revision, ...PATIENCE]);
   const [scored = "", unscored = ""] = said.split("=== SUMMARY ===")[1]?.split("Not scored") ?? [];
   const failed = [...scored.matchAll(/^✗ ([\w-]+): .*$/gm)].map(([, name]) => name!);
   const isScored = (name: string) => !unscored.includes(`✗ ${name} `);
@@ -58,7 +60,6 @@ test.each(REVISIONS)("the server passes every scored scenario of %s", async (rev
 });
 
 const CLIENT = ["client", "--command", `${BUN} ${join(import.meta.dir, "conformance-client.ts")}`];
-const PATIENCE = ["--timeout", "90000"];
 
 /** Every scenario of a client that a revision scores, as the suite's own requirements list them. */
 const clientScenarios = (revision: string): string[] => {

@@ -95,6 +95,13 @@ function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) 
   const [path] = useLocation();
   const admin = useAdmin();
   const waiting = useWaiting();
+  const list = useRef<HTMLElement>(null);
+  // In a low window the page that is shown may be below the list's edge.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link that is marked depends on the path.
+  useEffect(() => {
+    const here = list.current?.querySelector<HTMLElement>("[aria-current=page]");
+    here?.scrollIntoView({ block: "nearest" });
+  }, [path]);
   const groups = ["Work", "Team", "System"] as const;
   const isHere = (to: string) => (to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`));
   return (
@@ -113,7 +120,7 @@ function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) 
           <kbd className="ml-auto font-sans text-xs">Ctrl K</kbd>
         </button>
       </div>
-      <nav aria-label="Main" className="flex-1 overflow-y-auto px-3 pb-3">
+      <nav ref={list} aria-label="Main" className="flex-1 scroll-py-3 overflow-y-auto px-3 pb-3">
         {groups.map((group) => (
           <div key={group} className="mt-3">
             <div className="px-2 pb-1 text-xs font-medium text-faint">{group}</div>

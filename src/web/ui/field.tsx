@@ -84,7 +84,7 @@ export function Check({
 }: InputHTMLAttributes<HTMLInputElement> & { label: ReactNode; hint?: ReactNode }) {
   return (
     <label className="mb-2 flex items-start gap-2 max-sm:min-h-11">
-      <input type="checkbox" {...rest} className="mt-0.5 size-4 accent-accent" />
+      <input type="checkbox" {...rest} className="mt-0.5 size-4 shrink-0 accent-accent" />
       <span>
         {label}
         {hint && <span className="block text-sm text-dim">{hint}</span>}

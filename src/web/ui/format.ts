@@ -77,6 +77,10 @@ export function bytes(value: number): string {
   return `${at === 0 || scaled >= 100 ? Math.round(scaled) : scaled.toFixed(1)} ${units[at]}`;
 }
 
+/** A text as one word of a shell's line. */
+export const shellWord = (text: string): string =>
+  /^[\w./:@%+=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 /** The part of an id that tells it apart: `run_01jx…k3f9` → `k3f9`. */
 export const shortId = (id: string): string => id.slice(-6);
 

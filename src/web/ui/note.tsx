@@ -3,7 +3,7 @@ import { CircleAlert, RotateCw, TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import { problemOf } from "../api/client.ts";
 import { Button } from "./button.tsx";
-import { CliLine } from "./page.tsx";
+import { CliLine, PageHeader } from "./page.tsx";
 
 /** One sentence, one thing to do, the same from a terminal. */
 export function Empty({ children, action, cli }: { children: ReactNode; action?: ReactNode; cli?: string }) {
@@ -80,15 +80,19 @@ interface Asked {
 export function Await<Q extends Asked>({
   query,
   rows,
+  page,
   children,
 }: {
   query: Q;
   rows?: number;
+  /** Title of a page that has no other while it cannot be shown. */
+  page?: string;
   children: (data: NonNullable<Q["data"]>) => ReactNode;
 }) {
   const { data, error, refetch } = query;
   return (
     <>
+      {page && error && data === undefined ? <PageHeader title={page} /> : null}
       {error ? <ProblemNote error={error} retry={refetch} /> : null}
       {data === undefined ? !error && <Loading rows={rows ?? 3} /> : children(data as NonNullable<Q["data"]>)}
     </>

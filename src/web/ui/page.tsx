@@ -55,7 +55,7 @@ export function PageHeader({ title, above, beside, about, cli, actions }: Header
       <div className="min-w-0 flex-1 basis-72">
         {above && <div className="mb-0.5 text-sm text-dim">{above}</div>}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
-          <h1 id={HEADING} ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight">
+          <h1 id={HEADING} ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight bidi">
             {title}
           </h1>
           {beside}

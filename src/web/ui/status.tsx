@@ -49,7 +49,7 @@ export const statusWord = (status: string): string =>
 export function Status({ status, bare = false }: { status: string; bare?: boolean }) {
   const { icon: Icon, tone, spins } = LOOKS[status] ?? { icon: CircleDot, tone: quiet };
   return (
-    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap ${tone}`}>
+    <span className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap ${tone}`}>
       <Icon aria-hidden size={15} strokeWidth={2.2} className={spins ? "spin" : undefined} />
       <span className={bare ? "sr-only" : "text-sm font-medium"}>{statusWord(status)}</span>
     </span>

@@ -127,7 +127,7 @@ function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
             <Link
               href={href}
               data-row
-              className="block outline-offset-2 max-sm:min-h-7 after:absolute after:inset-0 after:content-['']"
+              className="block scroll-mb-20 outline-offset-2 max-sm:min-h-7 after:absolute after:inset-0 after:content-['']"
             >
               {column.cell(row)}
             </Link>
@@ -156,8 +156,8 @@ const Tick = ({ label, ...rest }: { label: string; checked: boolean; onChange():
 export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNode }) {
   return (
     <span className="block min-w-0">
-      <span className="line-clamp-1 font-medium max-md:line-clamp-2">{first}</span>
-      {second && <span className="line-clamp-1 text-sm text-dim">{second}</span>}
+      <span className="line-clamp-1 font-medium bidi max-md:line-clamp-2">{first}</span>
+      {second && <span className="line-clamp-1 text-sm text-dim bidi">{second}</span>}
     </span>
   );
 }

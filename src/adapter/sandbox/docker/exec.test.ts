@@ -5,6 +5,7 @@ import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import type { DockerClient } from "../../docker.ts";
 import type { DockerSandbox as Sandbox } from "./driver.ts";
+import { CONTAINER_LIMITS } from "./lock-down.ts";
 
 const docker = await dockerForTests(process.env);
 
@@ -133,6 +134,24 @@ describe.skipIf(!docker)("commands in a container", () => {
     const after = await bombed.exec(["sh", "-c", "cat kept; ps | wc -l"], EXEC);
     expect(after.output).toMatch(/^yes\d+\n$/);
     expect(Number(after.output.slice(3))).toBeLessThan(10);
+    await bombed.stop();
+  });
+
+  test("one whose dead nobody collects leaves room for others all the same", async () => {
+    const bombed = await fixture.start();
+    await bombed.workspace.write("kept", Buffer.from("yes"));
+    const full = new AbortController();
+    // Their parent leaves the session and the mark behind, so it survives the kill and never collects them.
+    const count = CONTAINER_LIMITS.processes - 20;
+    const script = `n=0; while [ $n -lt ${count} ]; do sleep 60 & n=$((n+1)); done; echo full; exec env -i setsid sleep 61`;
+    const result = await bombed.exec(["sh", "-c", script], {
+      ...EXEC,
+      signal: full.signal,
+      onOutput: () => full.abort(),
+    });
+    expect(result).toMatchObject({ aborted: true, exitCode: null, output: "full\n" });
+    const many = "n=0; while [ $n -lt 30 ]; do sleep 1 & n=$((n+1)); done; cat kept; wait";
+    expect((await bombed.exec(["sh", "-c", many], EXEC)).output).toBe("yes");
     await bombed.stop();
   });
 

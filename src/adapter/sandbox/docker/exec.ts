@@ -3,9 +3,9 @@
  * it records exit code 0 for a command whose container ended. So a line of `sh` around the command tells its process id
  * before and its exit code after it (which also tells its end when something it left in the background keeps the
  * streams open). Killing is another exec of `sh` that ends the whole session and everything that carries the call's
- * mark in its environment (daemons that left the session). Nothing but `sh` is asked of the image. When that cannot be
- * done in time (a fork bomb leaves no room for a process), the container is killed and started again over the same
- * workspace.
+ * mark in its environment (daemons that left the session), and says so once the dead have made room for other
+ * processes. Nothing but `sh` is asked of the image. When that cannot be done in time (a fork bomb leaves no room for a
+ * process, or nobody collects its dead), the container is killed and started again over the same workspace.
  */
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
@@ -23,14 +23,26 @@ const MARK = "SKEP_EXEC";
 /** $1 is the folder, the rest the command. One pipe for both outputs, or their order would be lost. */
 const WRAPPER = `exec 2>&1; echo $$; if cd -- "$1"; then shift; "$@"; else (exit 126); fi; echo "${MARK}:$${MARK}:$?"`;
 
+/** Processes that the sandbox must have room for after a kill. The dead count until their parent has collected them. */
+const ROOM = 32;
+const KILLED = "killed";
+
 /**
- * $1 is the session, $2 the mark. Reads /proc with built-ins; `cat` (for the mark) may be missing. Two rounds without
- * a find end it: a process that forked while it was looked for is found in the next one. The leader goes first, or it
- * would report the others' end.
+ * $1 is the session, $2 the mark. Everything but the look for room is built into `sh`: there may be no room for a
+ * process. Two rounds without a find end it: a process that forked while it was looked for is found in the next one.
+ * The leader goes first, or it would report the others' end. It does not say `${KILLED}` when it did not get that far.
  */
 const KILLER = `
+marked() {
+  while read -r text || [ -n "$text" ]; do
+    case "$text" in *"$mark"*) return 0 ;; esac
+  done < $1/environ
+  return 1
+}
+room() { [ $1 -eq 0 ] || { (room $(($1-1)) && :) && :; }; }
 session=$1 mark=${MARK}=$2 quiet=0 rounds=0
-while [ $quiet -lt 2 ] && [ $rounds -lt 50 ]; do
+while [ $quiet -lt 2 ]; do
+  [ $rounds -lt 50 ] || exit 1
   found=
   for folder in /proc/$session /proc/[0-9]*; do
     pid=\${folder#/proc/}
@@ -38,15 +50,13 @@ while [ $quiet -lt 2 ] && [ $rounds -lt 50 ]; do
     read -r line < $folder/stat || continue
     set -- \${line##*) }
     [ "$1" = Z ] && continue
-    if [ "$4" != "$session" ]; then
-      case "$(cat $folder/environ)" in *"$mark"*) ;; *) continue ;; esac
-    fi
+    if [ "$4" != "$session" ]; then marked $folder || continue; fi
     kill -KILL $pid && found=1
   done
   if [ -n "$found" ]; then quiet=0; else quiet=$((quiet+1)); fi
   rounds=$((rounds+1))
 done
-exit 0`;
+room ${ROOM} && echo ${KILLED}`;
 
 /** After this long the container itself is killed. A kill takes a tenth of it; a busy machine is no reason to lose others' work. */
 const KILL_PATIENCE_MS = 5_000;
@@ -54,8 +64,8 @@ const KILL_PATIENCE_MS = 5_000;
 const KILL_AGAIN_MS = 50;
 /** Once the exit code is known, the rest of the output is waited for this long. */
 const DRAIN_MS = 100;
-/** A container that ended is not recorded as such at once. */
-const STATE_ATTEMPTS = 6;
+/** A container that ended is not recorded as such at once, on a busy machine the less. */
+const STATE_ATTEMPTS = 20;
 const STATE_WAIT_MS = 50;
 
 export interface DockerExecDeps {
@@ -173,32 +183,45 @@ async function unframedEnd({ docker, containerId }: DockerExecDeps, running: Run
     if (!state.running) throw lost(state.oomKilled ? "it used more memory than it may" : "its container ended");
     await pause(STATE_WAIT_MS);
   }
-  if (exitCode === null) throw lost("the engine does not know how its command ended");
+  // The line of `sh` says so when it ends by itself: 0 is the engine's word for a command that its container took along.
+  if (exitCode === null || exitCode === 0) throw lost("the engine does not know how its command ended");
   return exitCode;
 }
 
 /** Kills what the call started, and returns when nothing of it is left. */
 async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<false>((resolve) => {
-    timer = setTimeout(resolve, KILL_PATIENCE_MS, false);
-  });
-  const killed = await Promise.race([killByExec(deps, call, running).catch(() => false), late]);
-  clearTimeout(timer);
+  const patience = AbortSignal.timeout(KILL_PATIENCE_MS);
+  const late = new Promise<false>((resolve) =>
+    patience.addEventListener("abort", () => resolve(false), { once: true }),
+  );
+  const killed = await Promise.race([killByExec(deps, call, running, patience).catch(() => false), late]);
   if (!killed) await deps.restart();
 }
 
-/** Again and again until the command is gone: one that is only being started cannot be found at first. */
-async function killByExec(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<boolean> {
+/**
+ * Again and again until the command is gone and its dead are: one that is only being started cannot be found at first.
+ * Not after its time: in a container that was started again the session's number may be another command's.
+ */
+async function killByExec(
+  { docker, containerId }: DockerExecDeps,
+  call: Call,
+  running: RunningExec,
+  patience: AbortSignal,
+): Promise<boolean> {
   const gone = running.closed.then(() => true);
-  do {
-    const killer = await deps.docker.containers.exec(deps.containerId, {
+  while (!patience.aborted) {
+    let said = "";
+    const killer = await docker.containers.exec(containerId, {
       argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", call.frame.pid ?? "none", call.mark],
-      onOutput: () => {},
+      onOutput: (_stream, chunk) => {
+        said += Buffer.from(chunk).toString("latin1");
+      },
     });
     await killer.closed;
-  } while (!(await Promise.race([gone, pause(KILL_AGAIN_MS).then(() => false)])));
-  return true;
+    const again = pause(KILL_AGAIN_MS).then(() => false);
+    if (said.includes(KILLED) ? await Promise.race([gone, again]) : await again) return true;
+  }
+  return false;
 }
 
 const lost = (why: string) => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);

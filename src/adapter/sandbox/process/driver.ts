@@ -35,8 +35,12 @@ export interface ProcessSandboxDeps {
 }
 
 const HOST_PATH = "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin";
-/** Output that is still in the pipe when the command has ended is waited for this long. */
+/**
+ * Output that is still in the pipe when the command has ended is waited for this long: in rounds, each of which reads
+ * what is there, as a single wait would be over when the machine lets this process run again.
+ */
 const DRAIN_MS = 200;
+const DRAIN_ROUNDS = 4;
 /** They are open in the server while the command starts, and systems allow few descriptors. */
 const FILES_AT_ONCE = 200;
 
@@ -204,7 +208,12 @@ function follow(child: ChildProcess, command: string, options: ExecOptions, cloc
     // What it left in the background may hold the pipes open: those are not waited for.
     child.once("exit", (exitCode, signal) => {
       const code = exitCode ?? 128 + (signal ? constants.signals[signal] : 0);
-      const late = setTimeout(() => settle(code), DRAIN_MS);
+      let late: NodeJS.Timeout;
+      const drain = (rounds: number) => {
+        if (rounds === 0) return settle(code);
+        late = setTimeout(drain, DRAIN_MS / DRAIN_ROUNDS, rounds - 1);
+      };
+      drain(DRAIN_ROUNDS);
       child.once("close", () => {
         clearTimeout(late);
         settle(code);

@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../../core/ids.ts";
-import { msWhenBusy } from "../../../testing/busy-machine.ts";
+import { endedAtLimit } from "../../../testing/busy-machine.ts";
 import { isRunning } from "../../../testing/process-state.ts";
 import { EXEC } from "../../../testing/sandbox-fixture.ts";
 import { createProcessSandboxes } from "./driver.ts";
@@ -60,7 +60,11 @@ test.skipIf(!existsSync("/proc/self/environ"))(
     const pidsOf = (output: string) => [...output.matchAll(/^\d+$/gm)].map(Number);
     const left = pidsOf((await sandbox.exec(["sh", "-c", LEAVE], EXEC)).output);
     expect(left.map(isRunning)).toEqual([true, true, true]);
-    const late = await sandbox.exec(["sh", "-c", `${LEAVE}; sleep 60`], { ...EXEC, timeoutMs: msWhenBusy(1_500) });
+    const late = await endedAtLimit(
+      1_000,
+      (timeoutMs) => sandbox.exec(["sh", "-c", `${LEAVE}; sleep 60`], { ...EXEC, timeoutMs }),
+      ({ output }) => pidsOf(output).length === 3,
+    );
     expect([late.timedOut, pidsOf(late.output).map(isRunning)]).toEqual([true, [false, false, false]]);
     const stop = new AbortController();
     const output = { text: "" };

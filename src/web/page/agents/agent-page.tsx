@@ -27,7 +27,11 @@ export default function AgentPage() {
   const { id = "" } = useParams<{ id: string }>();
   const params = { path: { id } };
   const query = useTagged("/v1/agents/{id}", params, () => client.GET("/v1/agents/{id}", { params }));
-  return <Await query={query}>{(tagged) => <AgentView key={id} tagged={tagged} />}</Await>;
+  return (
+    <Await query={query} page="Agent">
+      {(tagged) => <AgentView key={id} tagged={tagged} />}
+    </Await>
+  );
 }
 
 function AgentView({ tagged }: { tagged: Tagged<Agent> }) {

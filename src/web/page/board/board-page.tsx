@@ -5,6 +5,7 @@ import { api } from "../../api/client.ts";
 import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
+import { shellWord } from "../../ui/format.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -116,7 +117,7 @@ function BoardView({ project, projects, choose }: BoardProps) {
     <>
       <PageHeader
         title="Board"
-        cli={project ? `skep tasks --project ${project.name}` : "skep tasks"}
+        cli={project ? `skep tasks --project ${shellWord(project.name)}` : "skep tasks"}
         beside={project && projects.length === 1 ? <span className="text-lg text-dim">{project.name}</span> : undefined}
         actions={
           project && (

@@ -10,6 +10,7 @@ import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
+import type { StartState } from "../runs/start-page.tsx";
 
 type Strategy = Schemas["Merge"]["strategy"];
 const STRATEGIES: [Strategy, string, string][] = [
@@ -102,7 +103,7 @@ function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["
     .slice(0, 20)
     .map(({ path }) => path)
     .join(", ")}.\n\nWhat the run was asked to do:\n${run.task_description}`;
-  const query = new URLSearchParams({ pipeline: run.pipeline_id, task, project: run.project_name ?? "" });
+  const state: StartState = { task };
   return (
     <div role="alert">
       <Warning>
@@ -132,7 +133,7 @@ function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["
           {more > 0 && <li className="text-dim">and {more} more</li>}
         </ul>
         <p className="mt-2">
-          <Link href={`/runs/new?${query}`} className="font-medium underline">
+          <Link href={`/runs/new?again=${run.id}`} state={state} className="font-medium underline">
             Start a run that solves it
           </Link>
         </p>

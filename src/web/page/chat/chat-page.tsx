@@ -58,7 +58,7 @@ function ChatView({ id }: { id: string }) {
   const busy = chat?.status === "busy";
   const open = chat?.status === "ready" || busy;
   return (
-    <Await query={{ ...query, data: chat }} rows={6}>
+    <Await query={{ ...query, data: chat }} rows={6} page="Chat">
       {(chat) => (
         <div className="mx-auto max-w-3xl">
           <ChatHeader chat={chat} agent={agent} />

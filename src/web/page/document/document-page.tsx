@@ -33,7 +33,11 @@ interface Entry {
 export default function DocumentPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/documents/{id}", { params: { path: { id } } });
-  return <Await query={query}>{(document) => <DocumentView document={document} />}</Await>;
+  return (
+    <Await query={query} page="Document">
+      {(document) => <DocumentView document={document} />}
+    </Await>
+  );
 }
 
 function DocumentView({ document }: { document: Doc }) {

@@ -5,7 +5,7 @@ import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
-import { bytes, plural } from "../../ui/format.ts";
+import { bytes, plural, shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -46,7 +46,7 @@ export default function DocumentsPage() {
       <PageHeader
         title="Documents"
         about="Manuals, papers and notes that agents look things up in. Yours alone, or a project's."
-        cli={q ? `skep documents search ${q}` : "skep documents"}
+        cli={q ? `skep documents search ${shellWord(q)}` : "skep documents"}
         actions={
           <>
             <Button icon={<Captions aria-hidden size={15} />} onClick={() => setFresh("transcript")}>

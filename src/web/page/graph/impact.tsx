@@ -3,7 +3,7 @@ import { ChevronRight } from "lucide-react";
 import { api, type Schemas } from "../../api/client.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
-import { plural } from "../../ui/format.ts";
+import { plural, shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -53,7 +53,7 @@ export function Impact({ project, target }: { project: string; target: string })
           const reached = answer as unknown as Reached;
           if (!reached.depths) return null;
           if (reached.total === 0)
-            return <Empty cli={`skep graph impact . ${target}`}>Nothing: no other symbol is reached.</Empty>;
+            return <Empty cli={`skep graph impact . ${shellWord(target)}`}>Nothing: no other symbol is reached.</Empty>;
           return (
             <>
               <p className="mb-3 flex flex-wrap items-center gap-2">
@@ -76,7 +76,7 @@ export function Impact({ project, target }: { project: string; target: string })
                             {label}
                           </span>
                           <span className="text-xs text-faint">
-                            depth {depth}, {total}
+                            depth {depth} · {plural(total, "symbol")}
                           </span>
                         </h3>
                         {depth === 1 && <p className="pb-1 text-sm text-dim">Those listed beside the symbol above.</p>}

@@ -44,8 +44,8 @@ export function IndexState({ project, status }: { project: string; status: Graph
             {status.state === "stale" && "Older than the code: there are commits since the last index. "}
             {status.nodes > 0 && (
               <>
-                {count(status.nodes)} symbols and {count(status.relationships)} relationships in {count(status.files)}{" "}
-                files
+                {plural(status.nodes, "symbol")} and {plural(status.relationships, "relationship")} in{" "}
+                {plural(status.files, "file")}
                 {status.indexed_at && (
                   <>
                     , indexed <Ago at={status.indexed_at} sentence />

@@ -28,7 +28,9 @@ export function SymbolLink({
       data-row
       className="flex min-h-8 items-center gap-2 rounded-md px-2 py-1 hover:bg-hover max-sm:min-h-11"
     >
-      <Badge>{symbol.label}</Badge>
+      <span className="min-w-18 shrink-0">
+        <Badge>{symbol.label}</Badge>
+      </span>
       <span className="min-w-0 flex-1">
         <span className="line-clamp-1 font-mono text-sm">{symbol.name}</span>
         <span className="line-clamp-1 text-xs text-dim">

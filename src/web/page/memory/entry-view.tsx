@@ -11,7 +11,7 @@ import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { plural } from "../../ui/format.ts";
+import { plural, shellWord } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.ts";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
@@ -29,7 +29,11 @@ const PATH = "/v1/memory/vaults/{agent_id}/entries/{entry}";
 export function EntryView({ agent, id }: { agent: string; id: string }) {
   const params = { path: { agent_id: agent, entry: id } };
   const query = useTagged(PATH, params, () => client.GET(PATH, { params }));
-  return <Await query={query}>{(tagged) => <Shown tagged={tagged} />}</Await>;
+  return (
+    <Await query={query} page="Entry">
+      {(tagged) => <Shown tagged={tagged} />}
+    </Await>
+  );
 }
 
 type Open = "edit" | "supersede" | "delete" | "origin" | null;
@@ -61,7 +65,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
     <>
       <PageHeader
         title={entry.title}
-        cli={`skep memory show ${entry.agent_id}/${entry.id}`}
+        cli={`skep memory show ${shellWord(`${entry.agent_id}/${entry.id}`)}`}
         above={
           <>
             <Link href="/memory" className="hover:underline">

@@ -12,6 +12,7 @@ import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
+import { shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -57,7 +58,7 @@ function Vault({ agent }: { agent: string }) {
     <>
       <PageHeader
         title={vaultName(agent)}
-        cli={`skep memory ${agent}`}
+        cli={`skep memory ${shellWord(agent)}`}
         above={
           <Link href="/memory" className="hover:underline">
             Memory
@@ -165,7 +166,7 @@ function Links({ agent }: { agent: string }) {
                 {
                   title: "How",
                   cell: ({ kind, broken }) => (
-                    <span className="inline-flex flex-wrap gap-1">
+                    <span className="inline-flex flex-wrap items-center gap-1.5 whitespace-nowrap">
                       {kind === "link" ? "links to" : "was superseded by"}
                       {broken && <Badge tone="bad">not there</Badge>}
                     </span>

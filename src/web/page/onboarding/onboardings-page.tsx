@@ -25,12 +25,11 @@ const COLUMNS: Column<Item>[] = [
   {
     title: "Onboarding",
     className: "w-1/2 min-w-40",
-    cell: ({ title, context, phase }) => (
-      <TwoLines
-        first={context.intake?.name ?? title ?? "Untitled"}
-        second={context.intake?.summary ?? (phase === "done" ? "" : `at ${phase}`)}
-      />
-    ),
+    cell: ({ title, context, phase }) => {
+      const name = context.intake?.name ?? title ?? "Untitled";
+      const about = context.intake?.summary ?? (phase === "done" ? "" : `at ${phase}`);
+      return <TwoLines first={name} second={about === name ? "" : about} />;
+    },
   },
   { title: "State", cell: (item) => <Status status={statusOf(item)} /> },
   { title: "Part", wide: true, cell: ({ phase }) => phase },

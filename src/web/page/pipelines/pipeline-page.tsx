@@ -42,7 +42,11 @@ export default function PipelinePage() {
 function StoredPipeline({ id }: { id: string }) {
   const params = { path: { id } };
   const query = useTagged("/v1/pipelines/{id}", params, () => client.GET("/v1/pipelines/{id}", { params }));
-  return <Await query={query}>{(tagged) => <PipelineEditor tagged={tagged} />}</Await>;
+  return (
+    <Await query={query} page="Pipeline">
+      {(tagged) => <PipelineEditor tagged={tagged} />}
+    </Await>
+  );
 }
 
 function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | undefined }) {

@@ -11,6 +11,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { shellWord } from "../../ui/format.ts";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -29,12 +30,12 @@ export default function PolicyPage() {
     client.GET("/v1/projects/{id}/workflow-policy", { params }),
   );
   return (
-    <Await query={project}>
+    <Await query={project} page="Vision and policy">
       {(project) => (
         <>
           <PageHeader
             title="Vision and policy"
-            cli={`skep projects vision ${project.name}`}
+            cli={`skep projects vision ${shellWord(project.name)}`}
             above={
               <>
                 <Link href={`/board?project=${id}`} className="hover:underline">

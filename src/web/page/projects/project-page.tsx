@@ -9,6 +9,7 @@ import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
+import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
@@ -23,7 +24,11 @@ type Project = Schemas["Project"];
 export default function ProjectPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
-  return <Await query={query}>{(project) => <ProjectView project={project} />}</Await>;
+  return (
+    <Await query={query} page="Project">
+      {(project) => <ProjectView project={project} />}
+    </Await>
+  );
 }
 
 function ProjectView({ project }: { project: Project }) {
@@ -43,7 +48,7 @@ function ProjectView({ project }: { project: Project }) {
           </Link>
         }
         about={project.description}
-        cli={`skep projects ${project.name}`}
+        cli={`skep projects ${shellWord(project.name)}`}
         actions={
           <>
             <ButtonLink href={`/board?project=${project.id}`} icon={<SquareKanban aria-hidden size={14} />}>
@@ -185,8 +190,7 @@ function GraphSummary({ project }: { project: Project }) {
             <span className="font-medium">{GRAPH_STATES[state]}</span>
             {nodes > 0 && (
               <span className="text-dim tabular-nums">
-                {nodes.toLocaleString()} symbols, {relationships.toLocaleString()} relationships in{" "}
-                {files.toLocaleString()} files
+                {plural(nodes, "symbol")}, {plural(relationships, "relationship")} in {plural(files, "file")}
               </span>
             )}
             {indexed_at && (
@@ -220,7 +224,7 @@ function ProjectRuns({ project }: { project: Project }) {
               action={
                 <ButtonLink href={`/runs/new?project=${encodeURIComponent(project.name)}`}>Start a run</ButtonLink>
               }
-              cli={`skep run feature "…" --project ${project.name}`}
+              cli={`skep run feature "…" --project ${shellWord(project.name)}`}
             >
               No run has worked here yet. Start one, or put a task on the board.
             </Empty>

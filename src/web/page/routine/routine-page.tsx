@@ -31,7 +31,11 @@ export default function RoutinePage() {
   const { agent = "", id = "" } = useParams<{ agent: string; id: string }>();
   const params = { path: { agent_id: agent, id } };
   const routine = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}", { params });
-  return <Await query={routine}>{(data) => <RoutineView routine={data} />}</Await>;
+  return (
+    <Await query={routine} page="Routine">
+      {(data) => <RoutineView routine={data} />}
+    </Await>
+  );
 }
 
 function RoutineView({ routine }: { routine: Routine }) {

@@ -125,7 +125,7 @@ function Line({ ticks }: { ticks: Tick[] }) {
   if (!first) return null;
   const counts = [...Map.groupBy(ticks, ({ status }) => status)];
   const status = counts.find(([one]) => one === "failed")?.[0] ?? first.status;
-  const clock = new Date(first.at).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" });
+  const clock = new Date(first.at).toLocaleTimeString(undefined, { hour: "numeric", minute: "2-digit" });
   return (
     <li>
       <Link

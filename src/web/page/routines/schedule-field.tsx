@@ -168,7 +168,7 @@ function Preview({ agent, times }: { agent: string; times: Times }) {
       day: "numeric",
       month: "short",
       timeStyle: undefined,
-      hour: "2-digit",
+      hour: "numeric",
       minute: "2-digit",
     });
   return (

@@ -32,7 +32,11 @@ const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 export default function RunPage() {
   const { id = "" } = useParams<{ id: string }>();
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
-  return <Await query={run}>{(data) => <RunView run={data} />}</Await>;
+  return (
+    <Await query={run} page="Run">
+      {(data) => <RunView run={data} />}
+    </Await>
+  );
 }
 
 function RunView({ run }: { run: Run }) {
@@ -243,7 +247,7 @@ function Work({ run, tab }: { run: Run; tab: string }) {
   const detail = (
     <StepDetail run={run} plan={plan.data.steps.find(({ id }) => id === current)} step={shown} rows={rows} />
   );
-  if (tab === "timeline") return <Timeline run={run} rows={rows} />;
+  if (tab === "timeline") return <Timeline run={run} plan={plan.data.steps} rows={rows} />;
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[15.5rem_minmax(0,1fr)]">
       <div className={tab === "graph" ? "max-lg:hidden lg:sticky lg:top-4" : "lg:sticky lg:top-4"}>

@@ -6,7 +6,7 @@ import { Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useNow } from "../../ui/time.tsx";
-import type { Step } from "./steps.ts";
+import type { Step, StepPlan } from "./steps.ts";
 
 const TONE: Record<string, string> = {
   succeeded: "bg-ok",
@@ -18,7 +18,8 @@ const TONE: Record<string, string> = {
 /** Shorter waits are drawn without a label. */
 const QUEUED_SHOWN_MS = 1_000;
 
-export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
+export function Timeline({ run, plan, rows }: { run: Schemas["Run"]; plan: StepPlan[]; rows: Step[] }) {
+  const names = new Map(plan.map(({ id, name }) => [id, name]));
   const now = useNow(run.finished_at === null);
   const started = rows.filter(({ started_at }) => started_at !== null);
   if (started.length === 0)
@@ -47,7 +48,7 @@ export function Timeline({ run, rows }: { run: Schemas["Run"]; rows: Step[] }) {
                 <span className="flex min-w-0 items-center gap-2">
                   <Status status={step.status} bare />
                   <span className="line-clamp-1 text-sm">
-                    {step.step_id}
+                    {names.get(step.step_id) ?? step.step_id}
                     {step.index !== null && ` ${step.index + 1}`}
                     {step.attempt > 1 && ` (${step.attempt})`}
                   </span>

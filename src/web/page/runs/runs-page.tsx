@@ -116,8 +116,14 @@ function SelectableRuns({ rows, more }: { rows: Run[]; more: Parameters<typeof T
     <>
       <ProblemNote error={error} />
       {chosen.size > 0 && (
-        <div className="sticky top-0 z-20 mb-2 flex flex-wrap items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-lg max-md:top-12">
-          <span className="mr-auto font-medium">{plural(chosen.size, "run")} selected</span>
+        // Over the page rather than in it: a row that is chosen must not move the others.
+        <section
+          aria-label="Selected runs"
+          className="fixed bottom-4 z-20 flex items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-xl max-sm:inset-x-2 max-sm:flex-wrap"
+        >
+          <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-auto">
+            {plural(chosen.size, "run")} selected
+          </span>
           <Button busy={busy} icon={<Square aria-hidden size={13} />} onClick={() => steer("cancel")}>
             Cancel
           </Button>
@@ -127,7 +133,7 @@ function SelectableRuns({ rows, more }: { rows: Run[]; more: Parameters<typeof T
           <Button kind="quiet" onClick={() => setChosen(new Set())}>
             Clear
           </Button>
-        </div>
+        </section>
       )}
       <Table
         label="Runs"

@@ -1,9 +1,11 @@
 /**
  * Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much.
- * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run to take them and the inputs from.
+ * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run to take from what it was started
+ * with. A long task comes in the state of the navigation, so that it is in no address, log or history of a proxy.
  */
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
+import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
@@ -33,6 +35,15 @@ interface Given {
   task: string | null;
   project: string | null;
   inputs: Record<string, string>;
+  guidance?: string | null;
+  model?: string | null;
+  budget?: number | null;
+}
+
+/** State of a navigation to this page. */
+export interface StartState {
+  /** The task to propose. */
+  task?: string;
 }
 
 export default function StartPage() {
@@ -56,13 +67,19 @@ export default function StartPage() {
   );
 }
 
-/** With what an earlier run was given. */
+/** With what an earlier run was given, or another task in its place. */
 function Again({ id }: { id: string }) {
+  const proposed = useHistoryState<StartState | null>()?.task;
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
   return (
     <Await query={run} rows={6}>
-      {({ pipeline_id, task_description, project_name, inputs }) => (
-        <Start given={{ pipeline: pipeline_id, task: task_description, project: project_name, inputs }} />
+      {({ pipeline_id, task_description, project_name, inputs, human_context, model, budget_usd }) => (
+        <Start
+          given={{
+            ...{ pipeline: pipeline_id, task: proposed ?? task_description, project: project_name, inputs },
+            ...{ guidance: human_context, model, budget: budget_usd },
+          }}
+        />
       )}
     </Await>
   );
@@ -134,6 +151,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   };
   const needed = inputs.filter(([, { required }]) => required);
   const optional = inputs.filter(([, { required }]) => !required);
+  const hasMore = given.guidance || given.model || given.budget || optional.some(([name]) => again(name) !== undefined);
   return (
     <Panel className="p-4">
       <form onSubmit={start}>
@@ -166,26 +184,33 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
           defaultValue={given.project}
           error={error}
         />
-        <details className="mb-3" open={dry || optional.some(([name]) => again(name) !== undefined)}>
+        <details className="mb-3" open={dry || Boolean(hasMore)}>
           <summary className="text-sm text-dim hover:text-ink">
             {optional.length > 0 ? "Guidance, model, budget, options of the pipeline" : "Guidance, model, budget"}
           </summary>
           <div className="mt-3">
             {optional.map(inputField)}
             <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
-              <TextArea name="human_context" rows={2} />
+              <TextArea name="human_context" rows={2} defaultValue={given.guidance ?? ""} />
             </Field>
             <ModelField
               none="What the pipeline and the agents say"
               error={error}
-              defaultValue={dry ? SCRIPTED : undefined}
+              defaultValue={dry ? SCRIPTED : given.model}
             />
             <Field
               label="Budget, USD"
               hint="It stops before it would cost more."
               error={fieldError(error, "budget_usd")}
             >
-              <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
+              <Input
+                name="budget_usd"
+                type="number"
+                min="0"
+                step="any"
+                inputMode="decimal"
+                defaultValue={given.budget ?? ""}
+              />
             </Field>
           </div>
         </details>

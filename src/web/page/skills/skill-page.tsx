@@ -29,7 +29,9 @@ export default function SkillPage() {
   const params = { path: { name }, query: agent_id ? { agent_id } : {} };
   const query = useTagged("/v1/skills/{name}", params, () => client.GET("/v1/skills/{name}", { params }));
   return (
-    <Await query={query}>{(tagged) => <SkillView key={`${name} ${agent_id}`} tagged={tagged} params={params} />}</Await>
+    <Await query={query} page="Skill">
+      {(tagged) => <SkillView key={`${name} ${agent_id}`} tagged={tagged} params={params} />}
+    </Await>
   );
 }
 
@@ -93,10 +95,10 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
       <FactRow
         facts={[
           ["For", skill.agent_id ?? "everybody"],
-          ["Tags", skill.tags.join(", ") || "–"],
           ["File", <code key="file">{skill.source_file}</code>],
           ["Changed", <Ago key="changed" at={skill.updated_at} sentence />],
           skill.overrides_global ? ["Overrides", "the skill of this name for everybody"] : null,
+          ["Tags", skill.tags.join(", ") || "–"],
         ]}
       />
       {isConflict(action.error) && rejected ? (

@@ -31,7 +31,7 @@ export default function SwarmPage() {
   // A swarm has at most 50 tasks: one page holds them.
   const tasks = usePages("/v1/swarm/{id}/tasks", { ...params, query: { limit: 200 } });
   return (
-    <Await query={swarm}>
+    <Await query={swarm} page="Swarm">
       {(data) => (
         <>
           <Header swarm={data} tasks={tasks.rows} />
@@ -155,7 +155,7 @@ function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
   return (
     <Panel className="min-w-0 p-3">
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-1">
-        <h2 className="font-semibold break-words">{task.title}</h2>
+        <h2 className="min-w-0 font-semibold wrap-anywhere">{task.title}</h2>
         <Status status={task.status} />
         <Link href={`/agents/${task.agent_id}`} className="text-dim hover:underline">
           {task.agent_id}

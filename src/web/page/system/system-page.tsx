@@ -5,7 +5,7 @@ import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
 import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
-import { count, duration, sentence } from "../../ui/format.ts";
+import { count, duration, plural, sentence } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -72,8 +72,8 @@ function Health() {
 
 function sandboxWord(sandbox: Schemas["Status"]["sandbox"]): string {
   if (!sandbox) return "–";
-  if (sandbox.kind === "docker") return "containers";
-  return `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}`;
+  if (sandbox.kind === "docker") return `containers. ${sandbox.reason}`;
+  return `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}. ${sandbox.reason}`;
 }
 
 function Version() {
@@ -127,10 +127,18 @@ function Version() {
 const AUDIT: Column<Schemas["Audit"]>[] = [
   {
     title: "What",
-    className: "w-2/5 min-w-44",
+    className: "w-1/3 min-w-44",
     cell: ({ action, subject }) => <TwoLines first={<code className="font-mono">{action}</code>} second={subject} />,
   },
-  { title: "Who", cell: ({ actor }) => <span className="block truncate text-sm max-md:w-24">{actor}</span> },
+  {
+    title: "Who",
+    className: "md:min-w-36",
+    cell: ({ actor }) => (
+      <span className="line-clamp-1 text-sm break-all max-md:w-24 max-md:whitespace-normal" title={actor}>
+        {actor}
+      </span>
+    ),
+  },
   {
     title: "From",
     wide: true,
@@ -139,9 +147,14 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
   {
     title: "More",
     wide: true,
+    className: "w-1/3",
     cell: ({ data }) => {
       const text = JSON.stringify(data);
-      return <code className="line-clamp-1 font-mono text-xs text-dim">{text === "{}" ? "" : text}</code>;
+      return (
+        <code className="line-clamp-1 font-mono text-xs break-all text-dim" title={text}>
+          {text === "{}" ? "" : text}
+        </code>
+      );
     },
   },
   { title: "When", align: "right", cell: ({ at }) => <Ago at={at} /> },
@@ -194,7 +207,7 @@ function Requests() {
       {({ by_route, totals }) => (
         <>
           <p className="mb-3 text-dim">
-            {count(totals.requests)} requests, {count(totals.errors)} errors, {count(totals.refused)} refused.
+            {plural(totals.requests, "request")}, {plural(totals.errors, "error")}, {count(totals.refused)} refused.
           </p>
           <Table
             label="Requests by route"

@@ -25,7 +25,7 @@ export default function TaskPage() {
   const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id } } });
   const task = api.useQuery("get", "/v1/projects/{id}/tasks/{tid}", { params: { path: { id, tid } } });
   return (
-    <Await query={task} rows={6}>
+    <Await query={task} page="Task" rows={6}>
       {(task) => <Await query={project}>{(project) => <TaskView task={task} project={project} />}</Await>}
     </Await>
   );

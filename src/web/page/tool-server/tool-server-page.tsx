@@ -32,7 +32,11 @@ const STATE: Record<Tool["state"], [word: string, tone: "ok" | "wait" | "bad" | 
 export default function ToolServerPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/mcp/{id}", { params: { path: { id } } });
-  return <Await query={query}>{(server) => <ServerView server={server} />}</Await>;
+  return (
+    <Await query={query} page="Tool server">
+      {(server) => <ServerView server={server} />}
+    </Await>
+  );
 }
 
 function ServerView({ server }: { server: Server }) {

@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import uPlot from "uplot";
 import type { Schemas } from "../../api/client.ts";
-import { usd } from "../../ui/format.ts";
+import { plural, usd } from "../../ui/format.ts";
 
 type Bucket = Schemas["UsageHistory"];
 const HEIGHT = 200;
@@ -89,7 +89,7 @@ export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onP
               role="option"
               tabIndex={-1}
               aria-selected={place === active}
-              aria-label={`${start_at.slice(0, 16).replace("T", " ")}: ${usd(cost_usd)}, ${calls} calls`}
+              aria-label={`${start_at.slice(0, 16).replace("T", " ")}: ${usd(cost_usd)}, ${plural(calls, "call")}`}
               className={`absolute bottom-12 rounded-sm ${place === active ? "group-focus-visible:bg-focus/40" : ""}`}
               style={barAt(at, buckets.length, most > 0 ? cost_usd / most : 0)}
             />

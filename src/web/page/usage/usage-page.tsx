@@ -84,12 +84,7 @@ export default function UsagePage() {
           <>
             <FactRow
               facts={[
-                [
-                  "Spent",
-                  <b key="spent" className="text-xl tracking-tight">
-                    {usd(totals.cost_usd)}
-                  </b>,
-                ],
+                ["Spent", <b key="spent">{usd(totals.cost_usd)}</b>],
                 [
                   "Expected this month",
                   <span key="expected" title={`${usd(forecast.spent_usd)} so far, ${usd(forecast.per_day_usd)} a day`}>
@@ -105,7 +100,9 @@ export default function UsagePage() {
             />
             {totals.calls_without_price > 0 && (
               <p className="mb-4 text-sm text-dim">
-                {count(totals.calls_without_price)} calls have no known price and are not in the sum. Give their models
+                {totals.calls_without_price === 1
+                  ? "1 call has no known price and is not in the sum. Give its model"
+                  : `${count(totals.calls_without_price)} calls have no known price and are not in the sum. Give their models`}
                 one under Model providers.
               </p>
             )}

@@ -1,0 +1,76 @@
+/** A fetch from a remote that changes at that moment, or that lacks what it names. */
+import { afterAll, beforeEach, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createGit } from "../git.ts";
+
+const root = mkdtempSync(join(tmpdir(), "skep-remote-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const env = { PATH: process.env["PATH"] ?? "" };
+
+function plain(cwd: string, ...args: string[]): string {
+  const identity = ["-c", "user.name=U", "-c", "user.email=u@example.com"];
+  const ran = Bun.spawnSync(["git", ...identity, ...args], { cwd, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" } });
+  if (ran.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${ran.stderr.toString()}`);
+  return ran.stdout.toString().trim();
+}
+
+let home: string;
+let upstream: string;
+let repository: string;
+/** The newest commit of upstream, which the clone lacks, and the file that holds it. */
+let newest: string;
+let held: string;
+beforeEach(async () => {
+  home = mkdtempSync(join(root, "home-"));
+  upstream = join(home, "upstream");
+  repository = join(home, "git");
+  plain(home, "init", "-q", "-b", "main", upstream);
+  plain(upstream, "commit", "-q", "--allow-empty", "-m", "first");
+  const signal = new AbortController().signal;
+  const place = { repository, workspace: join(home, "workspace") };
+  await createGit({ env }).clone({ source: upstream, transport: "file", ...place, signal });
+  plain(upstream, "commit", "-q", "--allow-empty", "-m", "second");
+  newest = plain(upstream, "rev-parse", "HEAD");
+  held = join(upstream, ".git/objects", newest.slice(0, 2), newest.slice(2));
+});
+
+/** Fetches with a git that runs this before each command. @returns the fetch, and how often git was asked. */
+function fetched(before: string) {
+  const program = join(home, "git.sh");
+  const calls = join(home, "calls");
+  writeFileSync(program, `#!/bin/sh\necho "$1" >>'${calls}'\n${before}\nexec git "$@"\n`, { mode: 0o755 });
+  const done = createGit({ program, env }).fetch({
+    ...{ source: upstream, transport: "file", repository, timeoutMs: 60_000 },
+  });
+  return { done, calls: () => readFileSync(calls, "utf8").trim().split("\n") };
+}
+
+test("a remote whose objects are elsewhere for a moment is read once more", async () => {
+  const { done, calls } = fetched(
+    `if [ -e '${held}' ]; then mv '${held}' '${held}.away'; else mv '${held}.away' '${held}'; fi`,
+  );
+  await done;
+  expect(calls()).toEqual(["fetch", "fetch"]);
+  expect(plain(repository, `--git-dir=${repository}`, "rev-parse", "refs/remotes/origin/main")).toBe(newest);
+});
+
+test("a remote that lacks what it names is said so, with the remedy, and no branch moves", async () => {
+  rmSync(held);
+  const before = plain(repository, `--git-dir=${repository}`, "for-each-ref");
+  const { done, calls } = fetched("");
+  const problem = await done.catch((error) => error);
+  expect(problem).toMatchObject({ status: 502, code: "git_failed" });
+  expect(problem.detail).toContain("git fsck");
+  expect(problem.detail).not.toContain(root);
+  expect(calls()).toEqual(["fetch", "fetch"]);
+  expect(plain(repository, `--git-dir=${repository}`, "for-each-ref")).toBe(before);
+});
+
+test("a remote that is not there is asked once", async () => {
+  rmSync(upstream, { recursive: true });
+  const { done, calls } = fetched("");
+  expect(await done.catch((error) => error.code)).toBe("git_failed");
+  expect(calls()).toEqual(["fetch"]);
+});
