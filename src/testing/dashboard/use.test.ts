@@ -142,7 +142,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     expect([...faults, ...wrong]).toEqual([]);
   });
 
-  test("by keyboard alone: a routine, a task and its agents, a merge, a budget, a symbol, a memory, a tool server, a colleague", async () => {
+  test("by keyboard alone: a routine, a task and its agents, a budget, a symbol, a memory, a tool server, a colleague", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     const wrong: string[] = [];
     const to = async (key: string, name: string | RegExp) => void wrong.push(...(await pressTo(page, key, name)));
@@ -184,13 +184,6 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.getByRole("dialog").waitFor();
     await press("Start a run");
     await page.waitForURL(/\/runs\/run_/);
-
-    await open(`/runs/${ids.rival}?tab=changes`);
-    await page.getByRole("region", { name: "src/cart.ts" }).waitFor();
-    await press("Merge");
-    await page.getByRole("dialog").waitFor();
-    await press("Merge");
-    await page.getByText(/merged into main as/).waitFor();
 
     await open("/settings?tab=budgets");
     await fill("Each run, USD", "5");
