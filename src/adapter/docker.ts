@@ -38,7 +38,7 @@ const PING_TIMEOUT_MS = 3_000;
 /** A client of the engine at that endpoint. Opens nothing until the first call. */
 export function connectDocker(endpoint: DockerEndpoint): DockerClient {
   const docker = lazy(() => {
-    const Client = require("dockerode") as typeof Docker;
+    const Client: typeof Docker = require("dockerode");
     return new Client(modemOptions(endpoint));
   });
   const { address } = endpoint;

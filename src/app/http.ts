@@ -17,7 +17,7 @@ import { listen } from "../http/server.ts";
 import type { Api } from "./compose.ts";
 import type { CoreParts } from "./core.ts";
 
-const openApi = lazy(() => require("../http/openapi.ts") as typeof import("../http/openapi.ts"));
+const openApi = lazy((): typeof import("../http/openapi.ts") => require("../http/openapi.ts"));
 
 export interface HttpApi extends Api {
   /** The routes that were taken. */

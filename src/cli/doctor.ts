@@ -58,7 +58,7 @@ function linesOf({ check, verdict, detail, remedy }: Finding): string[] {
 }
 
 async function examine(flags: DoctorFlags): Promise<{ findings: Finding[]; limits: Limit[] }> {
-  const config = configFrom(flags as Record<string, unknown>);
+  const config = configFrom({ ...flags });
   const place = await placeOf(flags, config);
   // A server elsewhere is only asked itself: this machine does not matter to it.
   if (place && place.data === undefined) return { findings: await ofServer(place), limits: [] };

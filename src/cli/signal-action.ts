@@ -16,8 +16,10 @@ const STRUCT_BYTES = 256;
 
 /** Gives a signal that this process listens for its default action after the first time. Elsewhere it does nothing. */
 export function actOnce(signal: "SIGINT" | "SIGTERM"): void {
-  const layout = LAYOUT[process.platform as keyof typeof LAYOUT];
-  const sigaction = layout && load();
+  const { platform } = process;
+  if (platform !== "linux" && platform !== "darwin") return;
+  const layout = LAYOUT[platform];
+  const sigaction = load();
   if (!sigaction) return;
   const number = constants.signals[signal];
   const action = new DataView(new ArrayBuffer(STRUCT_BYTES));

@@ -6,7 +6,7 @@
 import { resolve } from "node:path";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
-import { entriesOf } from "./typed-keys.ts";
+import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
 type Reader<T> = (text: string) => T | undefined;
 
@@ -346,13 +346,13 @@ export function readConfig(
   env: Readonly<Record<string, string | undefined>>,
   flags: Readonly<Partial<Record<OptionName, string>>> = {},
 ): Config {
-  const values: Record<string, unknown> = {};
-  const sources: Record<string, Source> = {};
+  const values: Partial<Record<OptionName, unknown>> = {};
+  const sources = recordOf<OptionName, Source>(keysOf(OPTIONS), () => "default");
   for (const [name, one] of entriesOf<OptionName, Option<unknown>>(OPTIONS)) {
     const flag = flags[name];
     // An empty variable counts as unset, so that an empty token never becomes a credential.
     const raw = flag ?? (env[one.env]?.trim() ? env[one.env]?.trim() : undefined);
-    sources[name] = flag !== undefined ? "flag" : raw !== undefined ? "environment" : "default";
+    if (raw !== undefined) sources[name] = flag === undefined ? "environment" : "flag";
     const value = raw === undefined ? one.default : one.read(raw);
     if (raw !== undefined && value === undefined)
       throw new Problem(
@@ -362,7 +362,7 @@ export function readConfig(
       );
     values[name] = value;
   }
-  const config = values as unknown as Values;
+  const config = values as Values;
   const weakKeys = WEAKENED.filter((name) => (config[name]?.length ?? KEY_CHARACTERS_MIN) < KEY_CHARACTERS_MIN);
   const reachable = !isLoopback(config.host) || behindProxy(config);
   if (reachable && weakKeys[0]) {
@@ -377,7 +377,7 @@ export function readConfig(
   return Object.freeze({
     ...config,
     data: resolve(config.data),
-    sources: sources as Record<OptionName, Source>,
+    sources,
     authRequired,
     localRepositories: config.allowLocalRepositories ?? (!reachable && !authRequired),
     weakKeys: weakKeys.map((name) => OPTIONS[name].env),

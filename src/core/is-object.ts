@@ -4,3 +4,15 @@ export const isObject = (value: unknown): value is Record<string, unknown> =>
 
 /** Its members, each unknown; none of what is not an object. */
 export const membersOf = (value: unknown): Record<string, unknown> => (isObject(value) ? value : {});
+
+/** Its member of that name where it is text. */
+export function textIn(value: unknown, name: string): string | undefined {
+  const found = membersOf(value)[name];
+  return typeof found === "string" ? found : undefined;
+}
+
+/** Its member of that name where it is a number. */
+export function numberIn(value: unknown, name: string): number | undefined {
+  const found = membersOf(value)[name];
+  return typeof found === "number" ? found : undefined;
+}

@@ -33,17 +33,17 @@ export interface RunningJob {
 }
 
 /** How a job has ended. */
-export interface EndedJob<Payload = unknown> {
+export interface EndedJob<Payload = unknown, Result extends JobResult = JobResult> {
   id: string;
   payload: Payload;
   state: Exclude<JobState, "queued" | "running">;
-  result: JobResult | null;
+  result: Result | null;
   error: { code: string; message: string } | null;
   userId: string | null;
   projectId: string | null;
 }
 
-export interface JobOptions<Payload = unknown> {
+export interface JobOptions<Payload = unknown, Result extends JobResult = JobResult> {
   /** Jobs of this kind at once; 1 unless given. */
   parallel?: number;
   /** Jobs with the same word run one after another, whatever `parallel` allows: e.g. the project's id. */
@@ -53,10 +53,11 @@ export interface JobOptions<Payload = unknown> {
   /** False: a job that a dead or stopped server left behind fails as `interrupted` instead of starting again. */
   resumable?: boolean;
   /** Called in the transaction that writes the job's end, for rows that must change with it. SQL only. */
-  ended?(job: EndedJob<Payload>): void;
+  ended?(job: EndedJob<Payload, Result>): void;
 }
 
-export interface JobDefinition<Schema extends TSchema = TSchema> extends JobOptions<Static<Schema>> {
+export interface JobDefinition<Schema extends TSchema = TSchema, Result extends JobResult = JobResult>
+  extends JobOptions<Static<Schema>, Result> {
   /** snake_case, e.g. `pull_image`. */
   readonly kind: string;
   readonly payload: Schema;
@@ -64,13 +65,13 @@ export interface JobDefinition<Schema extends TSchema = TSchema> extends JobOpti
    * The work. What it throws fails the job: a Problem is shown with code and words, anything else is logged only.
    * @returns the job's result.
    */
-  run(payload: Static<Schema>, job: RunningJob): Promise<JobResult | undefined>;
+  run(payload: Static<Schema>, job: RunningJob): Promise<Result | undefined>;
 }
 
 /** Declares a kind of job; registered with the jobs, then enqueued by it. */
-export const defineJob = <Schema extends TSchema>(
+export const defineJob = <Schema extends TSchema, Result extends JobResult = JobResult>(
   kind: string,
   payload: Schema,
-  run: JobDefinition<Schema>["run"],
-  options: JobOptions<Static<Schema>> = {},
-): JobDefinition<Schema> => ({ ...options, kind, payload, run });
+  run: JobDefinition<Schema, Result>["run"],
+  options: JobOptions<Static<Schema>, Result> = {},
+): JobDefinition<Schema, Result> => ({ ...options, kind, payload, run });

@@ -4,7 +4,7 @@
  */
 
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
-import { isObject } from "./is-object.ts";
+import { isObject, textIn } from "./is-object.ts";
 import { ownJson } from "./own-json.ts";
 
 /** What is wrong with a schema, and where in it. */
@@ -58,7 +58,7 @@ export function schemaProblems(schema: unknown): SchemaProblem[] {
     }
   };
   visit(schema, []);
-  return problems.length > 0 ? problems : referenceProblems(schema, visited);
+  return problems.length > 0 || !isObject(schema) ? problems : referenceProblems(schema, visited);
 }
 
 function keywordFault(keyword: string, given: unknown): string | undefined {
@@ -117,15 +117,15 @@ function patternFault(pattern: unknown): string | undefined {
 }
 
 /** References that lead nowhere, or out of the schema. */
-function referenceProblems(schema: unknown, visited: ReadonlyMap<object, SchemaProblem["path"]>): SchemaProblem[] {
+function referenceProblems(schema: Schema, visited: ReadonlyMap<object, SchemaProblem["path"]>): SchemaProblem[] {
   let lookup: Record<string, unknown>;
   try {
-    lookup = dereference(schema as Schema);
+    lookup = dereference(schema);
   } catch (error) {
     return [{ path: [], message: error instanceof Error ? error.message : String(error) }];
   }
   return [...visited].flatMap(([part, path]) => {
-    const { $ref, __absolute_ref__: target } = part as { $ref?: string; __absolute_ref__?: string };
+    const [$ref, target] = [textIn(part, "$ref"), textIn(part, "__absolute_ref__")];
     return $ref === undefined || (target !== undefined && target in lookup)
       ? []
       : [
@@ -225,14 +225,15 @@ export function embedded(schema: Record<string, unknown>, path: readonly string[
   const prefix = `#${path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}`;
   const walk = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(walk);
-    if (!isObject(value)) return value;
-    return Object.fromEntries(
-      Object.entries(value).map(([key, one]) => {
+    return isObject(value) ? walkObject(value) : value;
+  };
+  const walkObject = (object: Record<string, unknown>): Record<string, unknown> =>
+    Object.fromEntries(
+      Object.entries(object).map(([key, one]) => {
         if (key === "$ref" && typeof one === "string" && (one === "#" || one.startsWith("#/")))
           return [key, prefix + one.slice(1)];
         return [key, walk(one)];
       }),
     );
-  };
-  return walk(schema) as Record<string, unknown>;
+  return walkObject(schema);
 }

@@ -3,7 +3,7 @@ import { type SchemaOptions, type TLiteral, type TSchema, type TUnion, Type as t
 
 /** One of these words. */
 export const oneOf = <const Words extends readonly [string, ...string[]]>(...words: Words) =>
-  t.Union(words.map((word) => t.Literal(word))) as unknown as TUnion<{
+  t.Union(words.map((word) => t.Literal(word))) as TUnion<{
     -readonly [K in keyof Words]: TLiteral<Words[K]>;
   }>;
 

@@ -111,7 +111,7 @@ export async function callModel(
   const shown = tools.map(({ name, description, parameters }) => ({
     name,
     description,
-    parameters: parameters as Record<string, unknown>,
+    parameters,
   }));
   const budget = allowed(input, model, sizeOf([system, messages, shown]));
   if ("status" in budget) return budget;

@@ -1,5 +1,6 @@
 /** Files that people write: YAML front matter between `---` lines, then markdown. Changes keep their comments. Pure. */
 import { type Document, isCollection, isNode, parseDocument } from "yaml";
+import { isObject } from "../core/is-object.ts";
 import { readYaml, type SourceProblem, type YamlText } from "./yaml-text.ts";
 
 export interface FrontMatter {
@@ -43,11 +44,11 @@ export function readFrontMatter(text: string): FrontMatter {
   const { value } = yaml;
   if (yaml.problems.length > 0) return { data: {}, body: parts.body, problems: yaml.problems, yaml };
   if (value === null || value === undefined) return { data: {}, body: parts.body, problems: [], yaml };
-  if (typeof value !== "object" || Array.isArray(value)) {
+  if (!isObject(value)) {
     const problem = { line: 2, column: 1, pointer: "", message: "The front matter must be `key: value` lines." };
     return { data: {}, body: parts.body, problems: [problem], yaml };
   }
-  return { data: value as Record<string, unknown>, body: parts.body, problems: [], yaml };
+  return { data: value, body: parts.body, problems: [], yaml };
 }
 
 /**

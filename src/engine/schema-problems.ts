@@ -40,6 +40,7 @@ export function placeProblems(problems: readonly ValueProblem[], yaml: YamlText)
 function described(error: ValueError, path: (string | number)[]): ValueProblem[] {
   const schema = error.schema;
   const say = (message: string): ValueProblem[] => [{ path, message }];
+  if (KindGuard.IsUnion(schema)) return unionProblems(schema, error.value, path);
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
       const known = Object.keys(schema["properties"] ?? {});
@@ -59,8 +60,6 @@ function described(error: ValueError, path: (string | number)[]): ValueProblem[]
       return say(`At most ${schema["maxLength"]} characters are allowed.`);
     case ValueErrorType.StringPattern:
       return say(`${shortly(error.value)} does not fit ${schema["pattern"]}.${hint(schema)}`);
-    case ValueErrorType.Union:
-      return unionProblems(schema as TUnion, error.value, path);
     default:
       return say(`${error.message}.${hint(schema)}`);
   }

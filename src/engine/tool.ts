@@ -70,7 +70,7 @@ export interface Tool<Input = never> {
   /** What the model reads; from `<name>.md` beside the tool. */
   description: string;
   /** JSON Schema of the input, an object; the loop validates against it before `run`. */
-  parameters: object;
+  parameters: Record<string, unknown>;
   /** What the input is checked against before `run`, where that is less than what the model is shown. */
   accepts?: object;
   timeoutMs: number;

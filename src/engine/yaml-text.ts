@@ -3,7 +3,7 @@
  * any text: size, nesting and number of entries are checked on the token stream before the document is built, and
  * anchors, aliases, tags and directives are refused, so a small file can never grow into a large value.
  */
-import { type Document, isMap, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from "yaml";
+import { type Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from "yaml";
 
 export interface SourceProblem {
   /** From 1. */
@@ -147,13 +147,13 @@ function rangeOf(root: Node | null, path: readonly (string | number)[], wantKey:
     if (isMap(node)) {
       const pair = node.items.find((item) => (isScalar(item.key) ? String(item.key.value) : "") === String(part));
       if (!pair) break;
-      key = pair.key as Node | null;
+      key = isNode(pair.key) ? pair.key : null;
       node = pair.value;
     } else if (isSeq(node)) {
       node = node.items[Number(part)];
     } else break;
     const last = depth === path.length - 1;
-    found = (wantKey && last ? key : (node as Node | null | undefined)) ?? key ?? found;
+    found = (wantKey && last ? key : isNode(node) ? node : null) ?? key ?? found;
   }
   return [found?.range?.[0] ?? 0, found?.range?.[1] ?? 0];
 }

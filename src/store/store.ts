@@ -95,7 +95,8 @@ function tune(sqlite: Database.Database): void {
   sqlite.pragma("foreign_keys = ON");
   sqlite.pragma("trusted_schema = OFF");
   sqlite.pragma("temp_store = MEMORY");
-  sqlite.pragma("wal_autocheckpoint = 2000");
+  // Every 2 MB of written pages are brought into the database by the commit that completes them: about 4 ms of this thread.
+  sqlite.pragma("wal_autocheckpoint = 500");
   // In KiB. The system keeps pages of the file as well; the driver's 16 MB hold them twice.
   sqlite.pragma("cache_size = -4000");
 }

@@ -1,5 +1,6 @@
 /** Gitea and Forgejo, which has kept its API, with an access token. */
 import { type Comment, giteaApi, type PullRequest, type Repository } from "gitea-js";
+import { likeFetch } from "../../core/like-fetch.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
@@ -8,7 +9,7 @@ const pages = pagesOf({ size: PAGE, most: 10 });
 
 export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost {
   const token = access.token ?? "";
-  const { repos, user, users } = giteaApi(access.url, { token, customFetch: fetch as typeof globalThis.fetch });
+  const { repos, user, users } = giteaApi(access.url, { token, customFetch: likeFetch(fetch) });
   const at = <T>(repository: string, work: (owner: string, repo: string) => Promise<T>): Promise<T> => {
     const { owner, repo } = splitName(repository);
     return asked(() => work(owner, repo));

@@ -3,7 +3,7 @@
 import { createAppAuth } from "@octokit/auth-app";
 import { Octokit } from "@octokit/core";
 import { Problem } from "../../core/errors.ts";
-import { membersOf } from "../../core/is-object.ts";
+import { membersOf, textIn } from "../../core/is-object.ts";
 import { type CodeHost, type CodeHostAccess, type HostRepository, splitName } from "./code-host.ts";
 import { asked, type HostFetch, pagesOf } from "./host-fetch.ts";
 
@@ -140,6 +140,13 @@ function tokenDoor(token: string, options: Options): Door {
   return { own, installation: () => own, of: async () => own, gitToken: async () => token };
 }
 
+/** The token in what the library answers, which it does not type. */
+function tokenIn(answer: unknown): string {
+  const token = textIn(answer, "token");
+  if (token === undefined) throw new Error("The library for GitHub gave no token.");
+  return token;
+}
+
 function appDoor(
   { id: appId, privateKey }: { id: string; privateKey: string },
   options: Options,
@@ -154,8 +161,7 @@ function appDoor(
     const auth = { appId, privateKey, installationId };
     const made = new Octokit({ ...options, authStrategy: createAppAuth, auth });
     const renew = async (refresh: boolean) => {
-      const { token } = (await made.auth({ type: "installation", refresh })) as { token: string };
-      onToken(token);
+      onToken(tokenIn(await made.auth({ type: "installation", refresh })));
     };
     // A token can be taken back before its time: one more try with a new one.
     made.hook.wrap("request", async (request, given) => {
@@ -187,10 +193,11 @@ function appDoor(
     async gitToken(repository, fresh) {
       const client = installation(await installationOf(repository));
       // For this repository and its files alone.
-      const { token } = (await client.auth({
+      const answer = await client.auth({
         ...{ type: "installation", repositoryNames: [splitName(repository).repo], refresh: fresh },
         permissions: { contents: "write" },
-      })) as { token: string };
+      });
+      const token = tokenIn(answer);
       onToken(token);
       return token;
     },

@@ -2,8 +2,9 @@
 
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
+import type { Fetching } from "../../core/like-fetch.ts";
 
-export type HostFetch = (input: string | URL | Request, init?: RequestInit) => Promise<Response>;
+export type HostFetch = Fetching;
 
 const TIMEOUT_MS = 30_000;
 const MAX_BYTES = 8 * 1024 * 1024;
@@ -14,7 +15,7 @@ export function createHostFetch(): HostFetch {
     const timer = AbortSignal.timeout(TIMEOUT_MS);
     const both = signal ? AbortSignal.any([signal, timer]) : timer;
     try {
-      const answer = await fetch(input as string, { ...rest, signal: both, redirect: "manual" });
+      const answer = await fetch(input, { ...rest, signal: both, redirect: "manual" });
       if (answer.status >= 300 && answer.status < 400 && answer.status !== 304)
         throw new Problem(
           409,

@@ -4,6 +4,7 @@
  */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
+import { membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { oneOf } from "../../core/schema.ts";
 
 const Word = t.String({ maxLength: 250 });
@@ -72,29 +73,24 @@ export function readNotice(event: string, payload: unknown): Notice | "mismatch"
   const found = SHAPES.find(([, schema]) => Value.Check(schema, payload));
   if (!found || !NAMES[found[0]].test(event)) return "mismatch";
   const [kind] = found;
-  const given = payload as {
-    action?: string;
-    repository: { full_name: string };
-    sender?: { login: string };
-    issue?: { number: number };
-    pull_request?: { number: number };
-    label?: { name: string };
-    comment?: { id: number };
-    review?: { state?: string; type?: string };
-    ref?: string;
-  };
-  const number = given.issue?.number ?? given.pull_request?.number;
-  const outcome = `${given.review?.state ?? given.review?.type ?? ""}`
+  // Beside what fits, a payload may hold anything: each member is looked at.
+  const { repository, sender, issue, pull_request, label, comment, review } = membersOf(payload);
+  const action = textIn(payload, "action");
+  const number = numberIn(issue, "number") ?? numberIn(pull_request, "number");
+  const labelName = textIn(label, "name");
+  const commentId = numberIn(comment, "id");
+  const ref = textIn(payload, "ref");
+  const outcome = (textIn(review, "state") ?? textIn(review, "type") ?? "")
     .toLowerCase()
     .replace("pull_request_review_", "");
   return {
     kind,
-    action: kind === "review" ? outcomeOf(event, given.action, outcome) : (given.action ?? ""),
-    ...{ repository: given.repository.full_name, actor: given.sender?.login ?? "" },
+    action: kind === "review" ? outcomeOf(event, action, outcome) : (action ?? ""),
+    ...{ repository: textIn(repository, "full_name") ?? "", actor: textIn(sender, "login") ?? "" },
     ...(number === undefined ? {} : { number }),
-    ...(given.label ? { label: given.label.name } : {}),
-    ...(given.comment ? { comment_id: String(given.comment.id) } : {}),
-    ...(given.ref === undefined ? {} : { ref: given.ref }),
+    ...(labelName === undefined ? {} : { label: labelName }),
+    ...(commentId === undefined ? {} : { comment_id: String(commentId) }),
+    ...(ref === undefined ? {} : { ref }),
   };
 }
 

@@ -1,8 +1,8 @@
 /** The streams of a container's own command: its input, and its output as it comes. */
-import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
 import { createDemuxer, type FrameSink } from "./demux.ts";
 import { guarded } from "./failures.ts";
+import { duplex } from "./streams.ts";
 
 export interface AttachedContainer {
   /** Resolves when the streams are closed: the container ended, or the engine went away. */
@@ -14,9 +14,9 @@ export interface AttachedContainer {
 /** Attaches to a container that has not been started yet, so that nothing it says is missed. */
 export function attachTo(container: Docker.Container, address: string, onOutput: FrameSink) {
   return guarded(address, async (): Promise<AttachedContainer> => {
-    const stream = (await container.attach({
-      ...{ stream: true, stdin: true, stdout: true, stderr: true, hijack: true },
-    })) as Duplex;
+    const stream = duplex(
+      await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true }),
+    );
     const feed = createDemuxer(onOutput);
     const closed = new Promise<void>((resolve) => {
       stream.on("data", (chunk: Uint8Array) => {

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { asProblem, guarded } from "./failures.ts";
 import { followProgress, type ImageProgress } from "./progress.ts";
+import { readable } from "./streams.ts";
 
 export interface ImageRow {
   id: string;
@@ -50,25 +51,20 @@ export function createImageApi(docker: () => Docker, address: string): ImageApi 
     inspect: (name) => inspectImage(docker, address, name),
     load: (tar, onProgress) =>
       guarded(address, async () => {
-        const answer = (await docker().loadImage(tar, { quiet: false })) as Readable;
-        const lines = await followProgress(answer, onProgress);
+        const lines = await followProgress(await docker().loadImage(tar, { quiet: false }), onProgress);
         return lines.flatMap((line) => /^Loaded image(?: ID)?: (.+)$/.exec(line)?.[1] ?? []);
       }),
     importRootfs: (tar, name, changes) =>
       guarded(address, async () => {
         // Name and tag in one: Podman does not read a tag that is given separately.
         const { repository, tag } = splitImageName(name);
-        const answer = (await docker().importImage(tar, { repo: `${repository}:${tag}`, changes })) as Readable;
-        await followProgress(answer);
+        await followProgress(await docker().importImage(tar, { repo: `${repository}:${tag}`, changes }));
       }),
     pull: (name, { onProgress, signal } = {}) =>
       guarded(address, async () => {
         const { repository, tag } = splitImageName(name);
-        const answer = (await docker().createImage({
-          fromImage: repository,
-          ...(tag ? { tag } : {}),
-          ...(signal ? { abortSignal: signal } : {}),
-        })) as Readable;
+        const asked = { fromImage: repository, ...(tag ? { tag } : {}), ...(signal ? { abortSignal: signal } : {}) };
+        const answer = readable(await docker().createImage(asked));
         const stop = () => answer.destroy(signal?.reason instanceof Error ? signal.reason : new Error("cancelled"));
         signal?.addEventListener("abort", stop, { once: true });
         try {

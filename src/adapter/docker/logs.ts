@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { createDemuxer } from "./demux.ts";
 import { asProblem } from "./failures.ts";
+import { readable } from "./streams.ts";
 
 export interface LogOptions {
   /** Keep reading until the container ends or the signal aborts. */
@@ -37,11 +38,11 @@ export async function* followLogs(
       yield* ready;
       return;
     }
-    source = (await container.logs({ ...options, follow: true })) as Readable;
+    source = readable(await container.logs({ ...options, follow: true }));
     if (signal?.aborted) return;
     signal?.addEventListener("abort", stop, { once: true });
     for await (const chunk of source) {
-      feed(chunk as Uint8Array);
+      feed(chunk);
       yield* ready.splice(0);
     }
   } catch (error) {

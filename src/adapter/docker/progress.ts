@@ -1,6 +1,6 @@
 /** Progress of image operations: the engine answers with JSON lines, the last of which may be an error. */
-import type { Readable } from "node:stream";
 import { Problem } from "../../core/errors.ts";
+import { isObject, numberIn, textIn } from "../../core/is-object.ts";
 
 export interface ImageProgress {
   /** What is done now, e.g. `Downloading`, `Loaded image: name:tag`. */
@@ -11,17 +11,10 @@ export interface ImageProgress {
   totalBytes?: number;
 }
 
-interface ProgressLine {
-  status?: string;
-  stream?: string;
-  id?: string;
-  error?: string;
-  progressDetail?: { current?: number; total?: number };
-}
-
-function parseLine(line: string): ProgressLine | undefined {
+function parseLine(line: string): Record<string, unknown> | undefined {
   try {
-    return JSON.parse(line) as ProgressLine;
+    const value: unknown = JSON.parse(line);
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }
@@ -29,23 +22,27 @@ function parseLine(line: string): ProgressLine | undefined {
 
 /** Reads the answer to its end and returns its status lines' texts. Throws `docker_error` when the engine reports one. */
 export async function followProgress(
-  answer: Readable,
+  answer: NodeJS.ReadableStream,
   onProgress?: (progress: ImageProgress) => void,
 ): Promise<string[]> {
   const seen: string[] = [];
   for await (const text of (await import("node:readline")).createInterface({ input: answer })) {
     const line = parseLine(text);
     if (!line) continue;
-    if (line.error) throw new Problem(502, "docker_error", line.error.trim());
-    const status = (line.status ?? line.stream ?? "").trim();
+    const error = textIn(line, "error");
+    if (error) throw new Problem(502, "docker_error", error.trim());
+    const status = (textIn(line, "status") ?? textIn(line, "stream") ?? "").trim();
     if (!status) continue;
     // Layers repeat the same word for every few kilobytes: only the callback gets those.
-    if (!line.id) seen.push(status);
+    const layer = textIn(line, "id");
+    if (!layer) seen.push(status);
+    const currentBytes = numberIn(line["progressDetail"], "current");
+    const totalBytes = numberIn(line["progressDetail"], "total");
     onProgress?.({
       status,
-      ...(line.id ? { layer: line.id } : {}),
-      ...(line.progressDetail?.current === undefined ? {} : { currentBytes: line.progressDetail.current }),
-      ...(line.progressDetail?.total === undefined ? {} : { totalBytes: line.progressDetail.total }),
+      ...(layer ? { layer } : {}),
+      ...(currentBytes === undefined ? {} : { currentBytes }),
+      ...(totalBytes === undefined ? {} : { totalBytes }),
     });
   }
   return seen;

@@ -8,9 +8,11 @@ export interface Range {
   to: string;
 }
 
+type FileStatus = "added" | "modified" | "deleted" | "type_changed";
+
 export interface ChangedPath {
   path: string;
-  status: "added" | "modified" | "deleted" | "type_changed";
+  status: FileStatus;
   /** Null for a binary file. */
   insertions: number | null;
   deletions: number | null;
@@ -23,7 +25,13 @@ export interface Hunk {
   lines: string[];
 }
 
-const STATUSES = { A: "added", M: "modified", D: "deleted", T: "type_changed" } as const;
+/** By git's letter for each. */
+const STATUSES = new Map<string | undefined, FileStatus>([
+  ["A", "added"],
+  ["M", "modified"],
+  ["D", "deleted"],
+  ["T", "type_changed"],
+]);
 /** Of one file's patch. */
 export const FILE_PATCH_CHARACTERS = 200_000;
 
@@ -53,10 +61,10 @@ export async function changedPaths(git: GitCommand, repository: string, range: R
   for (let i = 0; i < fields.length; i++) {
     const field = fields[i]!;
     await turn();
-    const letter = /^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(field)?.[1] as keyof typeof STATUSES | undefined;
-    if (letter) {
+    const status = STATUSES.get(/^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(field)?.[1]);
+    if (status) {
       const path = fields[++i]!;
-      found.set(path, { path, status: STATUSES[letter], insertions: null, deletions: null });
+      found.set(path, { path, status, insertions: null, deletions: null });
       continue;
     }
     const [, plus, minus, path] = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/.exec(field) ?? [];

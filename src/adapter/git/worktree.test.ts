@@ -1,9 +1,9 @@
-/** What other git commands see of a repository while a working copy of it is made, used and removed. */
+/** A run's whole life beside a fetch: what each sees of the other's work at any moment. */
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createGit, type WorktreePlace } from "../git.ts";
+import { createGit, type Git, type WorktreePlace } from "../git.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-worktree-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -34,33 +34,59 @@ beforeEach(async () => {
   place = { repository, name: "run_1", path: join(home, "runs/run_1") };
 });
 
-/** Git that fetches from upstream into the clone before each command, also before those that git itself starts. */
-function fetchingGit() {
-  const folder = join(home, "bin");
-  const log = join(home, "fetches");
-  mkdirSync(folder);
+/** Git that runs a shell's line before each command, also before those that git itself starts. `$git` is the plain one. */
+function gitAfter(line: string) {
+  const folder = mkdtempSync(join(home, "bin-"));
   const program = join(folder, "git");
-  const real = Bun.which("git");
-  const fetched = `fetch -q --prune -- '${upstream}' '+refs/heads/*:refs/remotes/origin/*'`;
-  const looked = `env -i PATH="$PATH" ${real} --git-dir='${place.repository}' ${fetched}`;
-  const script = `#!/bin/sh\n{ ${looked} && echo fetched; } >>'${log}' 2>&1\nexec ${real} "$@"\n`;
+  const script = `#!/bin/sh\ngit="env -i PATH=$PATH ${Bun.which("git")}"\n${line}\nexec ${Bun.which("git")} "$@"\n`;
   writeFileSync(program, script, { mode: 0o755 });
-  return {
-    git: createGit({ program, env: { ...env, GIT_EXEC_PATH: folder } }),
-    fetches: () => readFileSync(log, "utf8").trim().split("\n"),
-  };
+  return createGit({ program, env: { ...env, GIT_EXEC_PATH: folder } });
 }
 
-describe("a working copy", () => {
-  test("is made, committed and removed without a moment in which a fetch beside it fails", async () => {
-    const { git: beside, fetches } = fetchingGit();
-    expect(await beside.addWorktree({ ...place, branch: "run/run_1", from: "HEAD" })).toBe(true);
-    writeFileSync(join(place.path, "b.txt"), "b\n");
-    expect((await beside.commitAll(place, { message: "b", author })).commit).not.toBeNull();
-    await beside.removeWorktree(place);
-    expect(await beside.addWorktree({ ...place, branch: "run/run_1", from: "HEAD" })).toBe(true);
-    expect(readFileSync(join(place.path, "b.txt"), "utf8")).toBe("b\n");
-    expect(fetches().length).toBeGreaterThan(6);
-    expect(new Set(fetches())).toEqual(new Set(["fetched"]));
+const run = { branch: "run/run_1", from: "HEAD" };
+/** Everything that a run does in the clone: it begins, commits, is merged and pushed, and is removed with its branch. */
+async function lifeOfRun(by: Git) {
+  const { repository } = place;
+  expect(await by.addWorktree({ ...place, ...run })).toBe(true);
+  await by.giveRepository({ ...place, ...run, depth: 5, base: null });
+  writeFileSync(join(place.path, "b.txt"), "b\n");
+  const { commit } = await by.commitAll(place, { message: "b", author });
+  const request = { repository, source: commit!, into: "main", message: "m", author, mark: `run_1/${commit}/main` };
+  expect((await by.merge({ ...request, strategy: "squash" })).conflicts).toBeUndefined();
+  await by.forgetMerge(repository, request.mark);
+  await by.push(run.branch, { source: upstream, transport: "file", repository, timeoutMs: 60_000 });
+  await by.removeWorktree(place);
+  await by.removeBranch(repository, run.branch, commit!);
+}
+
+describe("the life of a run", () => {
+  test("has no moment in which a fetch beside it fails", async () => {
+    const log = join(home, "fetches");
+    const fetched = `fetch -q --prune -- '${upstream}' '+refs/heads/*:refs/remotes/origin/*'`;
+    const beside = gitAfter(`{ $git --git-dir='${place.repository}' ${fetched} && echo fetched; } >>'${log}' 2>&1`);
+    await lifeOfRun(beside);
+    const fetches = readFileSync(log, "utf8").trim().split("\n");
+    expect(fetches.length).toBeGreaterThan(12);
+    expect(new Set(fetches)).toEqual(new Set(["fetched"]));
+  });
+
+  test("goes by while a fetch stands still before its last check, and the fetch succeeds", async () => {
+    const [asked, go] = [join(home, "asked"), join(home, "go")];
+    const still = gitAfter(
+      `if [ "$1" = rev-list ]; then touch '${asked}'; until [ -e '${go}' ]; do sleep 0.02; done; fi`,
+    );
+    plain(upstream, "commit", "-q", "--allow-empty", "-m", "second");
+    const newest = plain(upstream, "rev-parse", "HEAD");
+    const { repository } = place;
+    const fetching = still.fetch({ source: upstream, transport: "file", repository, timeoutMs: 60_000 });
+    const early = fetching.then(() => Promise.reject(new Error("the fetch checked nothing")));
+    early.catch(() => {});
+    while (!existsSync(asked)) await Promise.race([early, Bun.sleep(5)]);
+    await lifeOfRun(git);
+    // Its origin is repacked as well.
+    plain(upstream, "gc", "-q", "--prune=now");
+    writeFileSync(go, "");
+    await fetching;
+    expect(await git.commitOf(repository, "refs/remotes/origin/main")).toBe(newest);
   });
 });

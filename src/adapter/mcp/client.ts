@@ -147,7 +147,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
             signal: call.signal,
             timeout: call.timeoutMs,
             ...{ resetTimeoutOnProgress: true, maxTotalTimeout: call.timeoutMs * PROGRESS_STRETCH },
-            toolDefinition: { name: definition.name, inputSchema: definition.inputSchema as never },
+            toolDefinition: { name: definition.name, inputSchema: { ...definition.inputSchema, type: "object" } },
             ...(call.onProgress ? { onprogress: ({ message }) => message && call.onProgress?.(`${message}\n`) } : {}),
           },
         );
@@ -179,7 +179,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
 function answerDefaults(client: Library.Client, onLog: ConnectOptions["onLog"]): void {
   client.setRequestHandler("elicitation/create", ({ params }) => {
     const form = params.mode === "url" ? undefined : params.requestedSchema;
-    const properties = (form?.properties ?? {}) as Record<string, { default?: unknown }>;
+    const properties: Record<string, { default?: unknown }> = form?.properties ?? {};
     const isAnswered =
       form !== undefined && (form.required ?? []).every((name) => properties[name]?.default !== undefined);
     const how = isAnswered ? "accepted with its defaults" : "declined: it cannot be answered by its defaults";
@@ -232,11 +232,11 @@ function transportOf(library: typeof Library, target: Target, options: ConnectOp
   const { url, headers, fetch, auth } = target;
   const onInsufficientScope = "throw" as const;
   const given = { fetch, requestInit: { headers }, onInsufficientScope, ...(auth ? { authProvider: auth } : {}) };
-  const transport =
+  const transport: Library.Transport =
     target.transport === "sse"
       ? new library.SSEClientTransport(new URL(url), given)
       : new library.StreamableHTTPClientTransport(new URL(url), given);
-  return { transport: transport as Library.Transport, endReason: () => undefined };
+  return { transport, endReason: () => undefined };
 }
 
 interface ToolPage {

@@ -5,7 +5,7 @@
 
 import { jsonSchema, type LanguageModel, streamText, type ToolSet, tool } from "ai";
 import type { Clock } from "../../core/clock.ts";
-import { membersOf } from "../../core/is-object.ts";
+import { membersOf, numberIn } from "../../core/is-object.ts";
 import { takeTurns } from "../../core/turns.ts";
 import type { FinishReason, ModelRequest, ModelTool, ModelUsage } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
@@ -83,14 +83,7 @@ function openStream(input: AttemptInput, abortSignal: AbortSignal): PartReader {
   return result.stream.getReader();
 }
 
-interface SdkUsage {
-  inputTokens?: number;
-  outputTokens?: number;
-  inputTokenDetails?: { cacheReadTokens?: number; cacheWriteTokens?: number };
-  outputTokenDetails?: { reasoningTokens?: number };
-}
-
-function usageOf(usage: SdkUsage | undefined): ModelUsage | undefined {
+function usageOf(usage: StreamPart["usage"]): ModelUsage | undefined {
   if (usage?.inputTokens === undefined && usage?.outputTokens === undefined) return undefined;
   return {
     input_tokens: usage.inputTokens ?? 0,
@@ -108,16 +101,10 @@ const FINISH: Record<string, FinishReason> = {
   "tool-calls": "tool_calls",
 };
 
-interface FinishStep {
-  finishReason: string;
-  rawFinishReason?: string;
-  usage?: SdkUsage;
-  providerMetadata?: { charged?: { usd?: number } };
-}
-
 /** What the loop over the stream collects. */
 interface Seen {
-  end: FinishStep | undefined;
+  /** The part that says how the step ended. */
+  end: StreamPart | undefined;
   error: unknown;
   failed: boolean;
   firstTokenAt: number | undefined;
@@ -179,7 +166,7 @@ async function readAll(input: AttemptInput, parts: ReplyParts, watch: ReturnType
         seen.firstTokenAt ??= input.clock.monotonic();
         watch.token();
       }
-      if (part.type === "finish-step") seen.end = part as unknown as FinishStep;
+      if (part.type === "finish-step") seen.end = part;
       if (part.type === "error" && !seen.failed) {
         seen.failed = true;
         seen.error = membersOf(part)["error"];
@@ -219,7 +206,7 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   watch.close();
   const base = {
     used: undefined,
-    chargedUsd: believedUsd(seen.end?.providerMetadata?.charged?.usd),
+    chargedUsd: believedUsd(numberIn(membersOf(seen.end?.providerMetadata)["charged"], "usd")),
     firstTokenAt: seen.firstTokenAt,
     shown: parts.shown(),
   };

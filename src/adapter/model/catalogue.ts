@@ -56,7 +56,7 @@ const NO_TOOLS = /gpt-3\.5-turbo-instruct|claude-(2|v1|instant)|gemma-?2|phi-2|o
 
 const UNKNOWN: Rates = { input: null, output: null, context: null };
 
-const prices = lazy(() => require("./price-table.ts") as typeof import("./price-table.ts"));
+const prices = lazy((): typeof import("./price-table.ts") => require("./price-table.ts"));
 
 function modelInfo(id: string, name: string, kind: string | undefined, rates: Rates, own?: ModelOverride): ModelInfo {
   return {

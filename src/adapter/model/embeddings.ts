@@ -67,7 +67,7 @@ async function embeddingModel(
   { kind, baseUrl: baseURL, providerId, apiKey = "" }: Endpoint,
   name: string,
 ): Promise<EmbeddingModel> {
-  const fetch = fetchDirectly as typeof globalThis.fetch;
+  const fetch = fetchDirectly;
   if (kind === "openai") {
     const { createOpenAI } = await import("@ai-sdk/openai");
     return createOpenAI({ baseURL, apiKey, fetch }).embeddingModel(name);

@@ -1,4 +1,5 @@
 /** Where and how a provider is reached: no redirect takes a key to another host. */
+import { likeFetch } from "../../core/like-fetch.ts";
 import type { ProviderKind } from "./providers.ts";
 
 export interface Endpoint {
@@ -10,6 +11,4 @@ export interface Endpoint {
 }
 
 /** `fetch` that follows no redirect and leaves time limits to the caller. */
-export function fetchDirectly(input: string | URL | Request, init?: RequestInit): Promise<Response> {
-  return fetch(input, { ...init, redirect: "manual", timeout: false });
-}
+export const fetchDirectly = likeFetch((input, init) => fetch(input, { ...init, redirect: "manual", timeout: false }));

@@ -27,7 +27,7 @@ const costMetadata = {
 export async function languageModel(endpoint: Endpoint, name: string): Promise<LanguageModel> {
   const { kind, baseUrl: baseURL, providerId } = endpoint;
   const apiKey = endpoint.apiKey ?? "";
-  const fetch = fetchDirectly as typeof globalThis.fetch;
+  const fetch = fetchDirectly;
   if (kind === "anthropic") {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
     return createAnthropic({ baseURL, apiKey, fetch })(name);

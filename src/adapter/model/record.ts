@@ -8,6 +8,7 @@ import PQueue from "p-queue";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Masker } from "../../core/masking.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
 import { difference, type Fingerprint, fingerprint, likeness } from "./fingerprint.ts";
 import type { ModelLog } from "./retries.ts";
@@ -66,7 +67,7 @@ function parseCassette(text: string): CassetteLine[] {
   const lines = text.split("\n").filter((line) => line.trim());
   return lines.flatMap((line, at) => {
     try {
-      const value = JSON.parse(line) as CassetteLine;
+      const value = ownJson<CassetteLine>(line);
       if (value.v === 1 && value.request?.hash && value.reply?.parts) return [value];
     } catch {
       // A kill while writing leaves half a line, which may come before what a later process wrote.

@@ -15,6 +15,14 @@ export interface StreamPart {
   input?: unknown;
   providerMetadata?: unknown;
   providerExecuted?: boolean;
+  finishReason?: string;
+  rawFinishReason?: string | undefined;
+  usage?: {
+    inputTokens?: number | undefined;
+    outputTokens?: number | undefined;
+    inputTokenDetails?: { cacheReadTokens?: number | undefined; cacheWriteTokens?: number | undefined };
+    outputTokenDetails?: { reasoningTokens?: number | undefined };
+  };
 }
 
 export interface ReplyParts {

@@ -23,7 +23,7 @@
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { parse } from "yaml";
+import { parse, YAMLParseError } from "yaml";
 
 const strict = { additionalProperties: false };
 
@@ -76,7 +76,7 @@ export function parseScript(text: string): ScriptFile {
   try {
     value = parse(text, { maxAliasCount: 100 });
   } catch (error) {
-    const line = (error as { linePos?: [{ line: number }] }).linePos?.[0].line;
+    const line = error instanceof YAMLParseError ? error.linePos?.[0].line : undefined;
     throw new Error(`the transcript is neither YAML nor JSON${line === undefined ? "" : ` (line ${line})`}`);
   }
   return checked(ScriptFile, value);

@@ -5,7 +5,7 @@
 
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
-import { isObject } from "../../core/is-object.ts";
+import { isObject, membersOf } from "../../core/is-object.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
 import { isWebAddress, listed } from "./metadata.ts";
 
@@ -55,14 +55,18 @@ async function discover({ issuer, clientId }: OidcSettings): Promise<client.Conf
       execute: plain ? [client.allowInsecureRequests] : [],
     });
   } catch (error) {
-    const { code, cause } = (error ?? {}) as { code?: string; cause?: { expected?: unknown; status?: number } };
+    const { code, cause } = membersOf(error);
     if (code === "OAUTH_JSON_ATTRIBUTE_COMPARISON_FAILED")
       return fail(
         "discovery",
         "The discovery document names another issuer.",
         "Use the issuer exactly as the provider's own page says it, a slash at its end included.",
       );
-    if (code === "OAUTH_RESPONSE_IS_NOT_CONFORM" || code === "OAUTH_PARSE_ERROR" || cause?.status !== undefined)
+    if (
+      code === "OAUTH_RESPONSE_IS_NOT_CONFORM" ||
+      code === "OAUTH_PARSE_ERROR" ||
+      membersOf(cause)["status"] !== undefined
+    )
       return fail(
         "discovery",
         `There is no discovery document at ${wellKnown(url)}.`,

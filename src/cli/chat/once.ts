@@ -5,7 +5,7 @@ import type { Client } from "../server/client.ts";
 import { oneLine, paint } from "../terminal/style.ts";
 import type { Attached } from "./attach.ts";
 import { createScreen } from "./screen.ts";
-import { type ChatDetailView, type ChatView, pathOf, say } from "./session.ts";
+import { type ChatDetailView, type ChatView, pathOf, say, type TurnEnd } from "./session.ts";
 
 export interface Once {
   message: string;
@@ -35,11 +35,10 @@ export async function sayOnce(client: Client, session: ChatView, { message, atta
   }
 }
 
-async function summary(client: Client, id: string, end: object): Promise<object> {
+async function summary(client: Client, id: string, { status, error }: TurnEnd): Promise<object> {
   const { messages, ...chat } = await client.call<ChatDetailView>("GET", `${pathOf(id)}?limit=200`);
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const said = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
-  const { status, error } = end as { status: string; error?: object };
   return {
     ...{ session_id: id, agent_id: chat.agent_id, model: chat.model, status, error: error ?? null },
     ...{

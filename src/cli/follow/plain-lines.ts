@@ -1,5 +1,6 @@
 /** A run as lines, one after the other, for pipes, logs and terminals that cannot redraw. */
 import type { SkepEvent } from "../../core/events.ts";
+import { textIn } from "../../core/is-object.ts";
 import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
@@ -44,7 +45,7 @@ export function createPlainLines(client: Client, runId: string, text: boolean, s
 
 /** An event in one line, or undefined for those that are not shown. */
 function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefined {
-  const d = data as Record<string, unknown> & { error?: { message?: string } };
+  const d: Record<string, unknown> = data;
   const who = `${step_id ?? agent_id ?? ""}${typeof d["index"] === "number" ? `[${d["index"]}]` : ""}`;
   switch (kind) {
     case "run_created":
@@ -60,7 +61,7 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "step_complete":
       return `✔ ${who}`;
     case "step_failed":
-      return `✘ ${who}: ${oneLine(d.error?.message ?? "")}`;
+      return `✘ ${who}: ${oneLine(textIn(d["error"], "message") ?? "")}`;
     case "step_retrying":
       return `- ${who} is tried again`;
     case "step_skipped":

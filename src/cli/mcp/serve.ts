@@ -26,7 +26,7 @@ export const serveGraph = (tool: (name: string, args: Record<string, unknown>) =
     const schemas = toolSchemas(false);
     server.setRequestHandler("tools/list", () => ({
       tools: schemas.map(({ name, description, input }) => ({
-        ...{ name, description, inputSchema: input as Library.Tool["inputSchema"] },
+        ...{ name, description, inputSchema: { ...membersOf(input), type: "object" } },
         annotations: { readOnlyHint: true },
       })),
     }));

@@ -1,7 +1,8 @@
 /** An onboarding in the terminal: prints replies as they stream; each line that is typed is an answer. */
 import { createInterface, type Interface } from "node:readline";
 import type { SkepEvent } from "../../core/events.ts";
-import type { Item } from "../resource/resource.ts";
+import { textIn } from "../../core/is-object.ts";
+import { type Item, itemsIn } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 
@@ -36,9 +37,10 @@ export async function terminalOnboarding(client: Client, started: Item, { json }
 }
 
 /** What was said last, for somebody who comes back. */
-function recall({ messages, reply, phase, busy }: Item): void {
+function recall({ reply, phase, busy, ...session }: Item): void {
+  const messages = itemsIn(session, "messages");
   if (messages.length === 0 || (busy && messages.length < 2)) return;
-  const last = (messages as Item[]).findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
+  const last = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
   console.log(paint("dim", `phase: ${phase}`));
   if (last && !reply.text) console.log(plain(last["content"]));
   if (reply.text) process.stdout.write(plain(reply.text));
@@ -95,8 +97,8 @@ function show({ kind, data }: SkepEvent): void {
     process.stdout.write(paint("dim", "\n(the reply was interrupted and starts again)\n"));
   else if (kind === "tool_call_start") process.stdout.write("\n");
   else if (kind === "turn_ended") {
-    const { status, error } = data as { status: string; error?: { message: string } };
-    console.log(status === "failed" ? paint("red", `\n${plain(error?.message ?? "It failed.")}`) : "");
+    const why = textIn(data["error"], "message") ?? "It failed.";
+    console.log(data["status"] === "failed" ? paint("red", `\n${plain(why)}`) : "");
   }
 }
 

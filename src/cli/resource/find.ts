@@ -5,8 +5,8 @@ import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
 import type { Flags, Item, Resource } from "./resource.ts";
 
-export interface List {
-  items: Item[];
+export interface List<Row extends Item = Item> {
+  items: Row[];
   next_cursor: string | null;
 }
 
@@ -16,13 +16,18 @@ const LOOKED_THROUGH = 2_000;
 const NAMED = 5;
 
 /** At most `count` items of a list, over as many pages as that takes. */
-export async function listItems(client: Client, path: string, query: URLSearchParams, count: number): Promise<List> {
-  const items: Item[] = [];
+export async function listItems<Row extends Item = Item>(
+  client: Client,
+  path: string,
+  query: URLSearchParams,
+  count: number,
+): Promise<List<Row>> {
+  const items: Row[] = [];
   for (let cursor: string | null = ""; ; ) {
     const page = new URLSearchParams(query);
     page.set("limit", String(Math.min(PAGE, count - items.length)));
     if (cursor) page.set("cursor", cursor);
-    const list: List = await client.call("GET", `${path}?${page}`);
+    const list: List<Row> = await client.call("GET", `${path}?${page}`);
     items.push(...list.items);
     cursor = list.next_cursor;
     if (cursor === null || items.length >= count) return { items, next_cursor: cursor };

@@ -240,8 +240,10 @@ const merged = (merge: Item): Answer => ({
   text: `${merge["run_id"]} is in ${merge["into"]} at ${merge["commit"].slice(0, 8)}${merge["pushed"] ? ", pushed" : ""}`,
 });
 
-function conflicting(code: string, detail: string, { files = [], task_id: task }: Item): Answer {
-  const shown = (files as { path: string; kind: string; hunks: string[] }[]).flatMap(({ path, kind, hunks }) => [
+function conflicting(code: string, detail: string, report: Item): Answer {
+  const files: { path: string; kind: string; hunks: string[] }[] = report["files"] ?? [];
+  const task = report["task_id"];
+  const shown = files.flatMap(({ path, kind, hunks }) => [
     `${path} (${kind})`,
     ...hunks.flatMap((hunk) => hunk.split("\n")),
   ]);

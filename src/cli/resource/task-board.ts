@@ -29,7 +29,8 @@ export async function showBoard({ client, path, flags }: Call): Promise<Answer> 
   if (!Number.isInteger(cards) || cards < 1 || cards > MOST_CARDS)
     throw new Problem(422, "bad_usage", `--cards takes a whole number from 1 to ${MOST_CARDS}.`);
   const project = await client.call<Item>("GET", path.replace(/\/tasks$/, ""));
-  const shown = await Promise.all((project["columns"] as Column[]).map((column) => filled(column)));
+  const columns: Column[] = project["columns"];
+  const shown = await Promise.all(columns.map((column) => filled(column)));
   return { json: { project_id: project["id"], columns: shown }, text: boardLines(shown) };
 
   async function filled(column: Column): Promise<Column> {

@@ -3,7 +3,7 @@
 import { EventSourceParserStream } from "eventsource-parser/stream";
 import { codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
-import { membersOf } from "../../core/is-object.ts";
+import { membersOf, textIn } from "../../core/is-object.ts";
 import { ownJson } from "../../core/own-json.ts";
 
 export interface Client {
@@ -115,21 +115,24 @@ function unreachable(url: string, error: unknown): Problem {
   return noServer(`${url} does not answer. Is the server running?`);
 }
 
-interface ProblemBody {
-  code?: string;
-  detail?: string;
-  errors?: FieldError[];
-}
-
 async function problemOf(url: string, answer: Response): Promise<Problem> {
-  const body = await answer.json().catch(() => undefined);
-  const { code, detail, errors = [] } = (body ?? {}) as ProblemBody;
+  const body: unknown = await answer.json().catch(() => undefined);
+  const [code, detail, errors] = [textIn(body, "code"), textIn(body, "detail"), fieldErrorsIn(body)];
   if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
   const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
   const said = detail === undefined ? `${url} answered ${answer.status}.` : withFields(detail, errors);
   return new Problem(answer.status, code ?? "error", `${said}${hint}`, {
     errors,
     data: membersOf(body),
+  });
+}
+
+/** What answers need not be Skep: only what has the shape of its errors is read. */
+function fieldErrorsIn(body: unknown): FieldError[] {
+  const { errors } = membersOf(body);
+  return (Array.isArray(errors) ? errors : []).flatMap((one) => {
+    const [pointer, message] = [textIn(one, "pointer"), textIn(one, "message")];
+    return pointer === undefined || message === undefined ? [] : [{ pointer, message }];
   });
 }
 

@@ -3,6 +3,7 @@
  * it calls nothing and reads own properties of plain data only. Time is linear in the length of the text, which is
  * bounded, as is its nesting.
  */
+import { isOneOf } from "../../core/typed-keys.ts";
 import { ConditionError, type Sign, type Token, tokenize } from "./condition-tokens.ts";
 import { parsePath, readPath } from "./path.ts";
 
@@ -19,6 +20,8 @@ export const CONDITION_LIMITS = { characters: 2_000, depth: 32 } as const;
 /** How strongly an infix sign binds; the others end an expression. */
 const POWER: Readonly<Partial<Record<Sign, number>>> = { or: 1, and: 2, "==": 4, "!=": 4, in: 4, not: 4 };
 const NOT_POWER = 3;
+type Comparison = "==" | "!=" | "in" | "not";
+const isComparison = (sign: Sign): sign is Comparison => isOneOf(["==", "!=", "in", "not"], sign);
 
 /** Parses a condition. Throws ConditionError that says what is wrong and where. */
 export function parseCondition(source: string): Condition {
@@ -72,16 +75,17 @@ class Parser {
         compared = false;
         continue;
       }
+      if (!isComparison(token.sign)) return left;
       if (compared) throw new ConditionError("Comparisons do not chain; use `and`.", token.offset);
       compared = true;
       left = this.comparison(left, token.sign, token.offset, depth);
     }
   }
 
-  comparison(left: Condition, sign: Sign, offset: number, depth: number): Condition {
+  comparison(left: Condition, sign: Comparison, offset: number, depth: number): Condition {
     const negated = sign === "not";
     if (negated && !this.take("in")) throw new ConditionError("`in` is missing after `not`.", offset);
-    const kind = negated ? "in" : (sign as "==" | "!=" | "in");
+    const kind = negated ? "in" : sign;
     const node: Condition = { kind, left, right: this.expression(POWER["=="] ?? 0, depth + 1) };
     return negated ? { kind: "not", of: node } : node;
   }

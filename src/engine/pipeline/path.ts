@@ -22,7 +22,7 @@ export function readPath(root: unknown, path: readonly string[]): unknown {
   for (const part of path) {
     if (value === null || typeof value !== "object" || NEVER.has(part) || !Object.hasOwn(value, part)) return undefined;
     if (Array.isArray(value) && !/^\d+$/.test(part)) return undefined;
-    value = (value as Record<string, unknown>)[part];
+    value = Reflect.get(value, part);
   }
   return value;
 }

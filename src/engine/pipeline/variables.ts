@@ -26,7 +26,7 @@ export function variableProblem(
   definition: PipelineDefinition,
   graph: PipelineGraph,
 ): string | null {
-  const [root, ...rest] = path as [string, ...string[]];
+  const [root = "", ...rest] = path;
   // What a task or an agent wrote would be read by the shell as commands.
   if (where === "run" && path.join(".") !== "project.check")
     return `A command line takes no variables but {{ project.check }}. Put the value into env: \`env: { VALUE: "{{ ${path.join(".")} }}" }\`, and use "$VALUE".`;

@@ -16,7 +16,7 @@ import { type Attempts, attemptKey } from "./attempts.ts";
 import type { CheckPassword } from "./password-check.ts";
 
 /** Loaded when somebody uses a second factor. */
-const totp = lazy(() => require("./totp.ts") as typeof import("./totp.ts"));
+const totp = lazy((): typeof import("./totp.ts") => require("./totp.ts"));
 
 const CODES = 10;
 const STEP_SECONDS = 30;

@@ -60,11 +60,12 @@ export function topicOf(url: string): { server: string; topic: string } | undefi
 function ntfyRequest({ url = "", token }: Target, { title, text, url: click, status }: NotificationMessage) {
   const { server, topic } = topicOf(url)!;
   const priority = status === "waiting" || status === "failed" ? 4 : 3;
+  const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return {
     url: server,
-    headers: token === undefined ? {} : { Authorization: `Bearer ${token}` },
+    headers,
     body: JSON.stringify({ topic, title, message: text, priority, ...(click ? { click } : {}) }),
-  } as { url: string; headers: Record<string, string>; body: string };
+  };
 }
 
 function webhookRequest({ url = "", secret = "" }: Target, delivery: Delivery, now: number) {

@@ -8,6 +8,7 @@ import type { CodeHost, CodeHostAccess, CodeHostKind, HostAccount } from "../../
 import type { Clock } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { codeOf, isProblem, messageOf, unavailable } from "../../core/errors.ts";
+import { textIn } from "../../core/is-object.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -19,7 +20,7 @@ export interface ConnectionDeps {
   sealer: Sealer;
   masking: Masking;
   /** Objects kept by name beside the instance's settings. */
-  stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
+  stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
   open(access: CodeHostAccess, onToken: (token: string) => void): Promise<CodeHost>;
   /** `owner/name` of an address of that host; undefined for another host's. */
   repositoryName(access: Pick<CodeHostAccess, "kind" | "url">, address: string): string | undefined;
@@ -67,6 +68,9 @@ interface Stored {
   sealed: string;
 }
 
+/** What is stored is of this shape, or an empty object after a reset. */
+const isStored = (value: unknown): value is Stored => textIn(value, "sealed") !== undefined;
+
 const NAME = "codehost";
 const GITHUB = "https://api.github.com";
 const SELF_MS = 300_000;
@@ -77,8 +81,8 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
   const mask = createMasks(masking);
   const maskToken = createTokenMasks(masking);
   const readStored = (): Stored | undefined => {
-    const value = stored.read(NAME) as Partial<Stored> | undefined;
-    return typeof value?.sealed === "string" ? (value as Stored) : undefined;
+    const value = stored.read(NAME);
+    return isStored(value) ? value : undefined;
   };
   let read: { text: string; known: Known } | undefined;
   const known = (): Known => {

@@ -18,7 +18,7 @@ import { type CodeHostConnection, createConnection } from "./connection.ts";
 import { createDeliveries, type Deliveries, DeliveryPayload } from "./deliveries.ts";
 import { codehostEvents } from "./events.ts";
 import { createLinks } from "./links.ts";
-import { createReact, projectsOf, type React, type Reaction } from "./react.ts";
+import { createReact, projectsOf, type React } from "./react.ts";
 import { createReview } from "./review.ts";
 import { codeHostRoutes } from "./routes.ts";
 import { ruleRoutes } from "./rule-routes.ts";
@@ -163,10 +163,9 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
       // In the transaction of the job's end: one write to the disk for both.
       ended({ payload: { delivery_id }, state, result, error }) {
-        const reaction = result as Reaction | null;
         if (state !== "succeeded")
           deliveries().end(delivery_id, { state: "failed", error, detail: error?.message ?? "It was cancelled." });
-        else if (reaction) deliveries().end(delivery_id, { ...reaction, run_id: reaction.run_id ?? null });
+        else if (result) deliveries().end(delivery_id, { ...result, run_id: result.run_id ?? null });
       },
     },
   );

@@ -87,9 +87,7 @@ export function checkDatabase(data: string): Finding[] {
     if (!existsSync(path)) return [ok("database", `SQLite ${version}; made at the first start`)];
     if (statSync(path).size === 0) return [fail("database", "empty: its content is lost", RESTORE)];
     db = new Database(path, { readonly: true, timeout: 5_000 });
-    const problems = (db.pragma("integrity_check(3)") as { integrity_check: string }[]).map(
-      (row) => row.integrity_check,
-    );
+    const problems = db.prepare<[], string>("PRAGMA integrity_check(3)").pluck().all();
     const size = amount(statSync(path).size, "Bytes");
     const health =
       problems.join() === "ok"

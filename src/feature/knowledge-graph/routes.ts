@@ -1,7 +1,9 @@
 /** /v1/projects/{id}/knowledge-graph. */
-import { type TSchema, Type as t } from "@sinclair/typebox";
+import { Type as t } from "@sinclair/typebox";
 import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
+import { isOneOf } from "../../core/typed-keys.ts";
+import { EDGE_TYPES, NODE_LABELS } from "../../graph/model.ts";
 import type { GraphJson } from "../../graph/serve/client.ts";
 import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -14,7 +16,6 @@ import {
   ContextQuery,
   CypherAnswer,
   CypherRequest,
-  EdgeType,
   FilePath,
   GraphColumns,
   GraphData,
@@ -26,7 +27,6 @@ import {
   IndexRequest,
   MAX_RELATED,
   MOST_COLUMNS,
-  NodeLabel,
   Process,
   RELATED_SHOWN,
   Related,
@@ -247,7 +247,7 @@ async function graphDataOf(
   request: Request,
 ): Promise<Response> {
   const graph = graphs.graph(project, caller);
-  const labels = wordsOf("labels", query.labels, NodeLabel);
+  const labels = wordsOf("labels", query.labels, NODE_LABELS);
   const path = query.path || undefined;
   const version = graphs.version(project);
   const headers: Record<string, string> = version === undefined ? {} : { ETag: `"${version}"` };
@@ -263,22 +263,22 @@ async function graphDataOf(
       headers,
     );
   if (query.focus !== undefined) throw invalidField("focus", "Needs format=columns");
-  return passed(graph.json.graphData({ labels, types: wordsOf("types", query.types, EdgeType), path, limit }), headers);
+  return passed(
+    graph.json.graphData({ labels, types: wordsOf("types", query.types, EDGE_TYPES), path, limit }),
+    headers,
+  );
 }
 
-/** Words of a list in a query. @throws Problem 422 for one that is not in the schema. */
-function wordsOf<T extends string>(
-  name: string,
-  text: string | undefined,
-  schema: TSchema & { static: T; anyOf: TSchema[] },
-): T[] {
-  const known = new Set(schema.anyOf.map((one) => (one as TSchema & { const: T }).const));
+/** Words of a list in a query. @throws Problem 422 for one that is not known. */
+function wordsOf<T extends string>(name: string, text: string | undefined, known: readonly T[]): T[] {
   const words = (text ?? "")
     .split(",")
     .map((word) => word.trim())
     .filter(Boolean);
-  for (const word of words) if (!known.has(word as T)) throw invalidField(name, `One of ${[...known].join(", ")}`);
-  return words as T[];
+  return words.map((word) => {
+    if (!isOneOf(known, word)) throw invalidField(name, `One of ${known.join(", ")}`);
+    return word;
+  });
 }
 
 const JSON_HEADERS = { "Content-Type": "application/json" };

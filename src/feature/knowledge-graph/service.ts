@@ -1,5 +1,6 @@
 /** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
 import { conflict, forbidden, notFound, unavailable } from "../../core/errors.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
@@ -106,7 +107,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };
       const search = async (project_id: string): Promise<FoundSymbol[]> => {
         const { pieces } = await client.project(deps.placeOf(project_id)).json.query(options);
-        const { items } = (await new Response(new Blob(pieces)).json()) as { items: { symbol: FoundSymbol }[] };
+        const { items } = ownJson<{ items: { symbol: FoundSymbol }[] }>(await new Blob(pieces).text());
         return items.map(({ symbol }) => ({ ...symbol, project_id }));
       };
       // A graph that fails leaves out its own symbols and not the whole answer.

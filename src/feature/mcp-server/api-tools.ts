@@ -1,7 +1,7 @@
 /** Tools made from the API's own document: what a tool takes, and the request that its arguments make. */
 
 import { invalid } from "../../core/errors.ts";
-import { membersOf } from "../../core/is-object.ts";
+import { membersOf, textIn } from "../../core/is-object.ts";
 import type { InnerRequest } from "../../http/inner-call.ts";
 import type { Operation } from "./operations.ts";
 
@@ -35,16 +35,20 @@ export function apiTools(document: Json, operations: readonly Operation[]): ApiT
 
 function operationsOf(document: Json, schemas: Json): Map<string, Found> {
   const found = new Map<string, Found>();
-  for (const [path, methods] of Object.entries(document["paths"] as Record<string, Json>))
-    for (const [method, given] of Object.entries(methods)) {
-      const one = given as { operationId?: string; parameters?: Found["parameters"]; requestBody?: { content?: Json } };
-      if (!one.operationId) continue;
-      const content = one.requestBody?.content?.["application/json"] as { schema?: Json } | undefined;
-      const body = content?.schema && membersOf(inlined(content.schema, schemas));
-      found.set(one.operationId, { method: method.toUpperCase(), path, parameters: one.parameters ?? [], body });
+  for (const [path, methods] of Object.entries(membersOf(document["paths"])))
+    for (const [method, one] of Object.entries(membersOf(methods))) {
+      const operationId = textIn(one, "operationId");
+      if (!operationId) continue;
+      const { parameters, requestBody } = membersOf(one);
+      const { schema } = membersOf(membersOf(membersOf(requestBody)["content"])["application/json"]);
+      const body = schema === undefined ? undefined : membersOf(inlined(schema, schemas));
+      found.set(operationId, { method: method.toUpperCase(), path, parameters: listIn(parameters), body });
     }
   return found;
 }
+
+/** A list of the document, which this program wrote: its items are as it says. */
+const listIn = <T>(value: unknown): T[] => (Array.isArray(value) ? value : []);
 
 const DEPTH = 12;
 
@@ -74,7 +78,7 @@ function toolOf(operation: Operation, { method, path, parameters, body }: Found,
   ]);
   const required = [
     ...kept.filter((one) => one.required).map(({ name }) => nameOf(name)),
-    ...((body?.["required"] ?? []) as string[]),
+    ...listIn<string>(body?.["required"]),
   ];
   return {
     operation,

@@ -21,9 +21,11 @@ export interface Endpoint {
   close(): Promise<void>;
 }
 
+/** The library carries the caller with a request, as `extra` of what `answer` gives it. */
+const callerIn = (info: Library.AuthInfo | undefined) => info?.extra?.["caller"] as Caller | undefined;
+
 /** The caller of this request; its rights may have changed since its session was opened. */
-export const callerOf = (ctx: Library.ServerContext, opened: Caller): Caller =>
-  (ctx.http?.authInfo?.extra?.["caller"] as Caller | undefined) ?? opened;
+export const callerOf = (ctx: Library.ServerContext, opened: Caller): Caller => callerIn(ctx.http?.authInfo) ?? opened;
 
 interface Opened {
   library: typeof Library;
@@ -39,7 +41,7 @@ export function createEndpoint(build: BuildServer, onError: (error: Error) => vo
   const open = () => {
     opened ??= import("@modelcontextprotocol/server").then((library) => ({
       library,
-      handler: library.createMcpHandler(({ authInfo }) => build(library, authInfo?.extra?.["caller"] as Caller), {
+      handler: library.createMcpHandler(({ authInfo }) => build(library, callerIn(authInfo)!), {
         onerror: onError,
         maxSubscriptions: SUBSCRIPTIONS,
       }),

@@ -19,7 +19,7 @@ import { createResources } from "./resources.ts";
 export interface OwnTool {
   name: string;
   description: string;
-  inputSchema: object;
+  inputSchema: Record<string, unknown>;
   /** @throws Problem, which the model reads. */
   run(args: Record<string, unknown>, caller: Caller, signal: AbortSignal): Promise<string>;
 }
@@ -55,7 +55,7 @@ export function createServerOf({ tools, own, call, missingInputs }: McpServerDep
     );
     const askFor = (ctx: Library.ServerContext) => createAsk(call, callerOf(ctx, caller));
     server.setRequestHandler("tools/list", () => ({
-      tools: [...own().map(ownDefinition), ...tools().map(definitionOf)] as Library.Tool[],
+      tools: [...own().map(ownDefinition), ...tools().map(definitionOf)],
     }));
     server.setRequestHandler("tools/call", async ({ params }, ctx) => {
       const { name } = params;
@@ -123,16 +123,19 @@ const contentOf = ({ text, isError }: ToolAnswer): Library.CallToolResult => ({
   ...(isError ? { isError } : {}),
 });
 
+/** A schema as the library types them. */
+const objectSchema = (schema: Record<string, unknown>) => ({ ...schema, type: "object" as const });
+
 const definitionOf = ({ operation, isReading, inputSchema }: ApiTool) => ({
   name: operation.tool,
   description: operation.about,
-  inputSchema,
+  inputSchema: objectSchema({ ...inputSchema }),
   annotations: isReading
     ? { readOnlyHint: true }
     : { readOnlyHint: false, destructiveHint: operation.destructive === true },
 });
 
 const ownDefinition = ({ name, description, inputSchema }: OwnTool) => ({
-  ...{ name, description, inputSchema },
+  ...{ name, description, inputSchema: objectSchema(inputSchema) },
   annotations: { readOnlyHint: true },
 });

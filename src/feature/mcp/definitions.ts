@@ -1,5 +1,6 @@
 /** A tool server's descriptions of its tools: checked, bounded, hashed, and named for agents. */
 import { createHash } from "node:crypto";
+import { isObject, membersOf, textIn } from "../../core/is-object.ts";
 import { schemaProblems } from "../../core/json-schema.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ToolDefinition } from "../../store/tables/mcp.ts";
@@ -12,8 +13,6 @@ export interface ListedTool {
   problem: string | null;
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const NAME = /^[^\s\p{C}]{1,128}$/u;
 const DEPTH = 64;
 
@@ -24,13 +23,13 @@ const DEPTH = 64;
 export function readTools(listed: readonly unknown[], onNameless: (why: string) => void): ListedTool[] {
   const found = new Map<string, ListedTool>();
   for (const one of listed) {
-    const name = isObject(one) ? one["name"] : undefined;
-    if (typeof name !== "string" || !NAME.test(name)) onNameless("A tool without a usable name was left out.");
+    const name = textIn(one, "name");
+    if (name === undefined || !NAME.test(name)) onNameless("A tool without a usable name was left out.");
     else if (found.has(name)) onNameless(`The tool ${name} is listed twice; the second was left out.`);
     else if (found.size === LIMITS.mcpToolsPerServer) {
       onNameless(`There are more than ${LIMITS.mcpToolsPerServer} tools; the rest was left out.`);
       break;
-    } else found.set(name, readTool(name, one as Record<string, unknown>));
+    } else found.set(name, readTool(name, membersOf(one)));
   }
   return [...found.values()];
 }
@@ -41,7 +40,7 @@ function readTool(name: string, one: Record<string, unknown>): ListedTool {
   const definition: ToolDefinition = {
     ...(typeof one["title"] === "string" ? { title: one["title"].slice(0, LIMITS.nameCharacters) } : {}),
     description: description.slice(0, LIMITS.mcpToolDescriptionCharacters),
-    input_schema: problem === null ? (one["inputSchema"] as Record<string, unknown>) : { type: "object" },
+    input_schema: problem === null ? membersOf(one["inputSchema"]) : { type: "object" },
     ...(problem === null && isObject(one["outputSchema"]) ? { output_schema: one["outputSchema"] } : {}),
     ...(problem === null && isObject(one["annotations"]) ? { annotations: one["annotations"] } : {}),
   };

@@ -208,9 +208,9 @@ export function createMcp(deps: McpDeps) {
       return store.write((tx) => {
         find(id);
         const all = rows.tools(id);
-        const chosen =
+        const chosen: { name: string; hash?: string }[] =
           tools ?? all.filter(({ listed, problem }) => listed && problem === null).map(({ name }) => ({ name }));
-        for (const { name, hash } of chosen as { name: string; hash?: string }[]) {
+        for (const { name, hash } of chosen) {
           const tool = all.find((one) => one.name === name);
           if (!tool?.listed) throw notFound("tool");
           if (tool.problem !== null) throw conflict(`${name} cannot be used: ${tool.problem}`);

@@ -68,10 +68,8 @@ function leftOver(all: readonly string[], part: readonly string[]): string[] | u
 
 /** The shorter text says nothing that the longer does not, in the same order, and the longer adds no number and no "unless". */
 export function saysTheSame(a: Said, b: Said): boolean {
-  const [short, long] = [stemsOf(a.content), stemsOf(b.content)].sort((x, y) => x.length - y.length) as [
-    string[],
-    string[],
-  ];
+  const [x, y] = [stemsOf(a.content), stemsOf(b.content)];
+  const [short, long] = x.length <= y.length ? [x, y] : [y, x];
   if (short.length === 0 || short.length < long.length * LEAST_SAME) return false;
   // A text such as "Yes." means something only with its title.
   if (likeness(stemSetOf({ ...a, content: "" }), stemSetOf({ ...b, content: "" })) < LEAST_NEAR && short.length < 4)

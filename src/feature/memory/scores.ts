@@ -36,7 +36,7 @@ export interface ScoresDeps {
   store: Store;
   clock: Clock;
   /** Objects kept by name beside the instance's settings. */
-  stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
+  stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
 }
 
 interface Row {

@@ -111,7 +111,7 @@ export function joined(context: OnboardingContext, more: OnboardingContext): Onb
     const section = { ...context[phase], ...more[phase] };
     return Object.keys(section).length > 0 ? [[phase, section]] : [];
   });
-  return Object.fromEntries(sections) as OnboardingContext;
+  return Object.fromEntries(sections);
 }
 
 /** Tasks may depend on those above them in the list, which rules out cycles. @returns what is wrong, or nothing. */

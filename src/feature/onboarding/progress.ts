@@ -106,7 +106,7 @@ export function createProgress(deps: ProgressDeps): Progress {
         const pipeline = given.architecture?.pipeline_id;
         if (pipeline && !deps.pipelineExists(pipeline))
           throw invalidField("/architecture/pipeline_id", "There is no such pipeline");
-        const [fault] = taskFaults((given.architecture?.tasks ?? []) as WholeContext["architecture"]["tasks"]);
+        const [fault] = taskFaults(given.architecture?.tasks ?? []);
         if (fault) throw invalidField("/architecture/tasks", fault);
         const context = joined(row.context, given);
         rows.update(row.session_id, { context });

@@ -1,5 +1,5 @@
 /** Pipelines: files that people write, checked when they are read, written only when they are valid. */
-import { parseDocument } from "yaml";
+import { type Document, parseDocument } from "yaml";
 import { timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound, Problem } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
@@ -227,10 +227,10 @@ function wrong(problems: ParsedPipeline["problems"], code = "validation_failed",
 
 /** The text with the given fields changed, null removing one; comments and order stay. */
 function written(text: string, body: PipelineBody): string {
-  const document = parseDocument(text, { logLevel: "silent" });
+  const document: Document = parseDocument(text, { logLevel: "silent" });
   if (document.errors.length > 0)
     throw conflict("The file is broken; send its whole text as source.", "pipeline_broken");
-  if (document.contents === null) document.contents = document.createNode({}) as never;
+  if (document.contents === null) document.contents = document.createNode({});
   for (const name of FIELDS) {
     const value = body[name];
     if (value === undefined) continue;

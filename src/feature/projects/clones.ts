@@ -47,6 +47,9 @@ export const placeOf = (folder: string, id: string): ProjectPlace => ({
   workspace: join(folder, id, "workspace"),
 });
 
+/** What a clone's job found. */
+type Cloned = { commit: string | null; branch: string };
+
 const Payload = t.Object({ project_id: t.String() });
 const PARALLEL = 2;
 
@@ -54,15 +57,15 @@ export function createClones(deps: ClonesDeps): Clones {
   const { store, rows, jobs } = deps;
 
   /** The project's row says how its clone ended, in the same transaction. */
-  function ended({ payload: { project_id }, state, result, error }: EndedJob<{ project_id: string }>): void {
+  function ended({ payload: { project_id }, state, result, error }: EndedJob<{ project_id: string }, Cloned>): void {
     const row = rows.find(project_id);
     if (row?.workspace_state !== "cloning") return;
-    if (state !== "succeeded") {
+    if (state !== "succeeded" || !result) {
       const workspace_error = error?.message ?? "The clone was cancelled.";
       rows.update(project_id, { workspace_state: "failed", workspace_error, workspace_head: null }, "workspace");
       return;
     }
-    const { commit, branch } = result as { commit: string | null; branch: string };
+    const { commit, branch } = result;
     const ready = { workspace_state: "ready", workspace_error: null, workspace_head: commit } as const;
     rows.update(project_id, { ...ready, default_branch: row.default_branch ?? branch }, "workspace");
     store.write(({ emit }) => emit(workspaceChanged, { project_id, data: { cause: "clone", commit, branch } }));

@@ -185,14 +185,19 @@ describe("projects", () => {
     }
   });
 
-  test("a clone that a killed server left begins again at the next start", async () => {
+  test("a clone that a killed server left begins again at the next start, and a lock that its git left holds up no fetch", async () => {
     const hanging = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Promise<Response>(() => {}) });
     const data = mkdtempSync(join(root, "data-"));
-    const env = { FETCH_ALLOW: "127.0.0.1" };
+    const env = { FETCH_ALLOW: "127.0.0.1", ALLOW_LOCAL_REPOSITORIES: "true" };
     const first = await startServer({ data, env });
     const repository = `http://127.0.0.1:${hanging.port}/x.git`;
     const { body } = await first.request<Project>("POST", "/v1/projects", { body: { name: "cut", repository } });
+    const whole = { name: "whole", repository: upstream };
+    const { id } = (await first.request<Project>("POST", "/v1/projects", { body: whole })).body;
+    await settled(id, "ready", first);
     await first.stop("SIGKILL");
+    writeFileSync(join(data, "projects", id, "git/refs/remotes/origin/trunk.lock"), "");
+    plain(upstream, "commit", "-q", "--allow-empty", "-m", "later");
     const asked = Promise.withResolvers<void>();
     hanging.reload({
       fetch: () => {
@@ -204,6 +209,13 @@ describe("projects", () => {
     try {
       await asked.promise;
       expect((await settled(body.id, "failed", second)).workspace.error).toContain("not found");
+      const { body: job } = await second.request<{ id: string }>("POST", `/v1/projects/${id}/fetch`);
+      const frames = framesOf<{ data: { job_id: string; state: string } }>(
+        second,
+        "/v1/events/stream?after=0&kinds=job_progress",
+      );
+      await framesUntil(frames, ({ data: { data } }) => data.job_id === job.id && /succeeded|failed/.test(data.state));
+      expect(await second.request("GET", `/v1/jobs/${job.id}`)).toMatchObject({ body: { state: "succeeded" } });
     } finally {
       await second.remove();
       await hanging.stop(true);

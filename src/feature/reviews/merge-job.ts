@@ -3,6 +3,7 @@
  * for its end, for a while.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
+import type { ConflictingFile } from "../../adapter/git.ts";
 import { conflict, isProblem, unavailable } from "../../core/errors.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
@@ -95,9 +96,11 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
 
 /** The conflicts, cut to what a job's row holds. */
 function reportOf(data: Record<string, unknown> | undefined) {
-  if (!Array.isArray(data?.["files"])) return {};
+  const listed = data?.["files"];
+  if (!Array.isArray(listed)) return {};
+  const conflicts: ConflictingFile[] = listed;
   let room = REPORT_CHARACTERS;
-  const files = (data["files"] as { path: string; kind: string; hunks: string[] }[]).map(({ path, kind, hunks }) => {
+  const files = conflicts.map(({ path, kind, hunks }) => {
     const kept = hunks.filter((hunk) => {
       room -= hunk.length;
       return room >= 0;

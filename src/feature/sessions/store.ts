@@ -94,7 +94,7 @@ export type SessionStore = ReturnType<typeof createSessionStore>;
 
 export function createSessionStore({ db, sqlite, statement }: Store, clock: Clock) {
   const now = () => timestamp(clock.now());
-  const queue = sqlite.prepare(QUEUE).pluck();
+  const queue = sqlite.prepare<unknown[], string>(QUEUE).pluck();
   const keepPrompt = (text: string): string => {
     const id = createHash("sha256").update(text).digest("base64url");
     db.insert(prompts).values({ id, text }).onConflictDoNothing().run();
@@ -242,7 +242,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     /** Ids of executions to take, in the order in which they are to be taken. */
     takeable(most: number, busyAgents: ReadonlyMap<string, number>, { perAgent, belowOnly }: TakeRule): string[] {
       const busy = JSON.stringify(Object.fromEntries(busyAgents));
-      return queue.all({ now: clock.now(), busy, perAgent, most, below: belowOnly ? 1 : 0 }) as string[];
+      return queue.all({ now: clock.now(), busy, perAgent, most, below: belowOnly ? 1 : 0 });
     },
     /** The one that was queued last in the session. */
     latest: (sessionId: string): ExecutionRow | undefined =>

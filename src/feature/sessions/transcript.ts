@@ -215,7 +215,8 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
         "SELECT count(*) FROM messages WHERE session_id = ? AND seq > ? AND withdrawn = 0",
         ...[sessionId, row.seq],
       );
-      return { reply: toStored(row, calls) as AssistantMessage, isLast: isLast === 0 };
+      const reply = toStored(row, calls);
+      return reply.role === "assistant" ? { reply, isLast: isLast === 0 } : undefined;
     },
     /** What the engine has said to that execution. */
     notes: (sessionId: string, executionId: string): string[] =>

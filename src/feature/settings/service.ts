@@ -7,6 +7,7 @@ import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
+import { isObject } from "../../core/is-object.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -35,14 +36,12 @@ export interface SettingsService {
   defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
   /** Stored object of another name (`tts`), as it was put. */
   read(name: string): unknown;
-  put(name: string, value: unknown, caller: Caller): void;
+  put(name: string, value: object, caller: Caller): void;
 }
 
 type Fields = Record<string, unknown>;
 type Groups = Record<string, Fields>;
 const NAME = "instance";
-const isObject = (value: unknown): value is Fields =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 const own = (object: unknown, name: string): unknown =>
   isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
 
@@ -53,13 +52,14 @@ function eachField(visit: (group: string, field: string, schema: TSchema) => voi
 }
 
 function withDefaults(stored: unknown): Settings {
-  const result = structuredClone(DEFAULT_SETTINGS) as unknown as Groups;
+  const result: Settings = structuredClone(DEFAULT_SETTINGS);
+  const groups: Groups = result;
   eachField((group, field, schema) => {
     const value = own(own(stored, group), field);
-    if (value !== undefined && Value.Check(schema, value)) result[group]![field] = value;
+    if (value !== undefined && Value.Check(schema, value)) groups[group]![field] = value;
   });
-  for (const group of Object.values(result)) Object.freeze(group);
-  return Object.freeze(result) as unknown as Settings;
+  for (const group of Object.values(groups)) Object.freeze(group);
+  return Object.freeze(result);
 }
 
 function merged(stored: unknown, input: SettingsUpdate): { value: Groups; changed: string[] } {
@@ -80,7 +80,7 @@ function merged(stored: unknown, input: SettingsUpdate): { value: Groups; change
 export function createSettings({ store, clock, audit, isProvider }: SettingsDeps): SettingsService {
   const { db } = store;
   const read = (name: string): unknown => db.select().from(table).where(eq(table.name, name)).get()?.value;
-  const save = (name: string, value: unknown, caller: Caller, changed: string[]): void => {
+  const save = (name: string, value: object, caller: Caller, changed: string[]): void => {
     const row = { value, updated_at: timestamp(clock.now()), updated_by: actorOf(caller) };
     store.write(() => {
       db.insert(table)
@@ -132,6 +132,6 @@ export function createSettings({ store, clock, audit, isProvider }: SettingsDeps
       return models[purpose] ?? models.default;
     },
     read,
-    put: (name, value, caller) => save(name, value, caller, Object.keys(value as object)),
+    put: (name, value, caller) => save(name, value, caller, Object.keys(value)),
   };
 }

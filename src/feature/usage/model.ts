@@ -1,5 +1,6 @@
 /** Model calls as logged, and what they add up to. Money is kept in whole billionths of a dollar, so sums are exact. */
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
+import { recordOf } from "../../core/typed-keys.ts";
 import { PageQuery } from "../../http/list.ts";
 
 const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
@@ -80,7 +81,7 @@ export const Totals = t.Object({
 export type Totals = Static<typeof Totals>;
 
 const grouped = <const N extends string>(name: N) =>
-  t.Array(t.Composite([t.Object({ [name]: t.String() } as Record<N, ReturnType<typeof t.String>>), Totals]));
+  t.Array(t.Composite([t.Object(recordOf([name], () => t.String())), Totals]));
 
 const breakdown = {
   totals: Totals,

@@ -27,7 +27,7 @@ export interface VoiceSettingsDeps {
   audit: Audit;
   agentExists(agentId: string): boolean;
   /** Objects kept by name beside the instance's settings. */
-  stored: { read(name: string): unknown; put(name: string, value: unknown, caller: Caller): void };
+  stored: { read(name: string): unknown; put(name: string, value: object, caller: Caller): void };
 }
 
 const NAME = "tts";
@@ -37,13 +37,13 @@ const NOTHING_OWN: OwnTtsSettings = {
 
 /** `base` with those fields of `over` that the schema names and that fit it: nothing else is ever read. */
 function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T {
-  const result = { ...base } as Record<string, unknown>;
+  const result = { ...base };
   if (isObject(over))
     for (const [name, field] of Object.entries(schema.properties)) {
       const value = Object.hasOwn(over, name) ? over[name] : undefined;
-      if (value !== undefined && Value.Check(field, value)) result[name] = value;
+      if (value !== undefined && Value.Check(field, value)) Object.assign(result, { [name]: value });
     }
-  return result as T;
+  return result;
 }
 
 export function createVoiceSettings({ store, clock, audit, agentExists, stored }: VoiceSettingsDeps): VoiceSettings {

@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
+import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { focused, pressTo } from "./keyboard.ts";
@@ -131,7 +132,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.keyboard.press("Control+Enter");
     await page.getByRole("region", { name: "src/cart.ts" }).getByText("A hundredth, please.").waitFor();
     await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
-    expect((await focused(page)).name).toBe("Comment on line 6");
+    await becomes(async () => (await focused(page)).name, "Comment on line 6");
     await to("Shift+Tab", "Send back (1)");
     await page.keyboard.press("Enter");
     await page.getByLabel("Message").waitFor();
@@ -240,14 +241,14 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     const body = { pipeline_id: "change", task_description: "Counted while it waits" };
     const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
     await home(waits + 1).waitFor();
-    expect(await page.title()).toBe(`(${waits + 1}) Background work · Skep`);
+    await becomes(() => page.title(), `(${waits + 1}) Background work · Skep`);
     await open(`/runs/${id}`);
     await page.getByRole("heading", { name: "Counted while it waits" }).waitFor();
     await home(waits + 1).waitFor();
-    expect(await page.title()).toBe(`(${waits + 1}) Counted while it waits · Skep`);
+    await becomes(() => page.title(), `(${waits + 1}) Counted while it waits · Skep`);
     await server.request("POST", `/v1/runs/${id}/approve`, { body: { step_id: "confirm", approved: true } });
     await home(waits + 1).waitFor({ state: "detached" });
-    expect(await page.title()).toBe(`${waits > 0 ? `(${waits}) ` : ""}Counted while it waits · Skep`);
+    await becomes(() => page.title(), `${waits > 0 ? `(${waits}) ` : ""}Counted while it waits · Skep`);
     await close();
     expect(faults).toEqual([]);
   });
@@ -284,7 +285,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await drawer.waitFor();
     await page.keyboard.press("Escape");
     await drawer.waitFor({ state: "hidden" });
-    expect(await focused(page)).toMatchObject({ name: "Navigation" });
+    await becomes(async () => (await focused(page)).name, "Navigation");
     for (const name of ["Agents", "Runs"]) {
       await button.tap();
       await drawer.getByRole("link", { name, exact: true }).tap();
@@ -321,7 +322,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.keyboard.press("Control+a");
     await page.keyboard.insertText("id: checks\nname: Checks\nsteps:\n  - id: a\n    agnt: engineer\n    input: x\n");
     await page.getByRole("status", { name: "Problems" }).getByText("line", { exact: false }).first().waitFor();
-    expect(await page.getByRole("button", { name: "Save" }).isDisabled()).toBe(true);
+    await becomes(() => page.getByRole("button", { name: "Save" }).isDisabled(), true);
     await close();
   });
 
