@@ -120,6 +120,13 @@ function CloneAgain({ project }: { project: Project }) {
   return (
     <div className="mb-4">
       <ProblemNote error={action.error} />
+      <p className="mb-2 text-dim">
+        Correct the address with Edit, which clones again. A private repository is reached by connecting the{" "}
+        <Link href="/code-host" className="underline">
+          code host
+        </Link>
+        .
+      </p>
       <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={again}>
         Clone again
       </Button>
