@@ -43,7 +43,15 @@ const COLUMNS: Column<Skill>[] = [
     wide: true,
     cell: ({ agent_id }) => <span className="whitespace-nowrap">{agent_id ?? "everybody"}</span>,
   },
-  { title: "Tags", wide: true, cell: ({ tags }) => <span className="text-sm text-dim">{tags.join(", ")}</span> },
+  {
+    title: "Tags",
+    wide: true,
+    cell: ({ tags }) => (
+      <span className="line-clamp-2 text-sm text-dim" title={tags.join(", ")}>
+        {tags.join(", ")}
+      </span>
+    ),
+  },
   { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
 ];
 
