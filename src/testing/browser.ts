@@ -13,17 +13,22 @@ export const hasBrowser = (): boolean => process.env["CI"] === "true" || PATHS.s
 /** What Chromium says of requests that it drops because a network interface, such as a container's, came or went. */
 export const NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED";
 
-/** Loads of the page that are dropped for that are made once more, as a person would. */
+/** So, and so where the browser was still about to show its own page about it. */
+const DROPPED = [NETWORK_CHANGED, 'interrupted by another navigation to "chrome-error:'];
+const LOADS = 5;
+
+/** Loads of the page that are dropped for that are made again, as a person would. */
 function loadAgain(page: Page): void {
-  const once = <A extends unknown[], R>(load: (...args: A) => Promise<R>) => {
-    return (...args: A) =>
+  const again = <A extends unknown[], R>(load: (...args: A) => Promise<R>) => {
+    const from = (left: number, args: A): Promise<R> =>
       load(...args).catch((error: Error) => {
-        if (!error.message.includes(NETWORK_CHANGED)) throw error;
-        return load(...args);
+        if (left === 0 || !DROPPED.some((why) => error.message.includes(why))) throw error;
+        return from(left - 1, args);
       });
+    return (...args: A) => from(LOADS - 1, args);
   };
-  page.goto = once(page.goto.bind(page));
-  page.reload = once(page.reload.bind(page));
+  page.goto = again(page.goto.bind(page));
+  page.reload = again(page.reload.bind(page));
 }
 
 /** Close it when done. It reaches this machine and nothing else. */

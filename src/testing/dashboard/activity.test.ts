@@ -74,8 +74,10 @@ describe.skipIf(!hasBrowser())("around the work", () => {
       await page.getByRole("combobox", { name: "Service" }).selectOption("espeak-ng");
       await page.getByText("answers", { exact: true }).waitFor();
       await page.getByLabel("Format").selectOption("wav");
+      // What was saved before may still be reported.
+      const saved = page.waitForResponse((answer) => answer.request().method() === "PUT");
       await page.getByRole("button", { name: "Save" }).click();
-      await page.getByText("Saved.").last().waitFor();
+      await saved;
       await page.getByRole("button", { name: "Speak" }).click();
       await page.locator("audio").waitFor();
       await page.getByRole("table", { name: "Speech" }).getByText("espeak-ng").first().waitFor();

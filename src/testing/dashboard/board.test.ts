@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
 import type { Task } from "../../feature/tasks/model.ts";
+import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -20,9 +21,11 @@ describe.skipIf(!hasBrowser())("a board", () => {
 
   test("a card is dragged to another column and by its menu to a third; a full column refuses, and is overruled", async () => {
     const { server, browser } = dashboard();
-    const { page, close, open, faults } = await visit(browser, server.url);
+    const { page, close, open, settled, faults } = await visit(browser, server.url);
     await open("/board");
     const docs = "Say in the manual how exports quote";
+    await column(page, "Backlog").getByRole("article", { name: docs }).waitFor();
+    await settled();
     const [from, to] = await Promise.all([
       column(page, "Backlog").getByRole("article", { name: docs }).boundingBox(),
       column(page, "Ready").boundingBox(),
@@ -33,8 +36,8 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await page.mouse.move(to!.x + 80, to!.y + to!.height - 12, { steps: 12 });
     await page.mouse.up();
     await column(page, "Ready").getByRole("article", { name: docs }).waitFor();
-    await page.waitForResponse((answer) => answer.url().includes("/tasks?"));
-    expect(await statusOf(docs)).toBe("ready");
+    // The card is shown there before the server has answered.
+    await becomes(() => statusOf(docs), "ready");
     // By keyboard: the card's menu.
     await column(page, "Ready").getByRole("link", { name: docs }).focus();
     await page.keyboard.press("m");
@@ -133,8 +136,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await page.keyboard.press("m");
     await page.getByRole("menuitem", { name: "To Backlog" }).click();
     await column(page, "Backlog").getByRole("article", { name: "Water the beds" }).waitFor();
-    await page.waitForResponse((answer) => answer.url().includes("/tasks?"));
-    expect((await server.request<Task>("GET", `${path}/tasks/${made.id}`)).body.status).toBe("backlog");
+    await becomes(async () => (await server.request<Task>("GET", `${path}/tasks/${made.id}`)).body.status, "backlog");
     // The next visit opens the same board.
     await open("/board");
     await column(page, "Backlog").getByRole("article", { name: "Water the beds" }).waitFor();

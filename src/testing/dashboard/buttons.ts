@@ -8,8 +8,10 @@ import type { Visitor } from "./visitor.ts";
 /** Detail of the problem that every change is answered with. */
 const REFUSAL = "Refused, to see whether the page says so.";
 
-/** How long a button may take to do something before it counts as dead: waited for only where something is wrong. */
-const DEAD_AFTER_MS = 30_000;
+/** How long a button may take to do something before it is pressed again, and then before it counts as dead. */
+const PATIENCE_MS = { first: 10_000, second: 20_000 };
+/** How long a page may take to say what was refused. */
+const SAID_AFTER_MS = 30_000;
 
 /** Presses of one page at most: what needs more has rows that are not recognized as such. */
 const MOST_PRESSES = 150;
@@ -126,12 +128,12 @@ const AIM = `(async () => {
   return { x, y, covered: hit && (one.contains(hit) || hit.closest("label")?.control === one) ? null : (hit?.outerHTML.slice(0, 80) ?? "the edge of the window") };
 })()`;
 
-/** What the press did first, or null. */
-const EFFECT = `new Promise((done) => {
+/** What the press did first, or null where it did nothing for that long. */
+const EFFECT = (patience: number) => `new Promise((done) => {
   const { buttons } = window;
   const end = () => done(buttons.seen);
   if (buttons.seen) return end();
-  const late = setTimeout(end, ${DEAD_AFTER_MS});
+  const late = setTimeout(end, ${patience});
   buttons.wake = () => { clearTimeout(late); end(); };
 })`;
 
@@ -177,7 +179,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
     return opener !== undefined;
   };
   if (page.url() === "about:blank") await visitor.open(path);
-  else await go(page, path);
+  else await visitor.go(path);
   await visitor.settled();
   /** Ways back since the last press. */
   let strayed = 0;
@@ -187,7 +189,7 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
         pressed.found.push(`${path} leads to ${page.url()} by itself`);
         return pressed;
       }
-      await go(page, path);
+      await visitor.go(path);
       await visitor.settled();
       continue;
     }
@@ -217,13 +219,6 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
   return pressed;
 }
 
-/** As a link of the page does, without loading it all again. */
-async function go(page: Page, path: string): Promise<void> {
-  await page.evaluate(`history.pushState(null, "", ${JSON.stringify(path)})`);
-  await page.locator("main h1").first().waitFor();
-  await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
-}
-
 /** Presses what is marked, and adds what it did. */
 async function press({ page, settled }: Visitor, name: string, pressed: Pressed): Promise<void> {
   const { x, y, covered } = (await page.evaluate(AIM)) as Aim;
@@ -231,13 +226,18 @@ async function press({ page, settled }: Visitor, name: string, pressed: Pressed)
   // What moved meanwhile, or lies below something, is pressed with more patience.
   else await page.locator("[data-pressed]").click();
   pressed.count++;
-  if (!(await page.evaluate(EFFECT))) pressed.found.push(`nothing follows from ${name}`);
+  if (!(await page.evaluate(EFFECT(PATIENCE_MS.first)))) {
+    // What is live may have moved away from below the mouse.
+    const again = page.locator("[data-pressed]");
+    if ((await again.count()) > 0) await again.click();
+    if (!(await page.evaluate(EFFECT(PATIENCE_MS.second)))) pressed.found.push(`nothing follows from ${name}`);
+  }
   await settled();
   const refused = (await page.evaluate("window.buttons.refused")) as string[];
   if (refused.length === 0) return;
   pressed.sent++;
   const said = page.getByText(REFUSAL).filter({ visible: true }).first();
-  await said.waitFor({ timeout: DEAD_AFTER_MS }).catch(() => {
+  await said.waitFor({ timeout: SAID_AFTER_MS }).catch(() => {
     pressed.found.push(`${name} does not say that ${refused.join(", ")} was refused`);
   });
 }

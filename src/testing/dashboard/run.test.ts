@@ -1,5 +1,6 @@
 /** A run in a browser: opened at its problem, driven by keys, its log filtered, two attempts of a step compared. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -17,19 +18,19 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const current = outline.locator("[aria-current=step]");
     const heading = page.locator("#step-name");
     await heading.getByText("Run the tests").waitFor();
-    expect(await current.textContent()).toContain("Run the tests");
+    await current.getByText("Run the tests").waitFor();
     // What failed is said once: at the top, not at the step again.
     expect(await page.getByRole("alert").count()).toBe(1);
     await page.locator(".react-flow__node", { hasText: "survey" }).click();
     await heading.getByText("survey").waitFor();
-    expect(await current.textContent()).toContain("survey");
+    await current.getByText("survey").waitFor();
     await page.locator("main h1").click();
     await page.keyboard.press("n");
     await heading.getByText("Run the tests").waitFor();
     await open(`/runs/${ids.waiting}`);
     await page.getByRole("button", { name: "Approve" }).waitFor();
     await page.keyboard.press("a");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Approve");
+    await becomes(() => page.evaluate("document.activeElement.textContent"), "Approve");
     await close();
     expect(faults).toEqual([]);
   });
@@ -40,17 +41,17 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await open(`/runs/${ids.succeeded}?step=survey`);
     const log = page.getByRole("log", { name: "Log of the step" });
     await log.locator("details").first().waitFor();
-    const tools = async () => log.locator("summary .font-mono.font-semibold").count();
-    expect(await tools()).toBeGreaterThan(0);
+    const tools = log.locator("summary .font-mono.font-semibold");
+    await tools.first().waitFor();
     const words = await log.textContent();
     await page.getByRole("button", { name: "Tools", exact: true }).click();
     await page.waitForURL(/hide=tools/);
-    expect(await tools()).toBe(0);
+    await tools.first().waitFor({ state: "detached" });
     await page.reload();
     await page.getByRole("button", { name: "Tools", exact: true, pressed: false }).waitFor();
     await page.getByRole("button", { name: "Tools", exact: true }).click();
-    await log.locator("summary .font-mono.font-semibold").first().waitFor();
-    expect(await log.textContent()).toBe(words);
+    await tools.first().waitFor();
+    await becomes(() => log.textContent(), words);
     await close();
     expect(faults).toEqual([]);
   });
@@ -98,8 +99,8 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await page.getByRole("button", { name: "Run again" }).click();
     await page.waitForURL(`${server.url}/runs/new?again=${first.body.id}`);
     await page.getByLabel("tone").waitFor();
-    expect(await page.getByLabel("notes").inputValue()).toBe(given.inputs.notes);
-    expect(await page.getByLabel("Guidance").inputValue()).toBe(more.human_context);
+    await becomes(() => page.getByLabel("notes").inputValue(), given.inputs.notes);
+    await becomes(() => page.getByLabel("Guidance").inputValue(), more.human_context);
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && !url.pathname.endsWith(first.body.id));
     const { body: second } = await server.request("GET", `/v1/runs/${page.url().split("/").at(-1)}`);
@@ -122,7 +123,7 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await second.page.getByRole("link", { name: "What broke" }).click();
     await second.page.waitForURL(/status=failed/);
     await second.page.getByRole("link", { name: /Nightly checks/ }).waitFor();
-    expect(await second.page.getByRole("table", { name: "Runs" }).getByRole("row").count()).toBe(2);
+    await becomes(() => second.page.getByRole("table", { name: "Runs" }).getByRole("row").count(), 2);
     await second.page.getByRole("button", { name: "Remove the filter What broke" }).click();
     await second.page.getByRole("link", { name: "What broke" }).waitFor({ state: "detached" });
     await second.close();

@@ -20,12 +20,26 @@ export interface Systems {
   onboarding: string;
 }
 
-/** Turns of agents that only these systems use. */
+/** Goes on until it is stopped. */
+const ENDLESS = { text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 };
+const LAST = { text: "That is all I know of {{ last_user }}" };
+
+/** Turns of agents that only these systems use, and those of their chats. */
 export const SYSTEMS_SCRIPT = {
-  chats: BUILTIN_SCRIPT.chats,
+  chats: {
+    ...BUILTIN_SCRIPT.chats,
+    engineer: [ENDLESS, LAST],
+    reviewer: [
+      {
+        text: `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`,
+        ...{ delay_ms: 9_000, chunk: 6 },
+      },
+      LAST,
+    ],
+  },
   agents: {
     tester: [say("I use it.", "odd__change", {}), done({}, "Used.")],
-    architect: [{ text: `I think about it${", and think".repeat(200)}.`, delay_ms: 600_000, chunk: 8 }],
+    architect: [ENDLESS],
     lead: [done({}, "One task waits for a person: nobody has said which separator the export takes.")],
   },
 };

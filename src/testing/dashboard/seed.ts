@@ -102,7 +102,7 @@ const SCRIPT = {
     slow: [say("This takes a while: I run all tests.", "bash", { command: "sleep 600" })],
   },
   ...SYSTEMS_SCRIPT,
-  // Begins again at its end: the first message is answered by two turns, the second by one, the third takes its time.
+  // Begins again at its end: the first message is answered by two turns, each later one by one.
   chat: [
     {
       thinking: "The cart is in src/cart.ts. I read it before I answer.",
@@ -110,7 +110,6 @@ const SCRIPT = {
     },
     { text: ANSWER },
     { text: "`main` in **src/main.ts** calls it, and nothing else does." },
-    { text: `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`, delay_ms: 9_000, chunk: 6 },
     { text: "That is all I know of {{ last_user }}" },
   ],
   default: [done({}, "done")],

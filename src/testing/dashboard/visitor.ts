@@ -9,11 +9,13 @@ export interface Visitor {
   faults: string[];
   /** Opens a path of the site and waits until its heading and its questions' answers are there. */
   open(path: string): Promise<void>;
+  /** Goes to a path as a link of the page does, without loading it all again, and waits as `open` does. */
+  go(path: string): Promise<void>;
   /** Waits until every question of the page is answered and drawn; streams go on. */
   settled(): Promise<void>;
   /** Rules of accessibility that the page breaks, with the elements; `RULES` says of which kind. */
   axe(about?: keyof typeof RULES): Promise<string[]>;
-  /** Pixels by which the page is wider than its window. */
+  /** Pixels by which the page is wider than its window, once it is laid out for it. */
   overflow(): Promise<number>;
   close(): Promise<void>;
 }
@@ -27,6 +29,15 @@ const RULES = {
     ...["nested-interactive", "page-has-heading-one", "region", "scrollable-region-focusable"],
   ],
 };
+
+interface Broken {
+  any: { message: string }[];
+  all: { message: string }[];
+  none: { message: string }[];
+}
+
+/** Two frames, in which the page lays out and draws what has changed. */
+const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))";
 
 export const PHONE = { width: 390, height: 844 };
 export const WINDOW = { width: 1280, height: 800 };
@@ -56,31 +67,48 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
   };
   page.on("requestfinished", ended);
   page.on("requestfailed", ended);
+  const drawn = () => page.evaluate(DRAWN);
+  const there = async () => {
+    await page.locator("main h1").first().waitFor();
+    await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
+  };
   return {
     page,
     faults,
     async open(path) {
       await page.goto(base + path);
-      await page.locator("main h1").first().waitFor();
-      await page.locator('[role="status"]:has-text("Loading")').first().waitFor({ state: "detached" });
+      await there();
+    },
+    async go(path) {
+      await page.evaluate(`history.pushState(null, "", ${JSON.stringify(base + path)})`);
+      await there();
     },
     async settled() {
-      const drawn =
-        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))";
       do {
         await asked.values().next().value?.promise;
-        await page.evaluate(drawn);
+        await drawn();
       } while (asked.size > 0);
     },
     async axe(about = "all") {
       // Our pages hold no frames, so that no second page is needed to bring their findings together.
-      const builder = new AxeBuilder({ page }).setLegacyMode().options({ resultTypes: ["violations"] });
+      // It is 600 kB, which the library would run again at each call, twice.
+      const here = await page.evaluate("'axe' in window");
+      const builder = new AxeBuilder({ page, ...(here ? { axeSource: "0" } : {}) });
+      builder.setLegacyMode().options({ resultTypes: ["violations"] });
       const rules = RULES[about];
       if (rules) builder.withRules(rules);
       const { violations } = await builder.analyze();
-      return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
+      const why = ({ any, all, none }: Broken) => [...any, ...all, ...none].map(({ message }) => message).join("; ");
+      return violations.flatMap(({ id, nodes }) =>
+        nodes.map((node) => `${id}: ${node.html.slice(0, 160)} (${why(node)})`),
+      );
     },
-    overflow: () => page.evaluate("document.documentElement.scrollWidth - innerWidth") as Promise<number>,
+    async overflow() {
+      const wide = () => page.evaluate("document.documentElement.scrollWidth - innerWidth") as Promise<number>;
+      if ((await wide()) <= 0) return 0;
+      await drawn();
+      return wide();
+    },
     close: () => context.close(),
   };
 }

@@ -39,6 +39,11 @@ function Gate() {
   const [ended, setEnded] = useState(false);
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
   const user = me.data;
+  // Asked again, as when the window is looked at again, a question without an answer forgets its error: what was typed
+  // into the log-in form would go with it.
+  const [isOut, setOut] = useState(false);
+  const out = !user && (isOut || (me.error !== null && problemOf(me.error).status === 401));
+  if (out !== isOut) setOut(out);
   const inside = user !== undefined && !ended;
   useEffect(() => {
     if (!inside) return;
@@ -47,13 +52,15 @@ function Gate() {
       for (const stop of stops) stop();
     };
   }, [inside]);
-  if (!user && me.error && problemOf(me.error).status === 401)
+  if (out)
     return (
       <LoginPage
         onDone={async () => {
           queries.clear();
           setEnded(false);
-          await me.refetch();
+          const asked = me.refetch();
+          setOut(false);
+          await asked;
         }}
       />
     );

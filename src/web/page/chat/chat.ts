@@ -1,6 +1,6 @@
 /** A chat as it is shown: its messages page by page, and the text of the running reply. */
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import type { LiveEvent } from "../../live/connection.ts";
@@ -61,7 +61,8 @@ export function useReply(id: string, given: Chat["reply"] | undefined, askAgain:
   };
   const again = useRef(askAgain);
   again.current = askAgain;
-  useEffect(() => {
+  // Before the page is painted: what became a message does not stand beside it for a frame.
+  useLayoutEffect(() => {
     if (!given || given.last_event_id < state.current.last) return;
     const { text, thinking, last_event_id } = given;
     const later = state.current.later.filter(({ id: at }) => at > last_event_id);

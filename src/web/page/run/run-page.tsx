@@ -238,18 +238,24 @@ function Work({ run, tab }: { run: Run; tab: string }) {
   const rows = steps.data?.items ?? [];
   const current = chosen || openStep(plan.data?.steps ?? [], run);
   useRunKeys(plan.data?.steps ?? [], current, pick);
-  if (plan.error || steps.error)
-    return (
-      <ProblemNote error={plan.error ?? steps.error} retry={() => Promise.all([plan.refetch(), steps.refetch()])} />
-    );
-  if (!plan.data || !steps.data) return <Loading rows={5} />;
+  const error = plan.error ?? steps.error;
+  const problem = <ProblemNote error={error} retry={() => Promise.all([plan.refetch(), steps.refetch()])} />;
+  // A question that was answered before and fails now leaves what is shown, and what is typed in a dialog.
+  if (!plan.data || !steps.data) return error ? problem : <Loading rows={5} />;
   const shown = rows.find(({ id }) => id === attempt) ?? latestOf(rows, current);
   const detail = (
     <StepDetail run={run} plan={plan.data.steps.find(({ id }) => id === current)} step={shown} rows={rows} />
   );
-  if (tab === "timeline") return <Timeline run={run} plan={plan.data.steps} rows={rows} />;
+  if (tab === "timeline")
+    return (
+      <>
+        {problem}
+        <Timeline run={run} plan={plan.data.steps} rows={rows} />
+      </>
+    );
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[15.5rem_minmax(0,1fr)]">
+      <div className="empty:hidden lg:col-span-2">{problem}</div>
       <div className={tab === "graph" ? "max-lg:hidden lg:sticky lg:top-4" : "lg:sticky lg:top-4"}>
         <Outline label="Steps" rows={outlineRows(plan.data.steps, rows)} current={current} onPick={pick} />
       </div>

@@ -1,6 +1,6 @@
 /** What a session says now, written into the page outside of React, once a frame; the page follows while it is at its end. */
 import { ArrowDown } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { visible } from "../../ui/visible.ts";
 import { followWords } from "./words.ts";
@@ -13,7 +13,7 @@ const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
 export function Tail({ session, last }: { session: string; last: string }) {
   const box = useRef<HTMLParagraphElement>(null);
   const above = useRef(last);
-  const repaint = useRef(() => {});
+  const settle = useRef(() => {});
   const [away, setAway] = useState(false);
   useEffect(() => {
     let words = "";
@@ -26,17 +26,22 @@ export function Tail({ session, last }: { session: string; last: string }) {
       frame = 0;
       const follow = opened || isNearEnd();
       opened = false;
-      if (box.current) box.current.hidden = words === above.current;
-      if (!isWhole) box.current?.append(visible(pending));
-      else if (box.current) box.current.textContent = visible(words);
+      const isAbove = words === above.current;
+      if (isAbove || isWhole) box.current?.replaceChildren(isAbove ? "" : visible(words));
+      else box.current?.append(visible(pending));
       pending = "";
-      isWhole = false;
+      isWhole = isAbove;
       if (follow) toEnd();
     };
     const soon = () => {
       frame ||= requestAnimationFrame(paint);
     };
-    repaint.current = soon;
+    // Before the page is painted: what became a message does not stand below it for a frame.
+    settle.current = () => {
+      if (words !== above.current && !isWhole) return;
+      cancelAnimationFrame(frame);
+      paint();
+    };
     const stop = followWords(session, {
       append(text) {
         words += text;
@@ -58,9 +63,9 @@ export function Tail({ session, last }: { session: string; last: string }) {
       removeEventListener("scroll", look);
     };
   }, [session]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     above.current = last;
-    repaint.current();
+    settle.current();
   }, [last]);
   return (
     <>

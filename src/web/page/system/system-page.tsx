@@ -134,7 +134,7 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
     title: "Who",
     className: "md:min-w-36",
     cell: ({ actor }) => (
-      <span className="line-clamp-1 text-sm break-all" title={actor}>
+      <span className="line-clamp-1 text-sm break-all max-md:w-24 max-md:whitespace-normal" title={actor}>
         {actor}
       </span>
     ),
