@@ -5,6 +5,7 @@
  */
 import type Docker from "dockerode";
 import { lazy } from "../core/lazy.ts";
+import { createAttendance, PATIENCE, type Patience } from "./docker/attendance.ts";
 import { type ContainerApi, createContainerApi } from "./docker/containers.ts";
 import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
 import { asProblem, guarded } from "./docker/failures.ts";
@@ -27,35 +28,44 @@ export interface DockerClient {
   readonly address: string;
   /** Resolves when the engine answers within `timeoutMs`; throws `docker_unavailable` otherwise. */
   ping(timeoutMs?: number): Promise<void>;
+  /** Throws `docker_unavailable` when the engine does not answer within some seconds. */
   info(): Promise<EngineInfo>;
   readonly images: ImageApi;
   readonly containers: ContainerApi;
   readonly networks: NetworkApi;
 }
 
-const PING_TIMEOUT_MS = 3_000;
+const INFO_TIMEOUT_MS = 10_000;
 
-/** A client of the engine at that endpoint. Opens nothing until the first call. */
-export function connectDocker(endpoint: DockerEndpoint): DockerClient {
+/**
+ * A client of the engine at that endpoint. Opens nothing until the first call.
+ * @param patience with an engine that does not answer.
+ */
+export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE): DockerClient {
   const docker = lazy(() => {
     const Client: typeof Docker = require("dockerode");
     return new Client(modemOptions(endpoint));
   });
   const { address } = endpoint;
+  const ping = (timeoutMs = patience.pingMs) =>
+    guarded(address, async () => {
+      await (endpoint.socketPath ? pingSocket(endpoint.socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
+    });
+  const attend = createAttendance(ping, patience.everyMs);
   return {
     address,
-    ping: (timeoutMs = PING_TIMEOUT_MS) =>
-      guarded(address, async () => {
-        await (endpoint.socketPath ? pingSocket(endpoint.socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
-      }),
-    info: () =>
-      guarded(address, async () => {
-        const [version, info] = await Promise.all([docker().version(), docker().info()]);
-        return engineInfo(version, info);
-      }),
-    images: createImageApi(docker, address),
-    containers: createContainerApi(docker, address),
-    networks: createNetworkApi(docker, address),
+    ping,
+    info: async () => {
+      // A frozen engine is found out sooner than a slow one is given up.
+      await ping();
+      return await guarded(address, async () => {
+        const answers = Promise.all([docker().version(), docker().info()]);
+        return engineInfo(...(await within(INFO_TIMEOUT_MS, answers)));
+      });
+    },
+    images: createImageApi(docker, address, attend),
+    containers: createContainerApi(docker, address, attend),
+    networks: createNetworkApi(docker, address, attend),
   };
 }
 
@@ -67,13 +77,13 @@ async function pingSocket(unix: string, timeoutMs: number): Promise<void> {
 }
 
 /** The client library's own time-outs cover only parts of a call. */
-async function within(timeoutMs: number, call: Promise<unknown>): Promise<void> {
+async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
-    await Promise.race([call, late]);
+    return await Promise.race([call, late]);
   } finally {
     clearTimeout(timer);
   }

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { FILE_PATCH_CHARACTERS } from "./git/changes.ts";
+import { createGitCommand } from "./git/command.ts";
 import { createGit } from "./git.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-git-"));
@@ -354,4 +355,16 @@ describe("what an agent may plant in its worktree", () => {
     const { commit } = await git.commitAll(run, { message: "m", author });
     expect(filesOf(repository, commit!)).toContain("theirs");
   });
+});
+
+test("a full disk is said as such, also where git says it before its last words; the other side's is not ours", async () => {
+  const program = join(root, "git-on-a-full-disk");
+  const says = (...lines: string[]) => {
+    const script = ["#!/bin/sh", ...lines.map((line) => `echo '${line}' >&2`), "exit 128", ""];
+    writeFileSync(program, script.join("\n"), { mode: 0o755 });
+    return createGitCommand({ program, env })(["fetch"], { cwd: root, signal: never }).catch((error) => error.code);
+  };
+  const last = "fatal: fetch-pack: invalid index-pack output";
+  expect(await says("fatal: write error: No space left on device", last)).toBe("disk_full");
+  expect(await says("remote: fatal: write error: No space left on device", last)).toBe("git_failed");
 });

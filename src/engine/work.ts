@@ -60,6 +60,8 @@ export async function workOn(
     const spec = { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env, cookies };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (isAtCall(execution, ports)) await lease.open();
+    // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.
+    else if (execution.system === null) await ports.sandboxes.about(spec);
     rows.resumed(execution);
     [waitsFor, waitsSince] = [undefined, undefined];
     const { sandbox, open } = lease;
@@ -152,10 +154,11 @@ function settle(execution: Execution, ports: EnginePorts, error: unknown): void 
   const passing = passingOf(error);
   if (stopped && error.why === "shutdown") rows.release(execution.id, 0, null);
   else if (passing) {
-    log.warn({ code: passing.code, execution: execution.id }, passing.detail);
+    const why = masking.text(passing.detail);
+    // Once, not at every try of a wait that may last for days.
+    if (why !== execution.waitsFor) log.warn({ code: passing.code, execution: execution.id }, why);
     const now = clock.now();
-    const wait = { why: masking.text(passing.detail), since: execution.waitingSince ?? now };
-    rows.release(execution.id, now + BACK_OFF_MS, wait);
+    rows.release(execution.id, now + BACK_OFF_MS, { why, since: execution.waitingSince ?? now });
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
     rows.finish(execution, masking.json(endingOf(error, execution)));

@@ -147,5 +147,5 @@ function contentOf({ body, uploads }: RouteEntry): Record<string, { schema: Sche
   const isMust = ((body as { required?: string[] }).required ?? []).includes("file");
   return file === undefined || isMust
     ? form
-    : { ...form, "application/json": { schema: { ...(body as Schema), properties: fields } as Schema } };
+    : { ...form, "application/json": { schema: { ...(body as Schema), properties: fields } } };
 }

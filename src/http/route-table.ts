@@ -87,7 +87,7 @@ function entriesOf(app: AnyElysia): RouteEntry[] {
   const handle = (request: Request) => app.handle(request);
   const bare: string[] = [];
   const entries = app.routes.flatMap((route): RouteEntry[] => {
-    const hooks = route.hooks as {
+    const hooks: {
       access?: Access;
       execution?: boolean;
       webhook?: boolean;
@@ -95,7 +95,7 @@ function entriesOf(app: AnyElysia): RouteEntry[] {
       limit?: RateLimitName;
       body?: unknown;
       detail?: { operationId?: string };
-    };
+    } = route.hooks;
     if (!hooks.access) {
       bare.push(`${route.method} ${route.path}`);
       return [];

@@ -262,8 +262,8 @@ async function fillEntry(entry: NodeJS.WritableStream, descriptor: number, size:
   let left = size;
   if (size > 0)
     for await (const chunk of createReadStream("", { fd: descriptor, autoClose: false, start: 0, end: size - 1 })) {
-      left -= (chunk as Buffer).length;
-      await write(chunk as Buffer);
+      left -= chunk.length;
+      await write(chunk);
     }
   for (; left > 0; left -= Math.min(left, ZEROS.length)) await write(ZEROS.subarray(0, left));
 }
@@ -283,7 +283,7 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
   mkdirSync(data, { recursive: true, mode: 0o700 });
   try {
     const archive = extract();
-    const read = pipeline(createReadStream(file), createGunzip(), archive as unknown as NodeJS.WritableStream);
+    const read = pipeline(createReadStream(file), createGunzip(), archive);
     const unpack = async () => {
       for await (const entry of archive) {
         const { name, type, mode, linkname, size } = entry.header;

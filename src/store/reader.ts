@@ -39,8 +39,7 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
     const { decoded, columns } = made();
     const rows = statement<Record<string, unknown>>(text).all(...values);
     for (const row of rows)
-      for (const name of decoded)
-        if (row[name] !== null) row[name] = columns[name]!.mapFromDriverValue(row[name] as never);
+      for (const name of decoded) if (row[name] !== null) row[name] = columns[name]!.mapFromDriverValue(row[name]);
     return rows as Pick<T["$inferSelect"], K>[];
   };
   return {

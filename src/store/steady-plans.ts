@@ -18,6 +18,6 @@ export const steadyPlan = (text: string): string =>
 /** The database, with steady plans for what it prepares from now on. */
 export function withSteadyPlans(sqlite: Database.Database): Database.Database {
   const prepare = sqlite.prepare.bind(sqlite);
-  sqlite.prepare = ((text: string) => prepare(steadyPlan(text))) as typeof sqlite.prepare;
+  sqlite.prepare = (text: string) => prepare(steadyPlan(text));
   return sqlite;
 }

@@ -1,6 +1,7 @@
 /** Containers: their life, their logs, their commands, and the list of those with a label. */
 import type Docker from "dockerode";
 import { type AttachedContainer, attachTo } from "./attach.ts";
+import type { Attend } from "./attendance.ts";
 import type { FrameSink } from "./demux.ts";
 import { type ExecRequest, type RunningExec, startExec } from "./exec.ts";
 import { guarded } from "./failures.ts";
@@ -67,9 +68,9 @@ export interface ContainerApi {
   attach(id: string, onOutput: FrameSink): Promise<AttachedContainer>;
 }
 
-export function createContainerApi(docker: () => Docker, address: string): ContainerApi {
+export function createContainerApi(docker: () => Docker, address: string, attend: Attend): ContainerApi {
   const on = (id: string) => docker().getContainer(id);
-  const call = <T>(action: () => Promise<T>) => guarded(address, action);
+  const call = <T>(action: () => Promise<T>) => guarded(address, () => attend(action));
   return {
     create: (request) => call(async () => (await docker().createContainer(request)).id),
     start: (id) => call(async () => void (await on(id).start())),
@@ -96,7 +97,7 @@ export function createContainerApi(docker: () => Docker, address: string): Conta
       }),
     stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
     logs: (id, options) => followLogs(on(id), address, options),
-    exec: (id, request) => startExec(on(id), address, request),
+    exec: (id, request) => attend(() => startExec(on(id), address, request)),
     attach: (id, onOutput) => attachTo(on(id), address, onOutput),
   };
 }

@@ -1,6 +1,7 @@
 /** Images: list, look, load from a saved tar, import a root file system, pull. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
+import type { Attend } from "./attendance.ts";
 import { asProblem, guarded } from "./failures.ts";
 import { followProgress, type ImageProgress } from "./progress.ts";
 import { readable } from "./streams.ts";
@@ -45,10 +46,10 @@ export function splitImageName(name: string): { repository: string; tag: string 
   return { repository: name.slice(0, colon), tag: name.slice(colon + 1) };
 }
 
-export function createImageApi(docker: () => Docker, address: string): ImageApi {
+export function createImageApi(docker: () => Docker, address: string, attend: Attend): ImageApi {
   return {
-    list: () => guarded(address, async () => (await docker().listImages()).map(imageRow)),
-    inspect: (name) => inspectImage(docker, address, name),
+    list: () => guarded(address, async () => (await attend(() => docker().listImages())).map(imageRow)),
+    inspect: (name) => attend(() => inspectImage(docker, address, name)),
     load: (tar, onProgress) =>
       guarded(address, async () => {
         const lines = await followProgress(await docker().loadImage(tar, { quiet: false }), onProgress);

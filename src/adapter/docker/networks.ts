@@ -1,5 +1,6 @@
 /** Networks: make (once per name), find by label, connect, remove. */
 import type Docker from "dockerode";
+import type { Attend } from "./attendance.ts";
 import { guarded } from "./failures.ts";
 
 export interface NetworkRow {
@@ -16,21 +17,21 @@ export interface NetworkApi {
   remove(network: string): Promise<void>;
 }
 
-export function createNetworkApi(docker: () => Docker, address: string): NetworkApi {
+export function createNetworkApi(docker: () => Docker, address: string, attend: Attend): NetworkApi {
+  const call = <T>(action: () => Promise<T>) => guarded(address, () => attend(action));
   return {
     list: (labels = []) =>
-      guarded(address, async () => {
+      call(async () => {
         const rows = await docker().listNetworks({ filters: { label: [...labels] } });
         return rows.map((row) => ({ id: row.Id, name: row.Name, labels: row.Labels ?? {} }));
       }),
-    create: (request) =>
-      guarded(address, async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
+    create: (request) => call(async () => (await docker().createNetwork({ CheckDuplicate: true, ...request })).id),
     connect: (network, container) =>
-      guarded(address, async () => {
+      call(async () => {
         await docker().getNetwork(network).connect({ Container: container });
       }),
     remove: (network) =>
-      guarded(address, async () => {
+      call(async () => {
         await docker().getNetwork(network).remove();
       }),
   };

@@ -83,7 +83,7 @@ export interface GitRunner {
   env: Readonly<Record<string, string>>;
 }
 
-/** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 502 `git_failed`, 404 without its folder. */
+/** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 507 `disk_full`, 502 `git_failed`, 404 without its folder. */
 export function createGitCommand({ program, env }: GitRunner): GitCommand {
   return async (args, options) => {
     const { spawn } = await import("node:child_process");
@@ -220,6 +220,9 @@ export function withSettings(settings: readonly (readonly [string, string])[]): 
 
 /** What git said, without addresses' credentials and without this machine's paths. */
 function failure(args: readonly string[], lines: readonly string[]): Problem {
+  // Often in a line before the fatal one. What `remote:` says is about the other side's disk.
+  if (lines.some((line) => /No space left on device|Disk quota exceeded/.test(line) && !line.startsWith("remote:")))
+    return new Problem(507, "disk_full", "The disk of the data folder is full.");
   const telling = lines.filter((line) => /^(fatal|error|remote|ERROR):|denied|not found/i.test(line)).at(-1);
   const said = (telling ?? lines.at(-1) ?? "no reason given")
     .replace(/\/\/[^@/\s]+@/g, "//")

@@ -91,7 +91,7 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
       );
     const text = await boundedText(response);
     if (response.status === 401 || response.status === 403 || (response.status === 400 && BAD_KEY.test(text)))
-      throw new Refused(`it refused the key (${response.status})`, true);
+      throw new Refused(`it refused the key (${response.status}); copy it again, whole, or make a new one`, true);
     if (!response.ok) throw new Refused(`it answered ${response.status}: ${text.slice(0, 200)}`);
     try {
       const value: unknown = JSON.parse(text);
@@ -198,7 +198,7 @@ export async function listModels(endpoint: Endpoint, deps: ListModelsDeps): Prom
       ? `it did not answer within ${timeoutMs / 1000} seconds`
       : error instanceof Refused
         ? error.message
-        : `no connection to ${origin}`;
+        : `no connection to ${origin}; check the address, and that the service there runs`;
     const keyRefused = error instanceof Refused && error.key;
     return { ok: false, models: [], latency_ms: latency(), error: scrub(`${endpoint.providerId}: ${why}`), keyRefused };
   }

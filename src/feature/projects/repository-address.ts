@@ -24,18 +24,19 @@ export interface RepositoryRules {
 }
 
 const PORTS = { https: 443, http: 80, ssh: 22, git: 9418 } as const;
+const FORM = "Give an address such as https://host/path.git or git@host:path.git.";
 const refuse = (message: string): Problem => invalidField("/repository", message);
 
 /** @throws Problem 422 with the reason. */
 export function parseRepository(text: string, rules: RepositoryRules): RepositoryAddress {
-  if (/[\x00-\x20\x7f\\]/.test(text) || text.startsWith("-")) throw refuse("This is not a usable repository address.");
+  if (/[\x00-\x20\x7f\\]/.test(text) || text.startsWith("-")) throw refuse(FORM);
   if (isAbsolute(text)) return localPath(text, rules);
   const scp = /^(?:([A-Za-z0-9_][A-Za-z0-9._-]*)@)([^:/@[\]]+):([^-/:][^:]*)$/.exec(text);
   if (scp && !text.includes("://")) {
     const [, user, host, path] = scp;
     return withHost({ transport: "ssh", user, host: host!, path: `/${path}`, relative: true }, rules);
   }
-  if (!URL.canParse(text)) throw refuse("Give an address such as https://host/path.git or git@host:path.git.");
+  if (!URL.canParse(text)) throw refuse(FORM);
   const url = new URL(text);
   const transport = url.protocol.slice(0, -1);
   if (transport === "file" && url.host === "") return localPath(decodeURIComponent(url.pathname), rules);

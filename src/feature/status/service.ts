@@ -32,14 +32,20 @@ const MIN_FREE_BYTES = 32 * 1024 * 1024;
 export function createStatus(sources: StatusSources) {
   const { store, bus, clock, version, sandbox } = sources;
   let docker: { at: number; state: Status["docker"] } | undefined;
+  let asking: Promise<Status["docker"]> | undefined;
+  const ask = async (): Promise<Status["docker"]> => {
+    const found = await sources.dockerVersion().catch(() => undefined);
+    const state = found === undefined ? { connected: false } : { connected: true, version: found };
+    docker = { at: clock.monotonic(), state };
+    return state;
+  };
   const dockerState = async (): Promise<Status["docker"]> => {
     if (docker && clock.monotonic() - docker.at < DOCKER_EVERY_MS) return docker.state;
-    const found = await sources.dockerVersion().catch(() => undefined);
-    docker = {
-      at: clock.monotonic(),
-      state: found === undefined ? { connected: false } : { connected: true, version: found },
-    };
-    return docker.state;
+    // Requests that come while a slow engine is asked share its answer.
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return await asking;
   };
   /** Why writes would fail, or undefined. */
   const notReady = (): string | undefined => {

@@ -29,7 +29,7 @@ let runtime: Promise<CursorModule> | undefined;
 async function startRuntime(): Promise<CursorModule> {
   const module = { locateFile: () => runtimeWasm };
   await Parser.init(module);
-  const filled = module as unknown as Partial<CursorModule>;
+  const filled = module as Partial<CursorModule>;
   if (typeof filled._ts_tree_cursor_new_wasm !== "function")
     throw new Error("web-tree-sitter: cursor functions missing");
   return filled as CursorModule;

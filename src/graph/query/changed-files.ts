@@ -125,11 +125,7 @@ const DIFF = ["diff-index", "--cached", "-p", "--no-ext-diff", "--no-textconv", 
 async function diffOf({ repository, folder, index, commit }: Against, { edits, contents, gone }: Found) {
   const aside = scratchFolder(folder);
   try {
-    const [indexPath, objects, empty] = ["index", "objects", "tree"].map((name) => join(aside, name)) as [
-      string,
-      string,
-      string,
-    ];
+    const [indexPath, objects, empty] = [join(aside, "index"), join(aside, "objects"), join(aside, "tree")];
     for (const path of [objects, empty]) mkdirSync(path);
     const place = { root: empty, gitDir: repository.gitDir };
     const env = {

@@ -227,7 +227,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
         cypher: (...args) => cypher(place, args),
         json: Object.fromEntries(
           QUESTIONS.map((operation) => [operation, (...args: unknown[]) => ask(place, operation, args, true)]),
-        ) as unknown as RemoteGraph["json"],
+        ) as RemoteGraph["json"],
       };
     },
     pids: () => [...children].map((child) => child.pid),

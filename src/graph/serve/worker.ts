@@ -105,7 +105,7 @@ async function replyJson(
 
 /** Ends the process at once: nothing is left to write. */
 function leave(): never {
-  const { reallyExit } = process as unknown as { reallyExit?: (code: number) => never };
+  const { reallyExit } = process as { reallyExit?: (code: number) => never };
   if (reallyExit) return reallyExit(0);
   process.kill(process.pid, "SIGKILL");
   throw new Error("unreachable");

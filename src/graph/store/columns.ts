@@ -3,6 +3,8 @@
  *
  * Layout: magic, JSON header length, header (name, kind, byte offset, length), then the columns, 8-byte aligned.
  */
+import { ownJson } from "../../core/own-json.ts";
+
 const MAGIC = 0x53_4b_47_31;
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -64,10 +66,7 @@ export function readColumns(packed: Uint8Array): ColumnReader | undefined {
   if (view.getUint32(0, true) !== MAGIC) return undefined;
   const headerLength = view.getUint32(4, true);
   if (8 + headerLength > packed.length) return undefined;
-  const header = JSON.parse(decoder.decode(packed.subarray(8, 8 + headerLength))) as {
-    entries: Entry[];
-    meta: unknown;
-  };
+  const header = ownJson<{ entries: Entry[]; meta: unknown }>(decoder.decode(packed.subarray(8, 8 + headerLength)));
   const start = packed.byteOffset + ((8 + headerLength + 7) & ~7);
   const byName = new Map(header.entries.map((entry) => [entry.name, entry]));
   const find = (name: string, size: number): Entry => {

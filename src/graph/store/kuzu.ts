@@ -8,7 +8,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import kuzu from "kuzu";
 import type { CodeGraph } from "../code-graph.ts";
-import { CONFIDENCE, EDGE_TYPES, NODE_LABELS, REASONS } from "../model.ts";
+import { CONFIDENCE, EDGE_TYPES, type EdgeType, NODE_LABELS, REASONS } from "../model.ts";
 
 const BUFFER_BYTES = 64 * 1024 * 1024;
 /** Address space that Kuzu maps; its default of 8 TiB fails in containers. */
@@ -21,10 +21,10 @@ const COMMUNITY_COLUMNS =
   "key INT64 PRIMARY KEY, id STRING, name STRING, label STRING, cohesion DOUBLE, symbol_count INT64";
 const PROCESS_COLUMNS =
   "key INT64 PRIMARY KEY, id STRING, name STRING, label STRING, kind STRING, step_count INT64, entry_id STRING, terminal_id STRING";
-const EDGE_COLUMNS = {
+const EDGE_COLUMNS: Partial<Record<EdgeType, string>> = {
   CALLS: ", confidence DOUBLE, reason STRING, line INT64",
   PARTICIPATES_IN: ", step INT64",
-} as const;
+};
 const FOUND_COLUMNS = ", confidence DOUBLE, reason STRING";
 
 /**
@@ -125,12 +125,8 @@ export function writeKuzu(path: string, graph: CodeGraph): void {
         ...USUAL_PAIRS.filter(([name]) => name === type).map(([, a, b]) => `${a} ${b}`),
       ]);
       const ends = [...declared].map((pair) => pair.split(" ")).map(([a, b]) => `FROM \`${a}\` TO \`${b}\``);
-      const extra =
-        type in EDGE_COLUMNS
-          ? EDGE_COLUMNS[type as keyof typeof EDGE_COLUMNS]
-          : /^(IMPORTS|USES|EXTENDS|IMPLEMENTS)$/.test(type)
-            ? FOUND_COLUMNS
-            : "";
+      const found = /^(IMPORTS|USES|EXTENDS|IMPLEMENTS)$/.test(type) ? FOUND_COLUMNS : "";
+      const extra = EDGE_COLUMNS[type] ?? found;
       run(`CREATE REL TABLE \`${type}\`(${ends.join(", ")}${extra})`);
       for (const [pair, file] of own) {
         const [from, to] = pair.split(" ");

@@ -15,11 +15,11 @@ const BORDERS: Record<string, [most: number, why: string]> = {
   core: [6, "the helpers named above, and generic walks over JSON"],
   engine: [3, "what a schema has just checked"],
   feature: [15, "columns of JSON whose type depends on another column, and libraries of schemas"],
-  graph: [30, "messages between processes, the parser's memory, the graph engine"],
-  http: [14, "schemas and the framework's own tables"],
-  store: [17, "rows, archives and the C library's lock"],
-  text: [9, "messages between processes, the PDF library"],
-  web: [54, "the DOM, and answers that the description types too loosely"],
+  graph: [24, "messages between processes, the parser's memory, the graph engine"],
+  http: [12, "schemas and the framework's own tables"],
+  store: [11, "rows, archives and the C library's lock"],
+  text: [7, "messages between processes, the PDF library"],
+  web: [41, "the DOM, and answers that the description types too loosely"],
   "working-copy": [6, "functions of the C library"],
 };
 

@@ -143,6 +143,96 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     expect([...faults, ...wrong]).toEqual([]);
   });
 
+  test("by keyboard alone: a routine, a task and its agents, a budget, a symbol, a memory, a tool server, a colleague", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    const wrong: string[] = [];
+    const to = async (key: string, name: string | RegExp) => void wrong.push(...(await pressTo(page, key, name)));
+    const press = async (name: string | RegExp) => {
+      await to("Tab", name);
+      await page.keyboard.press("Enter");
+    };
+    const fill = async (name: string | RegExp, text: string) => {
+      await to("Tab", name);
+      await page.keyboard.type(text);
+    };
+    const heading = (name: string) => page.getByRole("heading", { name, level: 1 }).waitFor();
+    /** Opens a dialog, whose first field has the focus. */
+    const dialog = async (button: string, first: string) => {
+      await press(button);
+      await page.getByRole("dialog").waitFor();
+      await page.keyboard.type(first);
+    };
+
+    /** A dialog that has ended gives the focus back. */
+    const back = (button: string) => page.locator("button:focus", { hasText: button }).waitFor();
+
+    await open("/routines");
+    await dialog("New routine", "Evening round");
+    await fill(/^Instructions/, "Say what is open.");
+    await press("Create");
+    await heading("Evening round");
+
+    await open(`/board?project=${ids.project}`);
+    await dialog("New task", "Made by keyboard");
+    await press("Add");
+    await page.getByRole("article", { name: "Made by keyboard" }).waitFor();
+    await back("New task");
+    await to("Tab", "Made by keyboard");
+    await page.keyboard.press("m");
+    await page.getByRole("menu").waitFor();
+    await to("ArrowDown", "Start agents on it");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await press("Start a run");
+    await page.waitForURL(/\/runs\/run_/);
+
+    await open("/settings?tab=budgets");
+    await fill("Each run, USD", "5");
+    await press("Save");
+    await page.getByRole("status").getByText("Saved").waitFor();
+
+    await open(`/projects/${ids.project}/graph`);
+    await page.keyboard.press("/");
+    await page.keyboard.type("withTax");
+    await page
+      .getByRole("list", { name: "Found symbols" })
+      .getByRole("link", { name: /withTax/ })
+      .waitFor();
+    await press(/withTax/);
+    await page.getByRole("heading", { name: "What a change reaches" }).waitFor();
+
+    await open(`/memory/engineer?entry=${encodeURIComponent("decision/one-writer")}`);
+    await press("Edit");
+    await page.getByLabel("Content").waitFor();
+    await fill("Content", "By keyboard. ");
+    await press("Save");
+    await page.getByRole("paragraph").getByText("By keyboard.").waitFor();
+
+    await open("/tool-servers");
+    await dialog("Add a server", "tickets");
+    await page.keyboard.press("Escape");
+    // A closed dialog is hidden at once, and gone once the page knows.
+    await page.locator("dialog[aria-label='Add a tool server']").waitFor({ state: "detached" });
+    await back("Add a server");
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.type("tickets");
+    await fill("Address", "http://127.0.0.1:9/mcp");
+    await press("Add");
+    await heading("tickets");
+
+    await open("/users");
+    await dialog("Add a user", "ben@example.test");
+    await fill(/^Password/, "a password of some length");
+    await press("Add");
+    await page.getByText("leads to the server from this machine alone").waitFor();
+    await press("Done");
+    await page.getByRole("table", { name: "Users" }).getByText("ben@example.test").waitFor();
+    await back("Add a user");
+    await close();
+    expect([...faults, ...wrong]).toEqual([]);
+  });
+
   test("what waits is counted in the title and in the navigation until it is answered", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     const waits = (await server.request<{ items: object[] }>("GET", "/v1/approvals")).body.items.length;

@@ -1,4 +1,5 @@
 /** A PDF as blocks: headings from its outline, its tags or the size of its letters, whichever says most. */
+import { textIn } from "../../core/is-object.ts";
 import { type Block, EXTRACT_LIMITS, Unreadable } from "./model.ts";
 import { lineBlocks } from "./pdf-lines.ts";
 import { type PdfBlock, type PdfItem, type PdfNode, taggedBlocks, tidy } from "./pdf-tags.ts";
@@ -45,8 +46,7 @@ export async function pdfBlocks(
   }
   if (found.length === 0) throw new Unreadable("There is no text in it: its pages are pictures.");
   const outline = await outlineOf(pdf).catch(() => []);
-  const info = (await pdf.getMetadata().catch(() => undefined))?.info as { Title?: unknown } | undefined;
-  const title = typeof info?.Title === "string" ? oneLine(info.Title) : "";
+  const title = oneLine(textIn((await pdf.getMetadata().catch(() => undefined))?.info, "Title") ?? "");
   return { title: title || undefined, pages: pdf.numPages, blocks: withHeadings(found, outline) };
 }
 
@@ -131,7 +131,7 @@ async function placeOf(
     const [target, how, ...numbers] = (typeof dest === "string" ? await pdf.getDestination(dest) : dest) ?? [];
     if (target === undefined || target === null) return undefined;
     const page = typeof target === "number" ? target : await pdf.getPageIndex(target as never);
-    const top = (how as { name?: string } | undefined)?.name === "XYZ" ? numbers[1] : numbers[0];
+    const top = textIn(how, "name") === "XYZ" ? numbers[1] : numbers[0];
     return { page: page + 1, y: typeof top === "number" ? top : undefined };
   } catch {
     return undefined;

@@ -13,6 +13,9 @@ export const BASE = document.documentElement.dataset["base"] ?? "/";
 /** An address of this site from a path: `/v1/runs` below the site's own prefix. */
 export const siteUrl = (path: string): string => BASE + path.replace(/^\//, "");
 
+/** Whether the page came over the loopback address, which leads to the server from its own machine alone. */
+export const onItsMachine = (): boolean => ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
+
 /** The server did not answer at all. Has a problem's shape, so that it is shown like one. */
 const unreachable = (): Problem => ({
   ...{ type: "about:blank", title: "No answer", status: 0, instance: "", request_id: "" },

@@ -47,7 +47,7 @@ export function connect({ onEvent, onState, position }: ConnectionDeps): () => v
       if (!answer.ok || !answer.body) throw new Error(`the stream answers ${answer.status}`);
       failures = 0;
       onState("open");
-      const parser = createParser({ onEvent: ({ data }) => onEvent(JSON.parse(data) as LiveEvent) });
+      const parser = createParser({ onEvent: ({ data }) => onEvent(JSON.parse(data)) });
       const decoder = new TextDecoder();
       const reader = answer.body.getReader();
       for (;;) {

@@ -15,9 +15,15 @@ interface DialogProps {
 export function Dialog({ title, onClose, children, wide = false }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const before = document.activeElement;
     dialog.current?.showModal();
     // Focus the first field rather than the close button.
     dialog.current?.querySelector<HTMLElement>("input:not([type=hidden]), textarea, select")?.focus();
+    return () => {
+      // One that is taken away while open, as after its form is sent, does not give the focus back by itself.
+      const lost = document.activeElement === null || document.activeElement === document.body;
+      if (lost && before instanceof HTMLElement && before.isConnected) before.focus({ preventScroll: true });
+    };
   }, []);
   return (
     <dialog

@@ -7,7 +7,7 @@ import { Empty } from "./note.tsx";
 
 export function FilterBar({ children }: { children: ReactNode }) {
   return (
-    <search className="mb-3 flex flex-wrap items-center gap-2" aria-label="Filters">
+    <search className="mb-3 flex flex-wrap items-center gap-2 max-sm:grid max-sm:grid-cols-2" aria-label="Filters">
       {children}
     </search>
   );
@@ -48,7 +48,7 @@ export function SearchInput({
     return () => clearTimeout(timer);
   }, [text, value, onChange]);
   return (
-    <div className="relative min-w-44 flex-1 sm:max-w-72">
+    <div className="relative min-w-44 flex-1 max-sm:col-span-full sm:max-w-72">
       <Search
         aria-hidden
         size={14}
@@ -84,7 +84,7 @@ export function FilterSelect({
       aria-label={label}
       value={value}
       onChange={(event) => onChange(event.target.value)}
-      className={`h-8 max-sm:h-11 max-w-48 rounded-md border bg-panel px-2 text-sm ${value ? "border-accent text-ink" : "border-line-strong text-dim"}`}
+      className={`h-8 max-w-48 rounded-md max-sm:h-11 max-sm:max-w-none max-sm:min-w-0 border bg-panel px-2 text-sm ${value ? "border-accent text-ink" : "border-line-strong text-dim"}`}
     >
       {options.map((option) => (
         <option key={option.value} value={option.value}>

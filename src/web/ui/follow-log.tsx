@@ -62,7 +62,7 @@ export function FollowLog({ path, label, className = "max-h-72" }: Props) {
     const parser = createParser({
       onEvent({ event, data }) {
         if (event === "end") return;
-        const { at, text, line } = JSON.parse(data) as Line;
+        const { at, text, line }: Line = JSON.parse(data);
         writer.write(`${at ? `${at.slice(11, 19)} ` : ""}${text ?? line ?? ""}\n`);
       },
     });

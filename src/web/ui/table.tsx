@@ -20,7 +20,7 @@ export interface Selection {
   all(keys: string[]): void;
 }
 
-interface TableProps<T> {
+export interface TableProps<T> {
   label: string;
   rows: T[];
   columns: Column<T>[];
@@ -31,8 +31,12 @@ interface TableProps<T> {
   more?: { hasNextPage: boolean; isFetchingNextPage: boolean; fetchNextPage(): unknown } | undefined;
 }
 
-const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">) =>
-  `px-3 py-2 ${column.align === "right" ? "text-right whitespace-nowrap tabular-nums" : ""} ${column.wide ? "max-md:hidden" : ""} ${column.className ?? ""}`;
+/** On narrow screens the first column, the name, has all the room that the others leave. */
+const cellClass = (column: Pick<Column<never>, "align" | "wide" | "className">, at: number) => {
+  const narrow = at === 0 ? "max-md:w-full max-md:min-w-32 max-md:max-w-0" : "max-md:w-auto max-md:whitespace-nowrap";
+  const align = column.align === "right" ? "text-right whitespace-nowrap tabular-nums" : "";
+  return `px-3 py-2 ${align} ${column.wide ? "max-md:hidden" : narrow} ${column.className ?? ""}`;
+};
 
 export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more }: TableProps<T>) {
   const drawn = useSlices(rows);
@@ -47,8 +51,8 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
                   <SelectAll rows={rows.map(keyOf)} selection={selection} />
                 </th>
               )}
-              {columns.map((column) => (
-                <th key={column.title} scope="col" className={`${cellClass(column)} font-medium whitespace-nowrap`}>
+              {columns.map((column, at) => (
+                <th key={column.title} scope="col" className={`${cellClass(column, at)} font-medium whitespace-nowrap`}>
                   <span className={column.quiet ? "sr-only" : ""}>{column.title}</span>
                 </th>
               ))}
@@ -118,7 +122,7 @@ function DrawnRow<T>({ row, columns, keyOf, hrefOf, selection }: RowProps<T>) {
         </td>
       )}
       {columns.map((column, at) => (
-        <td key={column.title} className={cellClass(column)}>
+        <td key={column.title} className={cellClass(column, at)}>
           {at === 0 && href ? (
             <Link
               href={href}
@@ -148,11 +152,11 @@ const Tick = ({ label, ...rest }: { label: string; checked: boolean; onChange():
   </label>
 );
 
-/** Name over a quieter second line, cut rather than wrapped past two. */
+/** Name over a quieter second line; on narrow screens the name has two lines. What is longer is cut. */
 export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNode }) {
   return (
     <span className="block min-w-0">
-      <span className="line-clamp-1 font-medium bidi">{first}</span>
+      <span className="line-clamp-1 font-medium bidi max-md:line-clamp-2">{first}</span>
       {second && <span className="line-clamp-1 text-sm text-dim bidi">{second}</span>}
     </span>
   );

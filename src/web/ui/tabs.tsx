@@ -1,4 +1,5 @@
 /** Views of one thing as links: each has an address. */
+import { useEffect, useRef } from "react";
 import { Link, useSearchParams } from "wouter";
 
 /**
@@ -39,13 +40,23 @@ export function Tabs({ tabs, name = "tab", label }: { tabs: Tab[]; name?: string
     else next.set(name, id);
     return `?${next}`;
   };
+  const bar = useRef<HTMLElement>(null);
+  // On a narrow screen the bar scrolls: the tab that is shown must not be out of sight.
+  useEffect(() => {
+    const [nav, tab] = [
+      bar.current,
+      bar.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(current ?? "")}"]`),
+    ];
+    if (nav && tab) nav.scrollLeft = tab.offsetLeft - nav.offsetLeft - (nav.clientWidth - tab.offsetWidth) / 2;
+  }, [current]);
   return (
-    <nav aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
+    <nav ref={bar} aria-label={label} className="mb-4 flex gap-1 overflow-x-auto border-b border-line">
       {tabs.map(({ id, title, count }) => (
         <Link
           key={id}
           href={hrefOf(id)}
           replace
+          data-tab={id}
           aria-current={id === current ? "page" : undefined}
           className="-mb-px border-b-2 border-transparent px-3 py-2 max-sm:py-3 text-sm font-medium whitespace-nowrap text-dim hover:text-ink aria-[current=page]:border-accent aria-[current=page]:text-ink"
         >

@@ -140,11 +140,15 @@ function Line({ row: { at, agent_id, kind, title, run_id } }: { row: Happening }
       </time>
       <Link
         href={`/agents/${agent_id}`}
-        className="w-28 shrink-0 truncate text-sm text-dim hover:underline max-sm:leading-11"
+        className="w-28 shrink-0 truncate text-sm text-dim hover:underline max-sm:w-auto max-sm:flex-1 max-sm:leading-11"
       >
         {agent_id}
       </Link>
-      <span className={`min-w-0 flex-1 ${kind.endsWith("_failed") ? "text-bad" : ""}`}>{title}</span>
+      <span
+        className={`min-w-0 flex-1 max-sm:order-last max-sm:basis-full ${kind.endsWith("_failed") ? "text-bad" : ""}`}
+      >
+        {title}
+      </span>
       {run_id && (
         <Link href={`/runs/${run_id}`} className="text-sm text-dim underline max-sm:leading-11">
           run

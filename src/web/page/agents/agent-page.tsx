@@ -13,9 +13,8 @@ import { count, usd } from "../../ui/format.ts";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { Table } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
-import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+import { RunTable } from "../runs/run-table.tsx";
 import { AgentConfig } from "./agent-config.tsx";
 import { AgentPrompt } from "./agent-prompt.tsx";
 import { AgentTools } from "./agent-tools.tsx";
@@ -132,14 +131,7 @@ function AgentRuns({ agent }: { agent: Agent }) {
             It has not worked on a run yet.
           </Empty>
         ) : (
-          <Table
-            label="Runs"
-            rows={query.rows}
-            columns={RUN_COLUMNS}
-            keyOf={({ id }) => id}
-            hrefOf={({ id }) => `/runs/${id}`}
-            more={query}
-          />
+          <RunTable rows={query.rows} more={query} />
         )
       }
     </Await>

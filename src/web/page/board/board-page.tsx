@@ -243,7 +243,7 @@ function BoardColumn({ column: { id, name, wip_limit, tasks }, all, actions, add
   return (
     <section
       aria-labelledby={heading}
-      className="min-w-44 flex-1 shrink-0 snap-start rounded-lg bg-sunken p-2 max-sm:w-[calc(100vw-2rem)] max-sm:flex-none"
+      className="min-w-44 flex-1 shrink-0 snap-start rounded-lg bg-sunken p-2 max-sm:w-[calc(100vw-4rem)] max-sm:flex-none"
     >
       <div className="flex items-center gap-2 pb-2 pl-1">
         <h2 id={heading} className="text-sm font-semibold">

@@ -29,7 +29,7 @@ const keyOf = (run: string) => `skep-review-${run}`;
 
 function read(run: string, head: string): Kept {
   try {
-    const kept = JSON.parse(localStorage.getItem(keyOf(run)) ?? "null") as Kept | null;
+    const kept: Kept | null = JSON.parse(localStorage.getItem(keyOf(run)) ?? "null");
     // A new commit is a new change: files have to be read again.
     if (kept?.head === head) return kept;
   } catch {}

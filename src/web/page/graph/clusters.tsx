@@ -53,7 +53,7 @@ export function Clusters({ project }: { project: string }) {
                 </Panel>
               ))}
             </div>
-            <More query={query as never} />
+            <More query={query} />
           </>
         )
       }
@@ -92,7 +92,7 @@ export function Flows({ project }: { project: string }) {
                 </Panel>
               ))}
             </div>
-            <More query={query as never} />
+            <More query={query} />
           </>
         )
       }

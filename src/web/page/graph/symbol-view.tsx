@@ -40,7 +40,7 @@ export function SymbolView({ project, symbol }: { project: string; symbol: strin
         "candidates" in answer ? (
           <Candidates symbols={answer.candidates} />
         ) : (
-          <Zones project={project} context={answer as unknown as Context} />
+          <Zones project={project} context={answer} />
         )
       }
     </Await>

@@ -2,10 +2,10 @@
 import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { client, must } from "../../api/client.ts";
+import { api, client, must } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
+import { ProblemNote, Warning } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
 import { useModelInUse } from "../setup/model-in-use.ts";
 
@@ -80,7 +80,20 @@ export function FirstSteps({ seen }: { seen: boolean }) {
         </Step>
       </ol>
       <ProblemNote error={error} />
+      {admin && <NoShell />}
     </Section>
+  );
+}
+
+/** What the agents of a server without containers cannot do, and how they can. */
+export function NoShell() {
+  const { data } = api.useQuery("get", "/v1/status");
+  if (!data?.sandbox || data.sandbox.kind === "docker" || data.sandbox.shell) return null;
+  return (
+    <Warning>
+      Agents have no shell here: they read and write files, but run neither programs nor tests. Install Docker on this
+      machine and start Skep again, and they work in containers.
+    </Warning>
   );
 }
 

@@ -7,9 +7,8 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { count, usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
-import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+import { RunTable } from "../runs/run-table.tsx";
 import { AnswerSeveral } from "./answer-several.tsx";
 import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 
@@ -103,13 +102,7 @@ function RunSection({
           {empty}
         </Empty>
       ) : (
-        <Table
-          label={title}
-          rows={runs}
-          columns={RUN_COLUMNS}
-          keyOf={({ id }) => id}
-          hrefOf={({ id }) => `/runs/${id}`}
-        />
+        <RunTable label={title} rows={runs} />
       )}
     </Section>
   );

@@ -54,7 +54,9 @@ export default function JobsPage() {
       cell: ({ state, error }) => (
         <>
           <Status status={state} />
-          {error && <span className="block text-sm text-dim">{error.message}</span>}
+          {error && (
+            <span className="block text-sm text-dim max-md:w-40 max-md:whitespace-normal">{error.message}</span>
+          )}
         </>
       ),
     },

@@ -1,7 +1,7 @@
 /** Log-in: password, second factor, sign-on through a provider. */
 import { type FormEvent, type ReactNode, useState } from "react";
 import { useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { api, client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Loading, ProblemNote, Warning } from "../../ui/note.tsx";
@@ -191,8 +191,7 @@ function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
 }
 
 function PlainHttp() {
-  const local = ["localhost", "127.0.0.1", "[::1]"].includes(location.hostname);
-  if (location.protocol === "https:" || local) return null;
+  if (location.protocol === "https:" || onItsMachine()) return null;
   return <Warning>This page came over plain http: others in the network can read what you type.</Warning>;
 }
 

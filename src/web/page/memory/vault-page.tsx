@@ -166,13 +166,20 @@ function Links({ agent }: { agent: string }) {
                 {
                   title: "How",
                   cell: ({ kind, broken }) => (
-                    <span className="inline-flex items-center gap-1.5 whitespace-nowrap">
+                    <span className="inline-flex flex-wrap items-center gap-1.5 whitespace-nowrap">
                       {kind === "link" ? "links to" : "was superseded by"}
                       {broken && <Badge tone="bad">not there</Badge>}
                     </span>
                   ),
                 },
-                { title: "To", cell: ({ to }) => titles.get(to) ?? <code className="font-mono text-xs">{to}</code> },
+                {
+                  title: "To",
+                  cell: ({ to }) => (
+                    <span className="block max-md:w-28 max-md:whitespace-normal">
+                      {titles.get(to) ?? <code className="font-mono text-xs">{to}</code>}
+                    </span>
+                  ),
+                },
               ]}
               keyOf={({ from, to, kind }) => `${from} ${kind} ${to}`}
               hrefOf={({ from }) => entryHref(agent, from)}

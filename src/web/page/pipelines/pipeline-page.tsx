@@ -231,7 +231,7 @@ function Picture({ source }: { source: string }) {
   const [last, setLast] = useState<ReturnType<typeof plansOf>>([]);
   const plans = useMemo(() => {
     try {
-      return plansOf(parse(source) as unknown);
+      return plansOf(parse(source));
     } catch {
       return undefined;
     }

@@ -13,9 +13,8 @@ import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+import { RunTable } from "../runs/run-table.tsx";
 import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
 
@@ -121,6 +120,13 @@ function CloneAgain({ project }: { project: Project }) {
   return (
     <div className="mb-4">
       <ProblemNote error={action.error} />
+      <p className="mb-2 text-dim">
+        Correct the address with Edit, which clones again. A private repository is reached by connecting the{" "}
+        <Link href="/code-host" className="underline">
+          code host
+        </Link>
+        .
+      </p>
       <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={again}>
         Clone again
       </Button>
@@ -222,14 +228,7 @@ function ProjectRuns({ project }: { project: Project }) {
               No run has worked here yet. Start one, or put a task on the board.
             </Empty>
           ) : (
-            <Table
-              label="Runs"
-              rows={query.rows}
-              columns={RUN_COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/runs/${id}`}
-              more={query}
-            />
+            <RunTable rows={query.rows} more={query} />
           )
         }
       </Await>

@@ -57,6 +57,9 @@ function StepBox({ data: { step, current } }: NodeProps<StepNode>) {
 
 const nodeTypes = { step: StepBox };
 
+/** The row of buttons at the bottom lies over no step. */
+const FIT = { maxZoom: 1, padding: { top: "20px", right: "16px", bottom: "68px", left: "16px" } } as const;
+
 export default function RunGraph({
   steps,
   current,
@@ -81,7 +84,7 @@ export default function RunGraph({
   return (
     <div
       className="overflow-hidden rounded-lg border border-line bg-sunken"
-      style={{ height: Math.min(620, Math.max(220, rows * 100 + 60)) }}
+      style={{ height: Math.min(620, Math.max(220, rows * 100 + 100)) }}
     >
       <ReactFlow
         nodes={nodes}
@@ -91,13 +94,13 @@ export default function RunGraph({
         nodesDraggable={false}
         nodesConnectable={false}
         fitView
-        fitViewOptions={{ maxZoom: 1 }}
+        fitViewOptions={FIT}
         minZoom={0.2}
         preventScrolling={false}
         zoomOnScroll={false}
         proOptions={{ hideAttribution: true }}
       >
-        <Controls showInteractive={false} />
+        <Controls showInteractive={false} orientation="horizontal" fitViewOptions={FIT} />
       </ReactFlow>
     </div>
   );

@@ -149,7 +149,7 @@ function isSaidAbove({ status, error }: Schemas["Run"], step: Step, rows: Step[]
 }
 
 function StepBody({ step, said }: { step: Step; said: boolean }) {
-  const { input, message, command, ...others } = step.inputs as Record<string, unknown>;
+  const { input, message, command, ...others }: Record<string, unknown> = step.inputs;
   return (
     <>
       {step.error && !said && (

@@ -9,9 +9,8 @@ import { plural } from "../../ui/format.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
-import { RUN_COLUMNS, type Run } from "./run-columns.tsx";
+import { RunTable, type RunTableProps } from "./run-table.tsx";
 import { SavedFilters } from "./saved-filters.tsx";
 
 const STATES = [
@@ -83,7 +82,7 @@ export default function RunsPage() {
   );
 }
 
-function SelectableRuns({ rows, more }: { rows: Run[]; more: Parameters<typeof Table>[0]["more"] }) {
+function SelectableRuns({ rows, more }: Pick<RunTableProps, "rows" | "more">) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -135,15 +134,7 @@ function SelectableRuns({ rows, more }: { rows: Run[]; more: Parameters<typeof T
           </Button>
         </section>
       )}
-      <Table
-        label="Runs"
-        rows={rows}
-        columns={RUN_COLUMNS}
-        keyOf={({ id }) => id}
-        hrefOf={({ id }) => `/runs/${id}`}
-        selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }}
-        more={more}
-      />
+      <RunTable rows={rows} selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }} more={more} />
     </>
   );
 }

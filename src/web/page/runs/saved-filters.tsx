@@ -22,7 +22,7 @@ const PATH = "/v1/preferences";
 
 /** The stored filters, perhaps of another version: invalid ones are left out. */
 function savedOf(value: unknown): Saved[] {
-  const list = Array.isArray(value) ? (value as Partial<Saved>[]) : [];
+  const list: Partial<Saved>[] = Array.isArray(value) ? value : [];
   return list.flatMap((one) =>
     typeof one?.name === "string" && typeof one.query === "string" ? [{ name: one.name, query: one.query }] : [],
   );

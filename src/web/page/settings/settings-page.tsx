@@ -149,7 +149,7 @@ const textOf = (values: unknown): string => JSON.stringify(values, null, 2);
 
 function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }) {
   const action = useAction();
-  const values = (tagged.value[group.id] ?? {}) as Record<string, unknown>;
+  const values: Record<string, unknown> = tagged.value[group.id] ?? {};
   const rows = group.rows.filter(({ name }) => name in values);
   const [rejected, setRejected] = useState<{ mine: Body; theirs: Settings }>();
   const save = async (body: Body, etag: string | undefined) => {

@@ -10,7 +10,7 @@ import { Await, ProblemNote } from "../../ui/note.tsx";
 import { CliLine } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Took } from "../../ui/time.tsx";
-import { EXAMPLE } from "../home/first-steps.tsx";
+import { EXAMPLE, NoShell } from "../home/first-steps.tsx";
 import { Transcript } from "../run/transcript.tsx";
 
 type Run = Schemas["Run"];
@@ -28,6 +28,7 @@ export function ExampleRun() {
       <p className="mb-3 text-dim">
         A small example: one agent, a few seconds. You see every word, tool call and cent.
       </p>
+      <NoShell />
       <Button kind={id ? "plain" : "primary"} busy={action.busy} onClick={start}>
         {id ? "Start it again" : "Start the example"}
       </Button>

@@ -132,9 +132,9 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
   },
   {
     title: "Who",
-    className: "min-w-36",
+    className: "md:min-w-36",
     cell: ({ actor }) => (
-      <span className="line-clamp-1 text-sm break-all" title={actor}>
+      <span className="line-clamp-1 text-sm break-all max-md:w-24 max-md:whitespace-normal" title={actor}>
         {actor}
       </span>
     ),

@@ -11,12 +11,11 @@ import { Badge, FactRow } from "../../ui/facts.tsx";
 import { lazy } from "../../ui/lazy.ts";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
-import { Table } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { OVERRULED, PRIORITY, type Project, refreshTasks, type Task, wordOf } from "../board/board.ts";
 import { StartDialog } from "../board/start-dialog.tsx";
 import { TaskDialog } from "../board/task-form.tsx";
-import { RUN_COLUMNS } from "../runs/run-columns.tsx";
+import { RunTable } from "../runs/run-table.tsx";
 
 const Markdown = lazy(() => import("../../ui/markdown.tsx"));
 
@@ -227,14 +226,7 @@ function Runs({ task }: { task: Task }) {
               No run has worked on it yet. Start agents on it, and their runs show here.
             </Empty>
           ) : (
-            <Table
-              label="Runs"
-              rows={query.rows}
-              columns={RUN_COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/runs/${id}`}
-              more={query}
-            />
+            <RunTable rows={query.rows} more={query} />
           )
         }
       </Await>

@@ -35,7 +35,7 @@ export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onP
             label: "Spend",
             fill: colour("--accent"),
             width: 0,
-            paths: uPlot.paths.bars?.({ size: [0.7, 48] }) as uPlot.Series.PathBuilder,
+            paths: uPlot.paths.bars?.({ size: [0.7, 48] }),
             points: { show: false },
           },
         ],

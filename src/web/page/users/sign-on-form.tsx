@@ -67,7 +67,7 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
       if (!form?.reportValidity()) return;
       const fields = fieldsOf(form);
       const { issuer, client_id, scopes, ...rest } = bodyOf(fields);
-      const secret = "client_secret" in rest ? { client_secret: rest.client_secret as string } : {};
+      const secret = "client_secret" in rest ? { client_secret: rest.client_secret } : {};
       const body = { slug: provider?.slug ?? fields.text("slug"), issuer, client_id, scopes, ...secret };
       setTested(await must(client.POST("/v1/auth/oidc/test", { body })));
     });

@@ -1,7 +1,7 @@
 /** Users: their accounts and roles, and the waitlist. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -10,7 +10,7 @@ import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { CopyButton, PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -166,6 +166,13 @@ function Invitation({ email, password, onClose }: Invited & { onClose(): void })
         <p className="min-w-0 flex-1 whitespace-pre-wrap">{text}</p>
         <CopyButton text={text} label="Copy the invitation" />
       </div>
+      {onItsMachine() && (
+        <Warning>
+          This address leads to the server from this machine alone. For others, start it with{" "}
+          <code className="font-mono">skep serve --host 0.0.0.0</code>, or put a proxy with https before it, and send
+          the address under which they reach it.
+        </Warning>
+      )}
       <div className="mt-4 flex justify-end">
         <Button kind="primary" onClick={onClose}>
           Done

@@ -1,14 +1,14 @@
-/** Columns of lists of runs, the same wherever runs are listed. */
+/** A list of runs, the same wherever runs are listed. */
 import type { Schemas } from "../../api/client.ts";
 import { usd } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
-import { type Column, TwoLines } from "../../ui/table.tsx";
+import { type Column, Table, type TableProps, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { Progress } from "./progress.tsx";
 
 export type Run = Schemas["Run"];
 
-export const RUN_COLUMNS: Column<Run>[] = [
+const COLUMNS: Column<Run>[] = [
   {
     title: "Task",
     className: "w-[42%] min-w-48",
@@ -34,3 +34,9 @@ export const RUN_COLUMNS: Column<Run>[] = [
   { title: "Cost", wide: true, align: "right", cell: (run) => usd(run.cost_usd) },
   { title: "Started", wide: true, align: "right", cell: (run) => <Ago at={run.created_at} /> },
 ];
+
+export type RunTableProps = Pick<TableProps<Run>, "rows" | "selection" | "more"> & { label?: string };
+
+export function RunTable({ label = "Runs", ...table }: RunTableProps) {
+  return <Table label={label} {...table} columns={COLUMNS} keyOf={({ id }) => id} hrefOf={({ id }) => `/runs/${id}`} />;
+}
