@@ -4,6 +4,7 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
+import { ended } from "../attacks/held-run.ts";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -340,6 +341,24 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
       body: { pipeline_id: "checks", task_description: "Seen in both tabs" },
     });
     for (const page of [one, two]) await page.getByText("Seen in both tabs").first().waitFor();
+    await context.close();
+  });
+
+  test("what happens before the stream is open is shown as well", async () => {
+    const context = await browser.newContext();
+    const page = await context.newPage();
+    const happened = Promise.withResolvers<void>();
+    await page.route("**/v1/events/stream*", async (route) => {
+      await happened.promise;
+      await route.continue();
+    });
+    await page.goto(`${server.url}/runs`);
+    await page.getByRole("table", { name: "Runs" }).waitFor();
+    const body = { pipeline_id: "checks", task_description: "Over before the stream" };
+    const { body: run } = await server.request<{ id: string }>("POST", "/v1/runs", { body });
+    await ended(server, undefined, run.id);
+    happened.resolve();
+    await page.getByText("Over before the stream").first().waitFor();
     await context.close();
   });
 

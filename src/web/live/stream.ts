@@ -7,6 +7,7 @@
  * Pages elect by a lock where the browser has locks (on https and on this machine); elsewhere each visible page has a
  * connection of its own.
  */
+import { client } from "../api/client.ts";
 import { connect, type LiveEvent } from "./connection.ts";
 
 export type LiveState = "connecting" | "open" | "lost";
@@ -34,6 +35,19 @@ function take(event: LiveEvent): void {
   for (const reader of readers) reader(event);
 }
 
+/**
+ * Notes where the log is, before the page asks for what it shows: the stream continues from there, so nothing that happens
+ * until it is open is missed. Where that is not known, the stream starts with what comes next. Never rejects.
+ */
+export async function notePosition(): Promise<void> {
+  if (last !== undefined) return;
+  const { data } = await client
+    .GET("/v1/events", { params: { query: { limit: 1 } } })
+    .catch(() => ({ data: undefined }));
+  if (!data || last !== undefined) return;
+  last = data.items[0]?.id ?? (data.next_cursor === null ? 0 : undefined);
+}
+
 const MISSED: LiveEvent = { id: 0, kind: "gap", at: "", data: {} };
 
 function share(event: LiveEvent): void {
@@ -48,7 +62,7 @@ async function lead(end: Promise<void>): Promise<void> {
     position: () => last,
     onEvent: share,
     onState(next) {
-      // Before the first event there is no place to continue from: what happened meanwhile is not sent.
+      // Without a position there is no place to continue from: what happened meanwhile is not sent.
       if (next === "open" && state === "lost" && last === undefined) share(MISSED);
       setState(next);
       channel?.postMessage({ state: next });

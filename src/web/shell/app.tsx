@@ -1,11 +1,11 @@
 /** Providers, the session, and which page the address means. */
-import { QueryClientProvider } from "@tanstack/react-query";
+import { QueryClientProvider, useQuery } from "@tanstack/react-query";
 import { Suspense, useEffect, useRef, useState } from "react";
 import { Route, Router, Switch } from "wouter";
 import { api, BASE, client, must, onSessionEnd, problemOf } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
 import { startEffects } from "../live/effects.ts";
-import { startLive } from "../live/stream.ts";
+import { notePosition, startLive } from "../live/stream.ts";
 import { LoginPage } from "../page/login/login-page.tsx";
 import { PAGES } from "../routes.ts";
 import { ButtonLink } from "../ui/button.tsx";
@@ -32,10 +32,19 @@ export function App() {
 }
 
 const ME = "/v1/auth/me";
+const who = api.queryOptions("get", ME);
+const whoAsks = {
+  ...who,
+  async queryFn(context: Parameters<typeof who.queryFn>[0]) {
+    const user = await who.queryFn(context);
+    await notePosition();
+    return user;
+  },
+};
 
 /** The pages for those who may see them, the log-in for everybody else. The address stays, so a log-in leads back. */
 function Gate() {
-  const me = api.useQuery("get", ME, undefined, { staleTime: 60_000 });
+  const me = useQuery({ ...whoAsks, staleTime: 60_000 });
   const [ended, setEnded] = useState(false);
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
   const user = me.data;
