@@ -10,7 +10,7 @@ export async function waitFor(ready: () => boolean | Promise<boolean>, what: str
   }
 }
 
-/** Reads every 50 ms until that is what is read, 60 s at most. @throws what `expect` says of the last reading. */
+/** Reads every 50 ms until it reads `wanted`, for 60 s at most. @throws what `expect` says of the last reading. */
 export async function becomes<T>(read: () => Promise<T>, wanted: Awaited<T>): Promise<void> {
   const until = performance.now() + 60_000;
   for (;;) {

@@ -103,7 +103,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await report.getByText("src/cart.ts").click();
     await report.getByText(/bigint/).waitFor();
     expect((await get(ids.rival)).merged_into).toBe(null);
-    await report.getByRole("link", { name: "Start a run that solves it" }).click();
+    await report.getByRole("button", { name: "Start a run that solves it" }).click();
     await page.getByRole("heading", { name: "Start a run" }).waitFor();
     const task = page.getByLabel("Task");
     await becomes(async () => (await task.inputValue()).includes("solve the conflicts in src/cart.ts"), true);

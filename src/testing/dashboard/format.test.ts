@@ -1,5 +1,6 @@
-/** How pages write times and lines for the terminal. */
+/** How pages write times and lines for the terminal, and what a form proposes. */
 import { expect, test } from "bun:test";
+import { ownBudget } from "../../web/page/runs/own-budget.ts";
 import { ago, agoInSentence, shellWord } from "../../web/ui/format.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
@@ -40,4 +41,19 @@ test("a name in a line for the terminal is one word of the shell", () => {
     "'Ann'\\''s; rm -rf $HOME'",
     "''",
   ]);
+});
+
+test("for another run a budget is proposed only where the pipeline has not set it and whoever asks may give it", () => {
+  // What the run may cost, what its pipeline gives, whether an administrator asks; what is proposed.
+  const cases: [number | null, number | null, boolean, number | null][] = [
+    [null, null, false, null],
+    [null, 2, true, null],
+    [2, 2, false, null],
+    [2, 2, true, null],
+    [1.25, 2, false, 1.25],
+    [1.25, null, false, 1.25],
+    [5, 2, false, null],
+    [5, 2, true, 5],
+  ];
+  expect(cases.map(([budget, preset, admin]) => ownBudget(budget, preset, admin))).toEqual(cases.map((one) => one[3]));
 });

@@ -80,10 +80,13 @@ describe.skipIf(!hasBrowser())("a run", () => {
     expect(faults).toEqual([]);
   });
 
-  test("run again takes along all that the run was started with, line breaks as well, and not in the address", async () => {
+  test("run again proposes what the run has, line breaks and guidance of a restart as well, and not in the address", async () => {
     const { server, browser } = dashboard();
     const steps = [{ id: "survey", agent: "researcher", input: "{{ inputs.notes }}", outputs: ["findings"] }];
-    const pipeline = { id: "noted", name: "Noted", description: "One step.", inputs: { notes: {}, tone: {} }, steps };
+    const pipeline = {
+      ...{ id: "noted", name: "Noted", description: "One step.", defaults: { budget_usd: 2 } },
+      ...{ inputs: { notes: {}, tone: {} }, steps },
+    };
     expect((await server.request("POST", "/v1/pipelines", { body: pipeline })).status).toBe(201);
     const given = {
       ...{ pipeline_id: "noted", task_description: "Two lines,\nof a task." },
@@ -96,15 +99,28 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open(`/runs/${first.body.id}`);
     await page.locator("header").getByText("Succeeded").waitFor();
+    const again = { from_step: "survey", human_context: "And exact." };
+    expect((await server.request("POST", `/v1/runs/${first.body.id}/restart`, { body: again })).status).toBe(202);
+    const human_context = `${more.human_context}\n\n${again.human_context}`;
+    await page.reload();
     await page.getByRole("button", { name: "Run again" }).click();
     await page.waitForURL(`${server.url}/runs/new?again=${first.body.id}`);
     await page.getByLabel("tone").waitFor();
     await becomes(() => page.getByLabel("notes").inputValue(), given.inputs.notes);
-    await becomes(() => page.getByLabel("Guidance").inputValue(), more.human_context);
+    await becomes(() => page.getByLabel("Guidance").inputValue(), human_context);
+    await becomes(() => page.getByLabel("Budget, USD").inputValue(), String(more.budget_usd));
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.waitForURL((url) => url.pathname.startsWith("/runs/run_") && !url.pathname.endsWith(first.body.id));
     const { body: second } = await server.request("GET", `/v1/runs/${page.url().split("/").at(-1)}`);
-    expect(second).toMatchObject(body);
+    expect(second).toMatchObject({ ...body, human_context });
+    // What the pipeline gives is the pipeline's to decide the next time as well.
+    const plain = await server.request<{ id: string; budget_usd: number }>("POST", "/v1/runs", {
+      body: { ...given, model: more.model },
+    });
+    expect(plain.body.budget_usd).toBe(2);
+    await open(`/runs/new?again=${plain.body.id}`);
+    await becomes(() => page.getByLabel("notes").inputValue(), given.inputs.notes);
+    expect(await page.getByLabel("Budget, USD").inputValue()).toBe("");
     await close();
     expect(faults).toEqual([]);
   });

@@ -91,7 +91,7 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
     },
     async axe(about = "all") {
       // Our pages hold no frames, so that no second page is needed to bring their findings together.
-      // It is 600 kB, which the library would run again at each call, twice.
+      // axe is 600 kB of script, which the library would run twice at each call.
       const here = await page.evaluate("'axe' in window");
       const builder = new AxeBuilder({ page, ...(here ? { axeSource: "0" } : {}) });
       builder.setLegacyMode().options({ resultTypes: ["violations"] });

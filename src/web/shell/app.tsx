@@ -48,8 +48,8 @@ function Gate() {
   const [ended, setEnded] = useState(false);
   useEffect(() => onSessionEnd(() => setEnded(true)), []);
   const user = me.data;
-  // Asked again, as when the window is looked at again, a question without an answer forgets its error: what was typed
-  // into the log-in form would go with it.
+  // A refetch, such as when the window gets the focus, clears the query's error; the log-in form would unmount and lose
+  // what was typed.
   const [isOut, setOut] = useState(false);
   const out = !user && (isOut || (me.error !== null && problemOf(me.error).status === 401));
   if (out !== isOut) setOut(out);

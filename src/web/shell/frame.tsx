@@ -22,6 +22,10 @@ export function Frame({ children }: { children: ReactNode }) {
   const drawer = useRef<HTMLDialogElement>(null);
   const palette = useCallback(() => setOver("palette"), []);
   const help = useCallback(() => setOver("help"), []);
+  const openDrawer = () => {
+    drawer.current?.showModal();
+    showCurrent(drawer.current);
+  };
   useKeys({ go, palette, help });
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page closes the drawer and begins at its top.
   useEffect(() => {
@@ -41,7 +45,7 @@ export function Frame({ children }: { children: ReactNode }) {
       </aside>
       <div className="flex min-w-0 flex-col">
         <header className="sticky top-0 z-30 flex items-center gap-1 border-b border-line bg-bg px-2 md:hidden">
-          <IconButton label="Navigation" onClick={() => drawer.current?.showModal()}>
+          <IconButton label="Navigation" onClick={openDrawer}>
             <MenuIcon aria-hidden size={18} />
           </IconButton>
           <Brand />
@@ -91,17 +95,18 @@ const Brand = () => (
   </Link>
 );
 
+/** In a low window the link of the page that is shown may be below the edge of the list. A hidden list does not scroll. */
+function showCurrent(within: HTMLElement | null): void {
+  within?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
+}
+
 function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) {
   const [path] = useLocation();
   const admin = useAdmin();
   const waiting = useWaiting();
   const list = useRef<HTMLElement>(null);
-  // In a low window the page that is shown may be below the list's edge.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the link that is marked depends on the path.
-  useEffect(() => {
-    const here = list.current?.querySelector<HTMLElement>("[aria-current=page]");
-    here?.scrollIntoView({ block: "nearest" });
-  }, [path]);
+  useEffect(() => showCurrent(list.current), [path]);
   const groups = ["Work", "Team", "System"] as const;
   const isHere = (to: string) => (to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`));
   return (

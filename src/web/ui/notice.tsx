@@ -33,7 +33,7 @@ const subscribe = (act: () => void) => {
 export function Notices() {
   const shown = useSyncExternalStore(subscribe, () => notices);
   return (
-    <div role="status" aria-live="polite" className="fixed right-4 bottom-4 z-40 flex flex-col gap-2">
+    <div role="status" aria-live="polite" className="notices fixed right-4 z-40 flex flex-col gap-2">
       {shown.map(({ id, text, undo }) => (
         <div
           key={id}

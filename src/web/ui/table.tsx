@@ -156,7 +156,7 @@ const Tick = ({ label, ...rest }: { label: string; checked: boolean; onChange():
 export function TwoLines({ first, second }: { first: ReactNode; second?: ReactNode }) {
   return (
     <span className="block min-w-0">
-      <span className="line-clamp-1 font-medium bidi max-md:line-clamp-2">{first}</span>
+      <span className="font-medium bidi max-md:line-clamp-2 md:line-clamp-1 md:break-all">{first}</span>
       {second && <span className="line-clamp-1 text-sm text-dim bidi">{second}</span>}
     </span>
   );

@@ -43,10 +43,8 @@ export function Tabs({ tabs, name = "tab", label }: { tabs: Tab[]; name?: string
   const bar = useRef<HTMLElement>(null);
   // On a narrow screen the bar scrolls: the tab that is shown must not be out of sight.
   useEffect(() => {
-    const [nav, tab] = [
-      bar.current,
-      bar.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(current ?? "")}"]`),
-    ];
+    const nav = bar.current;
+    const tab = nav?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(current ?? "")}"]`);
     if (nav && tab) nav.scrollLeft = tab.offsetLeft - nav.offsetLeft - (nav.clientWidth - tab.offsetWidth) / 2;
   }, [current]);
   return (

@@ -1,10 +1,11 @@
 /** Takes a run's work into a branch. What blocks it is shown with its places. */
 import { useState } from "react";
-import { Link } from "wouter";
+import { useLocation } from "wouter";
 import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -103,7 +104,9 @@ function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["
     .slice(0, 20)
     .map(({ path }) => path)
     .join(", ")}.\n\nWhat the run was asked to do:\n${run.task_description}`;
-  const state: StartState = { task };
+  const [, navigate] = useLocation();
+  // A button, since the task is in the navigation's state: a link opened in another tab would lose it.
+  const solve = () => navigate(`/runs/new?again=${run.id}`, { state: { task } satisfies StartState });
   return (
     <div role="alert">
       <Warning>
@@ -132,11 +135,9 @@ function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["
           ))}
           {more > 0 && <li className="text-dim">and {more} more</li>}
         </ul>
-        <p className="mt-2">
-          <Link href={`/runs/new?again=${run.id}`} state={state} className="font-medium underline">
-            Start a run that solves it
-          </Link>
-        </p>
+        <Button className="mt-2" onClick={solve}>
+          Start a run that solves it
+        </Button>
       </Warning>
     </div>
   );

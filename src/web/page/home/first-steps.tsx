@@ -85,14 +85,13 @@ export function FirstSteps({ seen }: { seen: boolean }) {
   );
 }
 
-/** What the agents of a server without containers cannot do, and how they can. */
+/** What the agents of a server without containers and shell cannot do, why, and what to change. */
 export function NoShell() {
   const { data } = api.useQuery("get", "/v1/status");
   if (!data?.sandbox || data.sandbox.kind === "docker" || data.sandbox.shell) return null;
   return (
     <Warning>
-      Agents have no shell here: they read and write files, but run neither programs nor tests. Install Docker on this
-      machine and start Skep again, and they work in containers.
+      Agents have no shell here: they read and write files, but run neither programs nor tests. {data.sandbox.reason}
     </Warning>
   );
 }

@@ -7,7 +7,7 @@ import { usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { plural } from "../../ui/format.ts";
+import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -25,7 +25,7 @@ export function Contradictions({ agent }: { agent: string }) {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli={`skep memory contradictions ${agent}`}>
+            <Empty cli={`skep memory contradictions ${shellWord(agent)}`}>
               No two entries are known to contradict each other. Consolidate the memory to look for some.
             </Empty>
           ) : (

@@ -114,11 +114,12 @@ function SelectableRuns({ rows, more }: Pick<RunTableProps, "rows" | "more">) {
   return (
     <>
       <ProblemNote error={error} />
+      <RunTable rows={rows} selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }} more={more} />
       {chosen.size > 0 && (
-        // Over the page rather than in it: a row that is chosen must not move the others.
+        // Below the table, so that a row that is chosen moves no other, and at the window's edge until that is reached.
         <section
           aria-label="Selected runs"
-          className="fixed bottom-4 z-20 flex items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-xl max-sm:inset-x-2 max-sm:flex-wrap"
+          className="page-bar sticky bottom-4 z-20 mt-4 flex w-fit items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-xl max-sm:w-auto max-sm:flex-wrap"
         >
           <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-auto">
             {plural(chosen.size, "run")} selected
@@ -134,7 +135,6 @@ function SelectableRuns({ rows, more }: Pick<RunTableProps, "rows" | "more">) {
           </Button>
         </section>
       )}
-      <RunTable rows={rows} selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }} more={more} />
     </>
   );
 }

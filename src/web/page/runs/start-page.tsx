@@ -1,18 +1,20 @@
 /**
  * Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much.
- * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run to take from what it was started
- * with. A long task comes in the state of the navigation, so that it is in no address, log or history of a proxy.
+ * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run whose task, inputs, guidance
+ * (with that of its restarts), model and own budget are proposed. A long task comes in the state of the navigation, so that it is in no address, log or history of a proxy.
  */
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useAdmin } from "../../shell/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Await, ProblemNote } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { ModelField, PipelineField, ProjectField } from "../../ui/pickers.tsx";
+import { ownBudget } from "./own-budget.ts";
 
 type Pipeline = Schemas["PipelineItem"];
 interface InputSpec {
@@ -67,7 +69,7 @@ export default function StartPage() {
   );
 }
 
-/** With what an earlier run was given, or another task in its place. */
+/** With what an earlier run has, or another task in its place. */
 function Again({ id }: { id: string }) {
   const proposed = useHistoryState<StartState | null>()?.task;
   const run = api.useQuery("get", "/v1/runs/{id}", { params: { path: { id } } });
@@ -96,6 +98,7 @@ function Start(props: { given: Given; dry?: boolean }) {
 
 function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; given: Given; dry?: boolean }) {
   const [, navigate] = useLocation();
+  const isAdmin = useAdmin();
   const [id, setId] = useState(given.pipeline ?? pipelines[0]?.id ?? "");
   const [task, setTask] = useState(given.task ?? (dry ? "Try the pipeline" : ""));
   const [error, setError] = useState<unknown>();
@@ -133,7 +136,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
       setBusy(false);
     }
   };
-  /** What the run that is started again was given. */
+  /** What the run that is started again has. */
   const again = (name: string) => (id === given.pipeline ? given.inputs[name] : undefined);
   const inputField = ([name, { description, required, default: preset }]: [string, InputSpec]) => {
     const value = again(name) ?? preset ?? "";
@@ -151,7 +154,9 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   };
   const needed = inputs.filter(([, { required }]) => required);
   const optional = inputs.filter(([, { required }]) => !required);
-  const hasMore = given.guidance || given.model || given.budget || optional.some(([name]) => again(name) !== undefined);
+  const preset = pipelines.find((one) => one.id === given.pipeline)?.defaults["budget_usd"];
+  const budget = ownBudget(given.budget, typeof preset === "number" ? preset : null, isAdmin);
+  const hasMore = given.guidance || given.model || budget || optional.some(([name]) => again(name) !== undefined);
   return (
     <Panel className="p-4">
       <form onSubmit={start}>
@@ -206,10 +211,10 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
               <Input
                 name="budget_usd"
                 type="number"
-                min="0"
+                min="0.000001"
                 step="any"
                 inputMode="decimal"
-                defaultValue={given.budget ?? ""}
+                defaultValue={budget ?? ""}
               />
             </Field>
           </div>

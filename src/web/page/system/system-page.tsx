@@ -56,7 +56,7 @@ function Health() {
                   ["Running for", duration(now.uptime_ms ?? 0)],
                   ["Database", now.database?.connected ? "answers" : "does not answer"],
                   ["Container engine", now.docker?.connected ? `answers, ${now.docker.version}` : "does not answer"],
-                  ["Agents work in", sandboxWord(now.sandbox)],
+                  ["Agents work in", <Sandbox key="sandbox" sandbox={now.sandbox} />],
                   ["Readers of events", now.broker.subscribers],
                   ...Object.entries(now.counts ?? {}).map(([name, value]): [string, number] => [sentence(name), value]),
                 ]}
@@ -70,10 +70,19 @@ function Health() {
   );
 }
 
-function sandboxWord(sandbox: Schemas["Status"]["sandbox"]): string {
+/** Where agents work, and below it why. */
+function Sandbox({ sandbox }: Pick<Schemas["Status"], "sandbox">) {
   if (!sandbox) return "–";
-  if (sandbox.kind === "docker") return `containers. ${sandbox.reason}`;
-  return `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}. ${sandbox.reason}`;
+  const place =
+    sandbox.kind === "docker"
+      ? "containers"
+      : `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}`;
+  return (
+    <>
+      {place}
+      {sandbox.reason && <span className="block text-sm text-dim">{sandbox.reason}</span>}
+    </>
+  );
 }
 
 function Version() {

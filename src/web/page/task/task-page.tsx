@@ -25,7 +25,11 @@ export default function TaskPage() {
   const task = api.useQuery("get", "/v1/projects/{id}/tasks/{tid}", { params: { path: { id, tid } } });
   return (
     <Await query={task} page="Task" rows={6}>
-      {(task) => <Await query={project}>{(project) => <TaskView task={task} project={project} />}</Await>}
+      {(task) => (
+        <Await query={project} page="Task">
+          {(project) => <TaskView task={task} project={project} />}
+        </Await>
+      )}
     </Await>
   );
 }
