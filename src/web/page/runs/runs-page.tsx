@@ -121,7 +121,7 @@ function SelectableRuns({ rows, more }: Pick<RunTableProps, "rows" | "more">) {
           aria-label="Selected runs"
           className="page-bar sticky bottom-4 z-20 mt-4 flex w-fit items-center gap-2 rounded-lg border border-line-strong bg-panel px-3 py-2 shadow-xl max-sm:w-auto max-sm:flex-wrap"
         >
-          <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-auto">
+          <span className="mr-6 font-medium whitespace-nowrap max-sm:mr-0 max-sm:w-full">
             {plural(chosen.size, "run")} selected
           </span>
           <Button busy={busy} icon={<Square aria-hidden size={13} />} onClick={() => steer("cancel")}>
