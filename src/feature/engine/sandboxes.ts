@@ -55,9 +55,9 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const driver = containers && {
     ...containers,
     async start(...how: Parameters<SandboxDriver["start"]>) {
-      const started = await containers.start(...how);
+      // Before the container is there: one whose start is reported as failed would be nobody's.
       used.remember();
-      return started;
+      return await containers.start(...how);
     },
   };
   const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
@@ -67,7 +67,7 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   return { ...choice, close, makeImage: images?.make ?? none, canMakeImage: images?.canMake ?? none };
 }
 
-/** Whether agents have worked in containers, in this life of the server or an earlier one. */
+/** Whether agents have worked in containers, or were about to, in this life of the server or an earlier one. */
 function rememberedUse(store: Store) {
   let known = store.db.select().from(facts).where(eq(facts.name, CONTAINERS_USED)).get() !== undefined;
   return {
