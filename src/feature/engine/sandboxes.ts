@@ -55,9 +55,9 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const driver = containers && {
     ...containers,
     async start(...how: Parameters<SandboxDriver["start"]>) {
-      const started = await containers.start(...how);
+      // Before the container is there: one whose start is reported as failed would be nobody's.
       used.remember();
-      return started;
+      return await containers.start(...how);
     },
   };
   const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
@@ -69,7 +69,7 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
 
 const USED = "containers_used";
 
-/** Whether agents have worked in containers, in this life of the server or an earlier one. */
+/** Whether agents have worked in containers, or were about to, in this life of the server or an earlier one. */
 function rememberedUse(store: Store) {
   let known = store.db.select().from(facts).where(eq(facts.name, USED)).get() !== undefined;
   return {
