@@ -7,7 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { newId } from "../../core/ids.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
-import { connectDocker, type DockerClient } from "../docker.ts";
+import { connectDocker, connectFound, type DockerClient } from "../docker.ts";
 import { createDemuxer } from "./demux.ts";
 import { dockerEndpoint } from "./endpoint.ts";
 import { splitImageName } from "./images.ts";
@@ -26,6 +26,22 @@ describe("the address of the engine", () => {
     });
     for (const host of ["ssh://user@host", "npipe:////./pipe/x", "tcp://", "https://host:2376"])
       expect(() => dockerEndpoint({ host })).toThrow();
+  });
+
+  test("is looked for again until an engine has answered, and then stays", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "skep-late-engine-"));
+    const [first, second] = [join(folder, "first.sock"), join(folder, "second.sock")];
+    let found = first;
+    const client = connectFound(() => dockerEndpoint({ host: found }));
+    await expect(client.ping()).rejects.toMatchObject({ code: "docker_unavailable" });
+    const late = Bun.serve({ unix: second, fetch: () => Response.json([]) });
+    found = second;
+    await client.ping();
+    found = first;
+    expect(client.address).toBe(`unix://${second}`);
+    expect(await client.containers.list([])).toEqual([]);
+    await late.stop(true);
+    rmSync(folder, { recursive: true });
   });
 
   test("image names are split at the tag, not at a registry's port", () => {
