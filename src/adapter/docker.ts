@@ -69,6 +69,44 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
   };
 }
 
+/**
+ * A client of the engine that `find` names. It is looked for again at each use until one has answered: an engine that starts
+ * later than the server may listen at another of the usual sockets. Then the client stays with it.
+ */
+export function connectFound(find: () => DockerEndpoint, patience?: Patience): DockerClient {
+  let client = connectDocker(find(), patience);
+  let hasAnswered = false;
+  const now = (): DockerClient => {
+    if (hasAnswered) return client;
+    const endpoint = find();
+    if (endpoint.address !== client.address) client = connectDocker(endpoint, patience);
+    return client;
+  };
+  const settle = async <T>(call: (asked: DockerClient) => Promise<T>): Promise<T> => {
+    const asked = now();
+    const answer = await call(asked);
+    if (!hasAnswered) client = asked;
+    hasAnswered = true;
+    return answer;
+  };
+  return {
+    ping: (timeoutMs) => settle((asked) => asked.ping(timeoutMs)),
+    info: () => settle((asked) => asked.info()),
+    get address() {
+      return now().address;
+    },
+    get images() {
+      return now().images;
+    },
+    get containers() {
+      return now().containers;
+    },
+    get networks() {
+      return now().networks;
+    },
+  };
+}
+
 /** Without the client library, which a server that starts need not load to learn whether there is an engine. */
 async function pingSocket(unix: string, timeoutMs: number): Promise<void> {
   const answer = await fetch("http://engine/_ping", { unix, signal: AbortSignal.timeout(timeoutMs) });

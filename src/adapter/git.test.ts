@@ -359,12 +359,22 @@ describe("what an agent may plant in its worktree", () => {
 
 test("a full disk is said as such, also where git says it before its last words; the other side's is not ours", async () => {
   const program = join(root, "git-on-a-full-disk");
-  const says = (...lines: string[]) => {
+  const says = (source: string, ...lines: string[]) => {
     const script = ["#!/bin/sh", ...lines.map((line) => `echo '${line}' >&2`), "exit 128", ""];
     writeFileSync(program, script.join("\n"), { mode: 0o755 });
-    return createGitCommand({ program, env })(["fetch"], { cwd: root, signal: never }).catch((error) => error.code);
+    const ended = createGitCommand({ program, env })(["fetch", "--", source], { cwd: root, signal: never });
+    return ended.then(
+      () => ({ code: "", detail: "" }),
+      (error: { code: string; detail: string }) => error,
+    );
   };
   const last = "fatal: fetch-pack: invalid index-pack output";
-  expect(await says("fatal: write error: No space left on device", last)).toBe("disk_full");
-  expect(await says("remote: fatal: write error: No space left on device", last)).toBe("git_failed");
+  const http = "https://example.test/a.git";
+  const full = "fatal: write error: No space left on device";
+  expect((await says(http, full, last)).code).toBe("disk_full");
+  expect((await says(http, `remote: ${full}`, last)).code).toBe("git_failed");
+  expect((await says(http, "error: No space left on device: is not a file", last)).code).toBe("git_failed");
+  // Either side may have written it: a failure that says so, and is not retried as ours.
+  for (const source of ["ssh://example.test/a.git", "/srv/a.git"])
+    expect(await says(source, full, last)).toMatchObject({ code: "git_failed", detail: `git fetch failed: ${full}` });
 });

@@ -1,7 +1,7 @@
 /** The parts under every feature: configuration, data folder, database, bus, keys, and what HTTP shares. */
 import { createAddressGuard } from "../adapter/address-guard.ts";
 import { dockerEndpoint } from "../adapter/docker/endpoint.ts";
-import { connectDocker } from "../adapter/docker.ts";
+import { connectFound } from "../adapter/docker.ts";
 import { unpackAddonsTo } from "../core/addons.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createClockwork } from "../core/clockwork.ts";
@@ -36,7 +36,7 @@ export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; sto
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
 export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }: Config) =>
-  connectDocker(dockerEndpoint({ host, certPath, home: hostEnv["HOME"], runtimeDir: hostEnv["XDG_RUNTIME_DIR"] }));
+  connectFound(() => dockerEndpoint({ host, certPath, home: hostEnv["HOME"], runtimeDir: hostEnv["XDG_RUNTIME_DIR"] }));
 
 /** @throws Problem with the remedy when a part cannot be opened. */
 export function openCore(config: Config, replaced: Replacements = {}) {

@@ -34,7 +34,7 @@ export interface EnginePorts {
   turn(): Promise<void>;
   rows: ExecutionRows;
   models: ModelPort;
-  sandboxes: Pick<SandboxPool, "about" | "lease" | "quiet">;
+  sandboxes: Pick<SandboxPool, "noticeMs" | "about" | "lease" | "quiet">;
   clock: Clock;
   log: Logger;
   /** All values that must not be stored or shown. */

@@ -263,60 +263,6 @@ const docker = await dockerForTests(process.env);
 const rigs = createRigs();
 afterAll(() => rigs.close());
 
-test("what a step waits for the machine is not of its time", async () => {
-  const near = createProcessSandboxes({ allowHostShell: false });
-  let starts = 0;
-  const sandboxes: SandboxDriver = {
-    ...near,
-    start: (spec, signal) =>
-      starts++ === 0
-        ? Promise.reject(unavailable("docker_unavailable", "Docker does not answer."))
-        : near.start(spec, signal),
-  };
-  const model = createHandModel();
-  const pipelines = { one: "id: one\nname: One\nsteps: [{ id: look, agent: worker, input: Look. }]" };
-  const rig = await rigs.started({ pipelines, models: model, sandboxes });
-  const { id } = rig.create("one");
-  (await model.next()).reply([{ tool: "ls", input: { path: "." } }]);
-  await rig.event(({ data }) => data["title"] === "Waits: Docker does not answer.");
-  const { sqlite } = rig.store;
-  const began = Date.parse("2020-01-01");
-  sqlite
-    .prepare("UPDATE executions SET not_before = 0, started_at = ?, waiting_since = ?")
-    .run(new Date(began).toISOString(), began + 1_000);
-  (await model.next()).reply([{ tool: "complete", input: { summary: "Seen." } }]);
-  expect(await rig.ended(id)).toMatchObject({ status: "succeeded", error: null });
-  const row = sqlite.prepare("SELECT waited_ms, waiting_since FROM executions").get() as Record<string, number | null>;
-  expect(row["waiting_since"]).toBeNull();
-  expect(row["waited_ms"]).toBeGreaterThan(Date.parse("2026-01-01") - began);
-});
-
-test("a step whose time passes while a part of the machine is missing says what it waited for", async () => {
-  const near = createProcessSandboxes({ allowHostShell: false });
-  let starts = 0;
-  const sandboxes: SandboxDriver = {
-    ...near,
-    start: (_, abort) =>
-      starts++ === 0
-        ? Promise.reject(unavailable("docker_unavailable", "Docker does not answer."))
-        : new Promise((_, reject) => abort.addEventListener("abort", () => reject(abort.reason))),
-  };
-  const model = createHandModel();
-  const pipelines = { one: "id: one\nname: One\nsteps: [{ id: look, agent: worker, input: Look. }]" };
-  const rig = await rigs.started({ pipelines, models: model, sandboxes });
-  const { id } = rig.create("one");
-  (await model.next()).reply([{ tool: "ls", input: { path: "." } }]);
-  await rig.event(({ data }) => data["title"] === "Waits: Docker does not answer.");
-  const { sqlite } = rig.store;
-  sqlite.exec("UPDATE executions SET not_before = 0, started_at = '2020-01-01T00:00:00.000Z'");
-  const { status, error } = await rig.ended(id);
-  expect(status).toBe("failed");
-  expect(error).toMatchObject({
-    code: "timeout",
-    message: "It took longer than its 3600 s. It still waited: Docker does not answer.",
-  });
-});
-
 test.skipIf(!docker)(
   "a chat's container lives between its turns and goes with the chat; one turn alone leaves none",
   async () => {

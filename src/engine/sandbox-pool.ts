@@ -30,6 +30,7 @@ export interface Lease {
 
 export interface SandboxPool {
   readonly capabilities: SandboxDriver["capabilities"];
+  readonly noticeMs: SandboxDriver["noticeMs"];
   about(spec: SandboxSpec): Promise<SandboxAbout>;
   lease(request: LeaseRequest): Lease;
   /** Stops the one that waits for the session's next turn. */
@@ -219,6 +220,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
 
   return {
     capabilities: driver.capabilities,
+    noticeMs: driver.noticeMs,
     about: driver.about,
     lease,
     end: (sessionId) => void stopIdle(sessionId),

@@ -161,6 +161,8 @@ export interface SandboxDriver {
   /** For people: in the status, in the log. */
   readonly name: string;
   readonly capabilities: Capabilities;
+  /** How long `about` and `start` may take until they throw that the machine does not answer. */
+  readonly noticeMs: number;
   /** What the agent reads about a sandbox like this, before it is started. */
   about(spec: SandboxSpec): Promise<SandboxAbout>;
   /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */

@@ -40,7 +40,8 @@ export function placeProblems(problems: readonly ValueProblem[], yaml: YamlText)
 function described(error: ValueError, path: (string | number)[]): ValueProblem[] {
   const schema = error.schema;
   const say = (message: string): ValueProblem[] => [{ path, message }];
-  if (KindGuard.IsUnion(schema)) return unionProblems(schema, error.value, path);
+  // The schema of a missing property is the property's own, which may be a union too.
+  if (error.type === ValueErrorType.Union && KindGuard.IsUnion(schema)) return unionProblems(schema, error.value, path);
   switch (error.type) {
     case ValueErrorType.ObjectAdditionalProperties: {
       const known = Object.keys(schema["properties"] ?? {});

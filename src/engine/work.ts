@@ -34,6 +34,10 @@ export async function workOn(
   // A command's own time-out comes first and keeps what it wrote.
   const grace = execution.command ? COMMAND_GRACE_MS : 0;
   let late: ReturnType<typeof setTimeout> | undefined;
+  const endIn = (ms: number) => {
+    clearTimeout(late);
+    late = setTimeout(() => timer.abort(new Stopped("timeout")), ms + grace);
+  };
   /** While it waits for the machine, which does not count as its time; undefined while it works. */
   let waitsSince: number | undefined = execution.waitingSince ?? clock.now();
   const signal = AbortSignal.any([stop, timer.signal]);
@@ -49,7 +53,8 @@ export async function workOn(
     const secrets = ports.secretsOf(execution);
     await ports.sandboxes.quiet(execution, stop);
     execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
-    late = setTimeout(() => timer.abort(new Stopped("timeout")), leftMs(execution, ports) + grace);
+    // Until then it may turn out that the machine does not answer: the step then waits instead of ending late.
+    endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;
     const { image, network, memoryMb, cpus } = agent;
@@ -63,6 +68,7 @@ export async function workOn(
     // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.
     else if (execution.system === null) await ports.sandboxes.about(spec);
     rows.resumed(execution);
+    endIn(leftMs(execution, ports));
     [waitsFor, waitsSince] = [undefined, undefined];
     const { sandbox, open } = lease;
     const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });

@@ -68,6 +68,14 @@ describe("shipped files", () => {
     expect(on("_skills/git.md")).toBe("mine before");
   });
 
+  test("one that a later version ships stays as it is too, also when it is empty or begins like what is shipped", async () => {
+    await install(FIRST);
+    writeFileSync(join(root, "_skills/one.md"), "");
+    writeFileSync(join(root, "_skills/two.md"), "tw");
+    expect(await install({ ...FIRST, "_skills/one.md": "one", "_skills/two.md": "two" })).toEqual([]);
+    expect([on("_skills/one.md"), on("_skills/two.md")]).toEqual(["", "tw"]);
+  });
+
   test("a deleted agent does not come back in parts", async () => {
     await install(FIRST);
     rmSync(join(root, "lead"), { recursive: true });

@@ -29,8 +29,8 @@ export interface Installed {
   /** The paths written, in order. */
   written: string[];
   /**
-   * Notes what was shipped, once that is on the disk. Where it does not come to that, the next start looks again: a new
-   * file that the power cut off is written once more.
+   * Notes what was shipped, once that is on the disk. When the first start does not get that far, the next one writes
+   * files that the loss of power cut off once more; later versions write each file whole before they go on.
    */
   note(): Promise<void>;
 }
@@ -42,8 +42,9 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
   const known = new Map(Object.entries(row ? parsed(row.value) : {}));
   const written: string[] = [];
   for (const [path, text] of Object.entries(files)) {
-    if (shouldWrite(path, text, known, folder)) {
-      folder.write(path, text, { synced: known.has(path) });
+    const wasCutOff = row === undefined && isCutOff(folder.read(path), text);
+    if (wasCutOff || shouldWrite(path, text, known, folder)) {
+      folder.write(path, text, { synced: row !== undefined });
       written.push(path);
     }
     known.set(path, digest(text));
@@ -61,15 +62,14 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
   };
 }
 
-/** Whether it is a beginning of that text, which the loss of power leaves of a file. */
-const isCutOff = (present: TextFile, text: string): boolean =>
-  present.problem === undefined && present.text.length < text.length && text.startsWith(present.text);
+/** Whether it is a beginning of that text, which the loss of power during the first start leaves of a file. */
+const isCutOff = (present: TextFile | undefined, text: string): boolean =>
+  present !== undefined && !present.problem && present.text.length < text.length && text.startsWith(present.text);
 
 function shouldWrite(path: string, text: string, known: ReadonlyMap<string, string>, folder: TextFolder): boolean {
   const shipped = known.get(path);
   const present = folder.read(path);
-  if (shipped === undefined)
-    return present === undefined ? !isOfDeletedAgent(path, known, folder) : isCutOff(present, text);
+  if (shipped === undefined) return present === undefined && !isOfDeletedAgent(path, known, folder);
   return present !== undefined && present.text !== text && digest(present.text) === shipped;
 }
 

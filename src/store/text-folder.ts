@@ -45,8 +45,8 @@ export interface TextFolder {
   /** Undefined when there is no such file inside the folder. Never throws. */
   read(path: string): TextFile | undefined;
   /**
-   * Writes a file whole, making the folders above it; on the disk when it returns, unless `synced` is false. @throws Problem 413 too large, 409 a
-   * link leads out.
+   * Writes a file whole, making the folders above it; on the disk when it returns, unless `synced` is false.
+   * @throws Problem 413 too large, 409 a link leads out.
    */
   write(path: string, text: string, how?: { synced: boolean }): void;
   /** Resolves when a file that was written with `synced: false` is on the disk, or was removed. */

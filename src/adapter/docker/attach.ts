@@ -1,8 +1,9 @@
 /** The streams of a container's own command: its input, and its output as it comes. */
 import type Docker from "dockerode";
+import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
 import { guarded } from "./failures.ts";
-import { duplex } from "./streams.ts";
+import { duplex, unlessGivenUp } from "./streams.ts";
 
 export interface AttachedContainer {
   /** Resolves when the streams are closed: the container ended, or the engine went away. */
@@ -12,11 +13,11 @@ export interface AttachedContainer {
 }
 
 /** Attaches to a container that has not been started yet, so that nothing it says is missed. */
-export function attachTo(container: Docker.Container, address: string, onOutput: FrameSink) {
+export function attachTo(container: Docker.Container, address: string, attend: Attend, onOutput: FrameSink) {
+  const streams = { stream: true, stdin: true, stdout: true, stderr: true, hijack: true };
+  const open = () => attend(async (givenUp) => unlessGivenUp(duplex(await container.attach(streams)), givenUp));
   return guarded(address, async (): Promise<AttachedContainer> => {
-    const stream = duplex(
-      await container.attach({ stream: true, stdin: true, stdout: true, stderr: true, hijack: true }),
-    );
+    const stream = await open();
     const feed = createDemuxer(onOutput);
     const closed = new Promise<void>((resolve) => {
       stream.on("data", (chunk: Uint8Array) => {

@@ -4,8 +4,13 @@
  * So what is waited for is given up when the engine does not answer pings either.
  */
 
-/** Runs a call; rejects with the failure of the ping once the engine has missed `MISSES` in a row meanwhile. */
-export type Attend = <T>(call: () => Promise<T>) => Promise<T>;
+import { raceSignal } from "../../core/race-signal.ts";
+
+/**
+ * Runs a call; rejects with the failure of the ping once the engine has missed `MISSES` in a row meanwhile. `givenUp`
+ * is aborted then. The call itself may go on when the engine answers at last: what it would still do has to look there.
+ */
+export type Attend = <T>(call: (givenUp: AbortSignal) => Promise<T>) => Promise<T>;
 
 export interface Patience {
   /** How often the engine is pinged while a call waits for it. */
@@ -19,31 +24,34 @@ const MISSES = 3;
 
 /** @param ping rejects when the engine does not answer it in time. */
 export function createAttendance(ping: () => Promise<void>, everyMs: number): Attend {
-  const waiting = new Set<(reason: unknown) => void>();
+  const waiting = new Set<AbortController>();
   let timer: ReturnType<typeof setInterval> | undefined;
   let misses = 0;
   let looking = false;
   const look = async () => {
     if (looking) return;
     looking = true;
+    const watch = timer;
     try {
       await ping();
       misses = 0;
     } catch (error) {
+      // A ping that outlasts the calls it was sent for says nothing about the next one.
+      if (timer !== watch) return;
       misses += 1;
-      if (misses >= MISSES) for (const giveUp of waiting) giveUp(error);
+      if (misses >= MISSES) for (const giveUp of waiting) giveUp.abort(error);
     } finally {
       looking = false;
     }
   };
   return async (call) => {
-    const { promise: givenUp, reject } = Promise.withResolvers<never>();
-    waiting.add(reject);
+    const giveUp = new AbortController();
+    waiting.add(giveUp);
     timer ??= setInterval(look, everyMs);
     try {
-      return await Promise.race([call(), givenUp]);
+      return await raceSignal(call(giveUp.signal), giveUp.signal);
     } finally {
-      waiting.delete(reject);
+      waiting.delete(giveUp);
       if (waiting.size === 0) {
         clearInterval(timer);
         timer = undefined;

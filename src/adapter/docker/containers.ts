@@ -96,9 +96,9 @@ export function createContainerApi(docker: () => Docker, address: string, attend
         return rows.map(containerRow);
       }),
     stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
-    logs: (id, options) => followLogs(on(id), address, options),
-    exec: (id, request) => attend(() => startExec(on(id), address, request)),
-    attach: (id, onOutput) => attachTo(on(id), address, onOutput),
+    logs: (id, options) => followLogs(on(id), address, attend, options),
+    exec: (id, request) => startExec(on(id), address, attend, request),
+    attach: (id, onOutput) => attachTo(on(id), address, attend, onOutput),
   };
 }
 

@@ -5,10 +5,9 @@ import { createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { codeOf } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
-import { connectDocker, type DockerClient } from "../docker.ts";
+import { connectDocker, connectFound, type DockerClient } from "../docker.ts";
 import { createDemuxer } from "./demux.ts";
 import { dockerEndpoint } from "./endpoint.ts";
 import { splitImageName } from "./images.ts";
@@ -27,6 +26,22 @@ describe("the address of the engine", () => {
     });
     for (const host of ["ssh://user@host", "npipe:////./pipe/x", "tcp://", "https://host:2376"])
       expect(() => dockerEndpoint({ host })).toThrow();
+  });
+
+  test("is looked for again until an engine has answered, and then stays", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "skep-late-engine-"));
+    const [first, second] = [join(folder, "first.sock"), join(folder, "second.sock")];
+    let found = first;
+    const client = connectFound(() => dockerEndpoint({ host: found }));
+    await expect(client.ping()).rejects.toMatchObject({ code: "docker_unavailable" });
+    const late = Bun.serve({ unix: second, fetch: () => Response.json([]) });
+    found = second;
+    await client.ping();
+    found = first;
+    expect(client.address).toBe(`unix://${second}`);
+    expect(await client.containers.list([])).toEqual([]);
+    await late.stop(true);
+    rmSync(folder, { recursive: true });
   });
 
   test("image names are split at the tag, not at a registry's port", () => {
@@ -50,40 +65,6 @@ test("a removal that another call has begun is an error only for who needs it go
   await expect(containers.remove("taken", { mustBeGone: true })).rejects.toMatchObject({ code: "docker_conflict" });
   const late = { signal: AbortSignal.timeout(50) };
   await expect(containers.remove("hangs", late)).rejects.toMatchObject({ code: "docker_unavailable" });
-  await server.stop(true);
-  rmSync(folder, { recursive: true });
-});
-
-test("an engine that accepts calls and answers nothing is given up, one that answers pings is waited for", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "skep-engine-"));
-  const unix = join(folder, "docker.sock");
-  const slow = Promise.withResolvers<Response>();
-  let pings = 0;
-  const pinged = () => {
-    pings += 1;
-    // It has been looked after more often than a frozen one would have been, and the call is still waited for.
-    if (pings > 5) slow.resolve(Response.json({ Id: "slow-but-made" }));
-    return new Response("OK");
-  };
-  let frozen = false;
-  const fetch = async ({ url }: Request) => {
-    if (frozen) return await new Promise<Response>(() => {});
-    return url.endsWith("/_ping") ? pinged() : await slow.promise;
-  };
-  const server = Bun.serve({ unix, fetch });
-  const client = connectDocker(dockerEndpoint({ host: unix }), { everyMs: 10, pingMs: 500 });
-  expect(await client.containers.create({ Image: "x" })).toBe("slow-but-made");
-  frozen = true;
-  const calls = [
-    client.containers.start("x"),
-    client.containers.exec("x", { argv: ["true"], onOutput: () => {} }),
-    client.images.inspect("x"),
-    client.networks.list(),
-    client.info(),
-  ];
-  const ends = await Promise.allSettled(calls);
-  const codes = ends.map((end) => (end.status === "rejected" ? codeOf(end.reason) : "answered"));
-  expect(codes).toEqual(calls.map(() => "docker_unavailable"));
   await server.stop(true);
   rmSync(folder, { recursive: true });
 });

@@ -1,8 +1,10 @@
 /** A command in a running container: its output as it comes, its input, its exit code. */
 import type { Duplex } from "node:stream";
 import type Docker from "dockerode";
+import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
 import { asProblem, guarded } from "./failures.ts";
+import { unlessGivenUp } from "./streams.ts";
 
 export interface ExecRequest {
   argv: readonly string[];
@@ -32,8 +34,14 @@ const EXIT_CODE_ATTEMPTS = 50;
 const EXIT_CODE_WAIT_MS = 20;
 
 /** Starts it. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
-export function startExec(container: Docker.Container, address: string, request: ExecRequest): Promise<RunningExec> {
-  return guarded(address, async () => {
+export function startExec(
+  container: Docker.Container,
+  address: string,
+  attend: Attend,
+  request: ExecRequest,
+): Promise<RunningExec> {
+  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
+  return call(async (givenUp) => {
     const withStdin = request.stdin !== undefined;
     const exec = await container.exec({
       Cmd: [...request.argv],
@@ -44,14 +52,16 @@ export function startExec(container: Docker.Container, address: string, request:
       ...(request.cwd ? { WorkingDir: request.cwd } : {}),
       ...(request.user ? { User: request.user } : {}),
     });
-    const stream = await exec.start({ hijack: true, stdin: true });
+    // The caller may run it again by now: an engine that answers too late must not run it as well.
+    givenUp.throwIfAborted();
+    const stream = unlessGivenUp(await exec.start({ hijack: true, stdin: true }), givenUp);
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
     // The caller need not wait for its end.
     closed.catch(() => {});
     if (withStdin) stream.end(request.stdin);
     return {
       closed,
-      exitCode: () => guarded(address, () => exitCode(exec)),
+      exitCode: () => call(() => exitCode(exec)),
       detach: () => void stream.destroy(),
     };
   });

@@ -47,40 +47,36 @@ export function splitImageName(name: string): { repository: string; tag: string 
 }
 
 export function createImageApi(docker: () => Docker, address: string, attend: Attend): ImageApi {
+  const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
   return {
-    list: () => guarded(address, async () => (await attend(() => docker().listImages())).map(imageRow)),
-    inspect: (name) => attend(() => inspectImage(docker, address, name)),
+    list: () => call(async () => (await docker().listImages()).map(imageRow)),
+    inspect: (name) => call(() => inspectImage(docker, address, name)),
     load: (tar, onProgress) =>
-      guarded(address, async () => {
-        const lines = await followProgress(await docker().loadImage(tar, { quiet: false }), onProgress);
+      call(async (givenUp) => {
+        const answer = readable(await docker().loadImage(tar, { quiet: false, abortSignal: givenUp }));
+        const lines = await followProgress(answer, givenUp, onProgress);
         return lines.flatMap((line) => /^Loaded image(?: ID)?: (.+)$/.exec(line)?.[1] ?? []);
       }),
     importRootfs: (tar, name, changes) =>
-      guarded(address, async () => {
+      call(async (givenUp) => {
         // Name and tag in one: Podman does not read a tag that is given separately.
         const { repository, tag } = splitImageName(name);
-        await followProgress(await docker().importImage(tar, { repo: `${repository}:${tag}`, changes }));
+        const asked = { repo: `${repository}:${tag}`, changes, abortSignal: givenUp };
+        await followProgress(readable(await docker().importImage(tar, asked)), givenUp);
       }),
     pull: (name, { onProgress, signal } = {}) =>
-      guarded(address, async () => {
+      call(async (givenUp) => {
         const { repository, tag } = splitImageName(name);
-        const asked = { fromImage: repository, ...(tag ? { tag } : {}), ...(signal ? { abortSignal: signal } : {}) };
-        const answer = readable(await docker().createImage(asked));
-        const stop = () => answer.destroy(signal?.reason instanceof Error ? signal.reason : new Error("cancelled"));
-        signal?.addEventListener("abort", stop, { once: true });
-        try {
-          await followProgress(answer, onProgress);
-          signal?.throwIfAborted();
-        } finally {
-          signal?.removeEventListener("abort", stop);
-        }
+        const abortSignal = signal ? AbortSignal.any([signal, givenUp]) : givenUp;
+        const asked = { fromImage: repository, ...(tag ? { tag } : {}), abortSignal };
+        await followProgress(readable(await docker().createImage(asked)), abortSignal, onProgress);
       }),
     tag: (image, name) =>
-      guarded(address, async () => {
+      call(async () => {
         const { repository, tag } = splitImageName(name);
         await docker().getImage(image).tag({ repo: repository, tag });
       }),
-    remove: (name) => guarded(address, () => docker().getImage(name).remove({ force: true })),
+    remove: (name) => call(() => docker().getImage(name).remove({ force: true })),
   };
 }
 

@@ -1,9 +1,10 @@
 /** A container's own output, as far as the engine kept it, then as it comes. */
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
+import type { Attend } from "./attendance.ts";
 import { createDemuxer } from "./demux.ts";
 import { asProblem } from "./failures.ts";
-import { readable } from "./streams.ts";
+import { readable, unlessGivenUp } from "./streams.ts";
 
 export interface LogOptions {
   /** Keep reading until the container ends or the signal aborts. */
@@ -22,6 +23,7 @@ export interface LogChunk {
 export async function* followLogs(
   container: Docker.Container,
   address: string,
+  attend: Attend,
   { follow, tail, signal }: LogOptions,
 ): AsyncGenerator<LogChunk> {
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
@@ -34,11 +36,13 @@ export async function* followLogs(
   const stop = () => source?.destroy();
   try {
     if (!follow) {
-      feed(await container.logs({ ...options, follow: false }));
+      feed(await attend(() => container.logs({ ...options, follow: false })));
       yield* ready;
       return;
     }
-    source = readable(await container.logs({ ...options, follow: true }));
+    source = await attend(async (givenUp) =>
+      unlessGivenUp(readable(await container.logs({ ...options, follow: true })), givenUp),
+    );
     if (signal?.aborted) return;
     signal?.addEventListener("abort", stop, { once: true });
     for await (const chunk of source) {

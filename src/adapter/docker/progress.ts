@@ -1,6 +1,9 @@
 /** Progress of image operations: the engine answers with JSON lines, the last of which may be an error. */
+import type { Readable } from "node:stream";
 import { Problem } from "../../core/errors.ts";
 import { isObject, numberIn, textIn } from "../../core/is-object.ts";
+import { raceSignal } from "../../core/race-signal.ts";
+import { unlessGivenUp } from "./streams.ts";
 
 export interface ImageProgress {
   /** What is done now, e.g. `Downloading`, `Loaded image: name:tag`. */
@@ -20,13 +23,39 @@ function parseLine(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** Reads the answer to its end and returns its status lines' texts. Throws `docker_error` when the engine reports one. */
+/**
+ * Reads the answer to its end and returns its status lines' texts.
+ * @param signal closes the answer.
+ * @throws `docker_error` when the engine reports one, and the signal's reason.
+ */
 export async function followProgress(
-  answer: NodeJS.ReadableStream,
+  answer: Readable,
+  signal: AbortSignal,
   onProgress?: (progress: ImageProgress) => void,
 ): Promise<string[]> {
+  const close = () => answer.destroy();
+  signal.addEventListener("abort", close, { once: true });
+  try {
+    return await raceSignal(statusTexts(unlessGivenUp(answer, signal), onProgress), signal);
+  } finally {
+    signal.removeEventListener("abort", close);
+  }
+}
+
+async function* linesOf(answer: Readable): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of answer) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
+    rest = lines.pop() ?? "";
+    yield* lines;
+  }
+  yield rest;
+}
+
+async function statusTexts(answer: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> {
   const seen: string[] = [];
-  for await (const text of (await import("node:readline")).createInterface({ input: answer })) {
+  for await (const text of linesOf(answer)) {
     const line = parseLine(text);
     if (!line) continue;
     const error = textIn(line, "error");

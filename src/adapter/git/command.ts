@@ -83,7 +83,10 @@ export interface GitRunner {
   env: Readonly<Record<string, string>>;
 }
 
-/** The command of this program and environment. @throws Problem 503 `git_missing`, 504 `git_timeout`, 507 `disk_full`, 502 `git_failed`, 404 without its folder. */
+/**
+ * The command of this program and environment.
+ * @throws Problem 503 `git_missing`, 504 `git_timeout`, 507 `disk_full`, 502 `git_failed`, 404 without its folder.
+ */
 export function createGitCommand({ program, env }: GitRunner): GitCommand {
   return async (args, options) => {
     const { spawn } = await import("node:child_process");
@@ -142,7 +145,10 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
   };
 }
 
-/** The processes of a command. `end` asks them to end, and kills what has not after a while; `ended` kills what is left then. */
+/**
+ * The processes of a command. `end` asks them to end and kills those that have not after a while; `ended` kills what is
+ * left then.
+ */
 function endingGroup({ pid }: { readonly pid?: number | undefined }) {
   let late: ReturnType<typeof setTimeout> | undefined;
   const send = (signal: NodeJS.Signals) => {
@@ -218,12 +224,20 @@ export function withSettings(settings: readonly (readonly [string, string])[]): 
   return { ...Object.fromEntries(pairs), GIT_CONFIG_COUNT: String(SETTINGS.length + settings.length) };
 }
 
+/** How git ends a line about a failed write: what the other side says of its own disk begins with `remote:`. */
+const FULL_DISK = /^(fatal|error): .*: (No space left on device|Disk quota exceeded)\.?$/;
+
+/** Whether programs of the other side write to the same standard error, unmarked: over ssh and from a path, not over HTTP. */
+const mixesOtherSide = ([name = "", ...args]: readonly string[]): boolean =>
+  ["clone", "fetch", "push"].includes(name) && !args.some((arg) => /^https?:/i.test(arg));
+
 /** What git said, without addresses' credentials and without this machine's paths. */
 function failure(args: readonly string[], lines: readonly string[]): Problem {
-  // Often in a line before the fatal one. What `remote:` says is about the other side's disk.
-  if (lines.some((line) => /No space left on device|Disk quota exceeded/.test(line) && !line.startsWith("remote:")))
+  // Often in a line before the last one.
+  const full = lines.find((line) => FULL_DISK.test(line));
+  if (full !== undefined && !mixesOtherSide(args))
     return new Problem(507, "disk_full", "The disk of the data folder is full.");
-  const telling = lines.filter((line) => /^(fatal|error|remote|ERROR):|denied|not found/i.test(line)).at(-1);
+  const telling = full ?? lines.filter((line) => /^(fatal|error|remote|ERROR):|denied|not found/i.test(line)).at(-1);
   const said = (telling ?? lines.at(-1) ?? "no reason given")
     .replace(/\/\/[^@/\s]+@/g, "//")
     .replace(/(^|[\s'"(=])\/[^\s'":)]+/g, "$1(path)")

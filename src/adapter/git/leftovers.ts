@@ -1,4 +1,7 @@
-/** What a git that was killed leaves in a repository: locks, which every later command would wait for in vain, and halves of packs. */
+/**
+ * What a git that was killed leaves in a repository: locks, which every later command would wait for in vain, and halves
+ * of packs.
+ */
 import type { Dirent } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";

@@ -56,7 +56,7 @@ const commandOptions = ({ repository, signal, timeoutMs, onProgress: _, ...remot
   ...{ cwd: repository, gitDir: repository, signal, timeoutMs, env: remoteEnvironment(remote) },
 });
 
-/** What git says when objects are missing: those of a remote that was repacked or pushed to while it was read, or our own. */
+/** What git says when objects are missing: of a remote that was repacked or pushed to while it was read, or our own. */
 const OBJECTS_MISSING = /did not send all necessary objects|not our ref|remote: fatal: (bad object|missing|unable to)/;
 
 /**

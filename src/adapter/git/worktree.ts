@@ -53,8 +53,8 @@ export async function addWorktree(git: GitCommand, { branch, from, signal, ...pl
 }
 
 /**
- * What `git worktree add` does, but that one is seen by other commands before it is whole: its head is no commit then,
- * and whatever checks all references at that moment, as a fetch does, fails.
+ * By hand, because git's own command shows a working copy to other commands before it is whole: its head names no commit
+ * yet, and a command that checks all references at that moment, such as a fetch, fails.
  */
 async function fill(git: GitCommand, place: WorktreePlace, branch: string, signal: AbortSignal | undefined) {
   const admin = adminFolder(place);

@@ -57,6 +57,13 @@ class Refused extends Error {
     super(message);
   }
 }
+/** vLLM's default port is also Skep's own. Skep refuses with its realm, and lists models as `items` instead of `data`. */
+const isSkep = (response: Response, answer?: Json): boolean =>
+  /realm="skep"/.test(response.headers.get("www-authenticate") ?? "") ||
+  (Array.isArray(answer?.["items"]) && answer["data"] === undefined);
+const NO_MODEL_SERVER =
+  "Skep itself answers there, no model server; start the model server on another port and set its base_url";
+
 /** Google says of a wrong key that the request is bad. */
 const BAD_KEY = /API_KEY_INVALID|API key not valid/;
 
@@ -90,15 +97,19 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
         `it answered with a redirect (${response.status}), which is not followed; correct the base URL`,
       );
     const text = await boundedText(response);
+    if (isSkep(response)) throw new Refused(NO_MODEL_SERVER);
     if (response.status === 401 || response.status === 403 || (response.status === 400 && BAD_KEY.test(text)))
       throw new Refused(`it refused the key (${response.status}); copy it again, whole, or make a new one`, true);
     if (!response.ok) throw new Refused(`it answered ${response.status}: ${text.slice(0, 200)}`);
+    let answer: Json;
     try {
       const value: unknown = JSON.parse(text);
-      return Array.isArray(value) ? { data: value } : asJson(value);
+      answer = Array.isArray(value) ? { data: value } : asJson(value);
     } catch {
       throw new Refused("its answer is not JSON; is the base URL right?");
     }
+    if (isSkep(response, answer)) throw new Refused(NO_MODEL_SERVER);
+    return answer;
   };
 }
 

@@ -9,11 +9,12 @@ import { unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createSealer, keyFromText } from "../../core/sealing.ts";
 import { databasePath, openStore } from "../../store/store.ts";
+import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
 import { skep } from "../../testing/command.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
 import { amount, limitText, type Report } from "./model.ts";
 import { checkSecrets } from "./secrets.ts";
-import { checkDatabase, checkFolder, checkKeys } from "./storage.ts";
+import { checkDatabase, checkFolder, checkKeys, wereContainersUsed } from "./storage.ts";
 
 let folder: string;
 beforeEach(() => {
@@ -111,16 +112,28 @@ describe("the machine", () => {
 
   test("an engine that is away fails where it is asked for, is a warning where it may be, and nothing where it is not", async () => {
     const verdicts = async (SANDBOX: string, one = away) =>
-      (await checkEngine(config({ SANDBOX }), one)).map(({ check, verdict }) => [check, verdict]);
+      (await checkEngine(config({ SANDBOX }), one, false)).map(({ check, verdict }) => [check, verdict]);
     expect(await verdicts("docker")).toEqual([["container engine", "fail"]]);
     expect(await verdicts("auto")).toEqual([["container engine", "warn"]]);
     expect(await verdicts("process")).toEqual([["sandbox", "ok"]]);
     expect(await verdicts("docker", engine())).toEqual([
+      ["sandbox", "ok"],
       ["container engine", "ok"],
       ["agent image", "fail"],
     ]);
     const loaded = engine({ images: { inspect: async () => ({ id: "sha256:1", tags: [], volumes: [], env: [] }) } });
-    expect((await verdicts("docker", loaded))[1]).toEqual(["agent image", "ok"]);
+    expect((await verdicts("docker", loaded))[2]).toEqual(["agent image", "ok"]);
+  });
+
+  test("without an engine it says what agents can do: wait where they worked in containers, else files, or this host", async () => {
+    const detail = async (env: Record<string, string> = {}) =>
+      (await checkEngine(config(env), away, wereContainersUsed(folder)))[0]?.detail;
+    expect(await detail()).toContain("files, but no commands");
+    expect(await detail({ ALLOW_HOST_SHELL: "true" })).toContain("run on this host");
+    const store = openStore({ path: join(folder, "skep.db"), clock: systemClock });
+    store.write(({ db }) => db.insert(facts).values({ name: CONTAINERS_USED, value: "true" }).run());
+    store.close();
+    expect(await detail({ ALLOW_HOST_SHELL: "true" })).toContain("waits for it");
   });
 
   test("git, and a server that lets others in without asking", async () => {

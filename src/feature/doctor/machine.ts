@@ -15,8 +15,11 @@ export type Engine = Pick<DockerClient, "address" | "info" | "ping"> & {
   canMake(image: string): Promise<boolean>;
 };
 
-/** The container engine and the agents' image. */
-export async function checkEngine(config: Config, engine: Engine): Promise<Finding[]> {
+/**
+ * The container engine and the agents' image.
+ * @param wereUsed whether agents of this data folder have worked in containers.
+ */
+export async function checkEngine(config: Config, engine: Engine, wereUsed: boolean): Promise<Finding[]> {
   if (config.sandbox === "process")
     return [
       ok("sandbox", `process, as SANDBOX says; commands of agents are ${config.allowHostShell ? "run" : "refused"}`),
@@ -25,7 +28,11 @@ export async function checkEngine(config: Config, engine: Engine): Promise<Findi
     await engine.ping();
     const { engine: name, version, apiVersion, rootless } = await engine.info();
     const found = `${name} ${version}, API ${apiVersion}${rootless ? ", rootless" : ""}, at ${engine.address}`;
-    return [ok("container engine", found), await checkImage(config, engine)];
+    return [
+      ok("sandbox", "docker: agents work in containers"),
+      ok("container engine", found),
+      await checkImage(config, engine),
+    ];
   } catch (error) {
     const detail = messageOf(error);
     return config.sandbox === "docker"
@@ -33,11 +40,17 @@ export async function checkEngine(config: Config, engine: Engine): Promise<Findi
       : [
           warn(
             "container engine",
-            `${detail} Agents get files, but no commands`,
+            `${detail} ${without(config, wereUsed)}`,
             "start Docker or Podman, or name it in DOCKER_HOST",
           ),
         ];
   }
+}
+
+/** What a server that starts without an engine does with SANDBOX=auto. */
+function without({ allowHostShell }: Config, wereUsed: boolean): string {
+  if (wereUsed) return "Work that needs a container waits for it";
+  return allowHostShell ? "Commands of agents run on this host" : "Agents get files, but no commands";
 }
 
 async function checkImage({ agentImage, imagePull }: Config, engine: Engine): Promise<Finding> {

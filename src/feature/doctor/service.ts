@@ -8,7 +8,7 @@ import { BUILD } from "../../core/version.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
 import { limitText, ok, type Report, worst } from "./model.ts";
 import { checkSecrets } from "./secrets.ts";
-import { checkDatabase, checkDisk, checkFolder, checkKeys } from "./storage.ts";
+import { checkDatabase, checkDisk, checkFolder, checkKeys, wereContainersUsed } from "./storage.ts";
 
 export interface DoctorDeps {
   config: Config;
@@ -31,7 +31,7 @@ export function createDoctor({ config, engine, gitVersion, server }: DoctorDeps)
       const cache = join(data, "cache");
       if (existsSync(cache)) unpackAddonsTo(cache);
       const [engineFindings, git, running] = await Promise.all([
-        checkEngine(config, engine),
+        checkEngine(config, engine, wereContainersUsed(data)),
         checkGit(gitVersion),
         server(),
       ]);

@@ -8,6 +8,7 @@ import { compareMigrations } from "../../store/migrate.ts";
 import { MIGRATIONS } from "../../store/migrations/list.ts";
 import { exposedPaths } from "../../store/private-folder.ts";
 import { databasePath } from "../../store/store.ts";
+import { CONTAINERS_USED } from "../../store/tables/foundation.ts";
 import { amount, type Finding, fail, ok, warn } from "./model.ts";
 
 const OTHERS = 0o077;
@@ -100,6 +101,19 @@ export function checkDatabase(data: string): Finding[] {
     return [
       fail("database", `cannot be read: ${messageOf(error)}`, "see who owns skep.db, and whether it is a database"),
     ];
+  } finally {
+    db?.close();
+  }
+}
+
+/** Whether agents have worked in containers; false when the database cannot be read, which `checkDatabase` reports. */
+export function wereContainersUsed(data: string): boolean {
+  let db: Database.Database | undefined;
+  try {
+    db = new Database(databasePath(data), { readonly: true, timeout: 5_000 });
+    return db.prepare("SELECT 1 FROM facts WHERE name = ?").get(CONTAINERS_USED) !== undefined;
+  } catch {
+    return false;
   } finally {
     db?.close();
   }

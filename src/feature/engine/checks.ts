@@ -79,16 +79,19 @@ export async function checkSandboxes(
   { driver, canMakeImage }: Pick<Sandboxes, "driver" | "canMakeImage">,
 ): Promise<Finding[]> {
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
-  if (!docker) return [ok("sandbox", driver.name)];
+  const kind = ok("sandbox", `${driver.name}: agents work in containers`);
+  if (!docker) return [kind];
   const image = settings.get().sandbox.image ?? config.agentImage;
   try {
     const [present, makeable] = await Promise.all([docker.images.inspect(image), canMakeImage(image)]);
     return [
+      kind,
       ok("container engine", `answers at ${docker.address}`),
       imageFinding(image, { present: present !== undefined, makeable, pull: config.imagePull }),
     ];
   } catch (error) {
     return [
+      kind,
       fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits continues by itself"),
     ];
   }

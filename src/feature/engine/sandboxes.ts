@@ -6,7 +6,7 @@ import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 import type { Store } from "../../store/store.ts";
-import { facts } from "../../store/tables/foundation.ts";
+import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
 import type { Core } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 
@@ -55,9 +55,9 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const driver = containers && {
     ...containers,
     async start(...how: Parameters<SandboxDriver["start"]>) {
-      const started = await containers.start(...how);
+      // Before the container is there: one whose start is reported as failed would be nobody's.
       used.remember();
-      return started;
+      return await containers.start(...how);
     },
   };
   const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
@@ -67,16 +67,16 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   return { ...choice, close, makeImage: images?.make ?? none, canMakeImage: images?.canMake ?? none };
 }
 
-const USED = "containers_used";
-
-/** Whether agents have worked in containers, in this life of the server or an earlier one. */
+/** Whether agents have worked in containers, or were about to, in this life of the server or an earlier one. */
 function rememberedUse(store: Store) {
-  let known = store.db.select().from(facts).where(eq(facts.name, USED)).get() !== undefined;
+  let known = store.db.select().from(facts).where(eq(facts.name, CONTAINERS_USED)).get() !== undefined;
   return {
     was: () => known,
     remember() {
       if (known) return;
-      store.write(({ db }) => db.insert(facts).values({ name: USED, value: "true" }).onConflictDoNothing().run());
+      store.write(({ db }) =>
+        db.insert(facts).values({ name: CONTAINERS_USED, value: "true" }).onConflictDoNothing().run(),
+      );
       known = true;
     },
   };

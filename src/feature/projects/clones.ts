@@ -89,7 +89,7 @@ export function createClones(deps: ClonesDeps): Clones {
   };
 }
 
-/** Work that began while the project was still another's state ends first. */
+/** Waits for the work under way in the clone. */
 const empty = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
   alone(id, () => rm(join(folder, id), { recursive: true, force: true, maxRetries: 3 }));
 

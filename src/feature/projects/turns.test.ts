@@ -53,6 +53,24 @@ test("what is alone waits for the fetch and the turn under way, and those that c
   expect(order.slice(2).sort()).toEqual(["fetch", "turn"]);
 });
 
+test("after work failed the clone is opened again, when nothing runs in it any more", async () => {
+  const opened: string[] = [];
+  const { inTurn, fetching } = createTurns(async (id) => void opened.push(id));
+  const fetch = held();
+  const fetched = fetching("a", fetch.work);
+  await fetch.began;
+  const killed = () => Promise.reject(new Error("git took too long"));
+  await expect(inTurn("a", killed)).rejects.toThrow("too long");
+  // The fetch still writes: its locks and packs are not leftovers.
+  await inTurn("a", async () => {});
+  expect(opened).toEqual(["a"]);
+  fetch.end();
+  await fetched;
+  await inTurn("a", async () => {});
+  await inTurn("a", async () => {});
+  expect(opened).toEqual(["a", "a"]);
+});
+
 test("a project's clone is opened before the first work in it, once; when that failed, again", async () => {
   const opened: string[] = [];
   const { inTurn, fetching } = createTurns(async (id) => {

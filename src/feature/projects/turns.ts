@@ -4,12 +4,13 @@
  * - A *turn* moves branches and marks, makes, commits, releases and checks out working copies, or pushes: one after
  *   another, in order of arrival. Merges, steps' commits and the start and end of runs are turns.
  * - A *fetch* writes objects and `refs/remotes/` and nothing else, and may take long: beside turns, one after another.
- * - *Alone* are what replaces or removes the clone: it waits for both, and both wait for it.
+ * - What is *alone* replaces or removes the clone: it waits for both, and both wait for it.
  * - A *look* (diff, hunks, patch, the code graph) needs no leave: objects are never removed from a clone (`gc.auto` is
  *   off), a reference is written after the objects that it names, and git passes over a working copy that is not whole
  *   (adapter/git/worktree.ts). The same makes a fetch's check of all references safe beside turns.
  *
- * Where a turn and a fetch remove references at once, the one waits for the other's `packed-refs.lock` (adapter/git/command.ts).
+ * Where a turn and a fetch remove references at once, the one waits for the other's `packed-refs.lock`
+ * (adapter/git/command.ts).
  * The row of a project may go while work waits: a turn looks again at what it relies on.
  */
 import PQueue from "p-queue";
@@ -24,32 +25,44 @@ export interface Turns {
   alone: Queue;
 }
 
-/** @param open called once for each project, before the first work in its clone; again when it failed. */
+/**
+ * @param open called for each project before the first work in its clone, and again after it or work in the clone failed: a
+ * git may have been killed. Nothing of `inTurn`, `fetching` and `alone` runs in the clone meanwhile.
+ */
 export function createTurns(open: (projectId: string) => Promise<void>): Turns {
-  const opened = new Map<string, Promise<void>>();
-  const ready = (id: string): Promise<void> => {
-    let opening = opened.get(id);
-    if (!opening) {
-      opening = open(id);
-      opened.set(id, opening);
-      opening.catch(() => opened.delete(id));
-    }
-    return opening;
-  };
+  const inClone = createOpened(open);
   const [turns, fetches] = [createQueues(), createQueues()];
   const once =
     (queue: Queue): Queue =>
     (id, work) =>
-      queue(id, async () => {
-        await ready(id);
-        return await work();
-      });
+      queue(id, () => inClone(id, work));
   const inTurn = once(turns);
   const fetching = once(fetches);
   return {
     inTurn,
     fetching,
     alone: (id, work) => fetching(id, () => inTurn(id, work)),
+  };
+}
+
+/** Runs work in a clone after it was opened. Work that runs at the same time shares one opening. */
+function createOpened(open: (projectId: string) => Promise<void>): Queue {
+  /** Of each clone that was opened and not closed by a failure. */
+  const clones = new Map<string, { opening: Promise<void>; running: number; hasFailed: boolean }>();
+  return async (id, work) => {
+    const clone = clones.get(id) ?? { opening: open(id), running: 0, hasFailed: false };
+    clones.set(id, clone);
+    clone.running++;
+    try {
+      await clone.opening;
+      return await work();
+    } catch (error) {
+      clone.hasFailed = true;
+      throw error;
+    } finally {
+      clone.running--;
+      if (clone.hasFailed && clone.running === 0) clones.delete(id);
+    }
   };
 }
 

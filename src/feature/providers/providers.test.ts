@@ -107,6 +107,13 @@ describe("providers", () => {
     });
     expect(await tryIt("custom-away", { base_url: hop.url.origin, api_key: KEY })).toMatchObject({ ok: false });
     expect(far.requests).toEqual([]);
+    // Its own address, which is vLLM's default as well: without a key, with one, and where none is asked for.
+    const list = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ items: [] }) });
+    for (const [base_url, api_key] of [[server.url], [server.url, KEY], [list.url.origin]] as const)
+      expect(await tryIt("vllm", { base_url, ...(api_key ? { api_key } : {}) })).toMatchObject({
+        ...{ ok: false, models: [], error: expect.stringContaining("Skep itself answers there") },
+      });
+    await list.stop(true);
     await Promise.all([far.stop(), hop.stop(true)]);
     keysSent();
     await call("DELETE", `${PROVIDERS}/custom-away`);

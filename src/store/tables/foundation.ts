@@ -40,3 +40,6 @@ export const audit = sqliteTable("audit", {
   address: text(),
   data: text({ mode: "json" }).$type<Record<string, unknown>>().notNull(),
 });
+
+/** The fact that agents have worked in containers. */
+export const CONTAINERS_USED = "containers_used";

@@ -113,7 +113,7 @@ export const executions = sqliteTable("executions", {
   not_before: integer().notNull(),
   /** While queued or taken up again: what it waits for besides its turn, for people. */
   waits_for: text(),
-  /** Of its time since the start: what it waited for the machine, ms; the wait that is not over counts from `waiting_since`. */
+  /** Of its time since the start, what it waited for the machine, ms; a wait that is not over counts from `waiting_since`. */
   waited_ms: integer().notNull().default(0),
   /** Milliseconds since the epoch. */
   waiting_since: integer(),

@@ -19,7 +19,10 @@ interface Document {
 const LENGTH = 100_000;
 /** Headers and addresses end at 16 kB: there the longest that fits. */
 const IN_ADDRESS = 7_000;
-/** Longest time that one request may hold up another on a machine that does nothing else, ms. A pattern that backtracks takes minutes, whatever the machine. */
+/**
+ * Longest time that one request may hold up another on a machine that does nothing else, ms. A pattern that backtracks
+ * takes minutes, whatever the machine.
+ */
 const LAG_MS = 5_000;
 const REPEATED = ["a", "a-", "A_", "0", "a.", "a@", " ", "/", "(", "a,", "\\", "${", "{{", "[[", "- a\n", "*", "é"];
 

@@ -1,5 +1,4 @@
 /** What breaks around the server: each fault has a clear state and message, and work continues once it is repaired. */
-
 import { afterEach, describe, expect, test } from "bun:test";
 import {
   closeSync,

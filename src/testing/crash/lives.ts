@@ -44,6 +44,7 @@ const SANDBOX = {
 const SANDBOXES: SandboxDriver = {
   name: "none",
   capabilities: SANDBOX.capabilities,
+  noticeMs: 0,
   about: async () => ({ files: "", commands: "", network: "" }),
   start: async () => SANDBOX,
   sweep: async () => ({ removed: 0, left: [] }),

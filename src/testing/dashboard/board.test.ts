@@ -145,7 +145,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     expect(faults).toEqual([]);
   });
 
-  test("on a phone one column fills the screen; a thousand tasks are shown", async () => {
+  test("on a phone a column takes most of the screen and the next one shows at its edge; a thousand tasks are shown", async () => {
     const { server, browser, ids } = dashboard();
     const many = Array.from({ length: 1_000 }, (_, at) => ({ title: `Imported ${at}`, status: "backlog" }));
     const job = await server.request<{ id: string }>("POST", `/v1/projects/${ids.project}/tasks/import`, {
@@ -158,8 +158,11 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await open("/board");
     const backlog = column(page, "Backlog");
     await backlog.getByText("Imported 900").waitFor({ state: "attached" });
-    const box = await backlog.boundingBox();
-    expect(box!.width).toBeGreaterThan(PHONE.width * 0.85);
+    const [box, next] = await Promise.all([backlog.boundingBox(), column(page, "Ready").boundingBox()]);
+    expect(box!.width).toBeGreaterThan(PHONE.width * 0.8);
+    expect(next!.x).toBeGreaterThanOrEqual(box!.x + box!.width);
+    // Enough of it to be seen, and to be pulled by a finger.
+    expect(PHONE.width - next!.x).toBeGreaterThanOrEqual(24);
     expect(await overflow()).toBeLessThanOrEqual(0);
     await close();
     expect(faults).toEqual([]);

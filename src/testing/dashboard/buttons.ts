@@ -8,7 +8,7 @@ import type { Visitor } from "./visitor.ts";
 /** Detail of the problem that every change is answered with. */
 const REFUSAL = "Refused, to see whether the page says so.";
 
-/** How long a button may take to do something before it is pressed again, and then before it counts as dead. */
+/** How long a button may take to do something before a press that missed it is repeated, and then before it counts as dead. */
 const PATIENCE_MS = { first: 10_000, second: 20_000 };
 /** How long a page may take to say what was refused. */
 const SAID_AFTER_MS = 30_000;
@@ -24,7 +24,7 @@ const FRAMED = "/jobs";
 
 /** Installed before the page's own scripts: answers changes with the refusal and writes down what a press did. */
 const WATCH = `(() => {
-  const buttons = { seen: null, wake: () => {}, refused: [] };
+  const buttons = { seen: null, wake: () => {}, refused: [], reached: false };
   window.buttons = buttons;
   const saw = (what) => { buttons.seen ??= what; buttons.wake(); };
   // Polls, events and clocks ask and draw as well: what a press asks, draws or goes to begins in the press's own task.
@@ -32,6 +32,7 @@ const WATCH = `(() => {
   const acts = (what) => pressing && saw(what);
   for (const name of ["pointerdown", "mousedown", "pointerup", "mouseup", "click", "submit"])
     addEventListener(name, () => { pressing = true; setTimeout(() => { pressing = false; }); }, true);
+  addEventListener("click", ({ target }) => { if (target.closest("[data-pressed]")) buttons.reached = true; }, true);
   const fetched = window.fetch;
   window.fetch = async (input, init) => {
     const request = new Request(input, init);
@@ -118,6 +119,8 @@ const AIM = `(async () => {
   one.removeAttribute("data-press");
   document.querySelector("[data-pressed]")?.removeAttribute("data-pressed");
   one.setAttribute("data-pressed", "");
+  // A drawing that fills its frame already has nothing to fit.
+  if (one.matches(".react-flow__controls-fitview")) one.parentElement.querySelector(".react-flow__controls-zoomin").click();
   one.scrollIntoView({ block: "nearest", inline: "nearest", behavior: "instant" });
   await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
   const box = [...one.getClientRects()].find(({ width, height }) => width > 0 && height > 0) ?? one.getBoundingClientRect();
@@ -125,6 +128,7 @@ const AIM = `(async () => {
   const hit = document.elementFromPoint(x, y);
   buttons.seen = null;
   buttons.refused = [];
+  buttons.reached = false;
   return { x, y, covered: hit && (one.contains(hit) || hit.closest("label")?.control === one) ? null : (hit?.outerHTML.slice(0, 80) ?? "the edge of the window") };
 })()`;
 
@@ -161,7 +165,8 @@ export interface Pressed {
 export const watchButtons = (page: Page) => page.addInitScript(WATCH);
 
 /**
- * Opens a page and presses each of its buttons, those of the menus and dialogs that they open, too.
+ * Presses each button of the page that is open, those of the menus and dialogs that they open, too.
+ * @param path address of the page, to come back to it.
  * @param done what was pressed already, on other views of the same page; grows.
  */
 export async function pressAll(visitor: Visitor, base: string, path: string, done: Set<string>): Promise<Pressed> {
@@ -178,8 +183,6 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
     if (opener) done.add(opener.key);
     return opener !== undefined;
   };
-  if (page.url() === "about:blank") await visitor.open(path);
-  else await visitor.go(path);
   await visitor.settled();
   /** Ways back since the last press. */
   let strayed = 0;
@@ -222,15 +225,21 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
 /** Presses what is marked, and adds what it did. */
 async function press({ page, settled }: Visitor, name: string, pressed: Pressed): Promise<void> {
   const { x, y, covered } = (await page.evaluate(AIM)) as Aim;
+  // What cannot be pressed is reported below: nothing follows from it.
+  const click = () =>
+    page
+      .locator("[data-pressed]")
+      .click({ timeout: PATIENCE_MS.second })
+      .catch(() => {});
   if (covered === null) await page.mouse.click(x, y);
   // What moved meanwhile, or lies below something, is pressed with more patience.
-  else await page.locator("[data-pressed]").click();
+  else await click();
   pressed.count++;
   if (!(await page.evaluate(EFFECT(PATIENCE_MS.first)))) {
-    // What is live may have moved away from below the mouse.
-    const again = page.locator("[data-pressed]");
-    if ((await again.count()) > 0) await again.click();
-    if (!(await page.evaluate(EFFECT(PATIENCE_MS.second)))) pressed.found.push(`nothing follows from ${name}`);
+    // What is live may have moved away from below the mouse; a button that was reached and did nothing gets no second chance.
+    if (!(await page.evaluate("window.buttons.reached"))) await click();
+    if (!(await page.evaluate(EFFECT(PATIENCE_MS.second))))
+      pressed.found.push(`nothing follows from ${name}${covered === null ? "" : `, below ${covered}`}`);
   }
   await settled();
   const refused = (await page.evaluate("window.buttons.refused")) as string[];

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { RunComment } from "../../feature/reviews/comment-model.ts";
 import type { Run } from "../../feature/runs/model.ts";
-import { becomes } from "../attacks/waiting.ts";
+import { readUntil } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -105,8 +105,9 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     expect((await get(ids.rival)).merged_into).toBe(null);
     await report.getByRole("button", { name: "Start a run that solves it" }).click();
     await page.getByRole("heading", { name: "Start a run" }).waitFor();
-    const task = page.getByLabel("Task");
-    await becomes(async () => (await task.inputValue()).includes("solve the conflicts in src/cart.ts"), true);
+    const task = () => page.getByLabel("Task").inputValue();
+    const work = "solve the conflicts in src/cart.ts";
+    expect(await readUntil(task, (text) => text.includes(work))).toContain(work);
     // A task may be long and may be private: it is in no address.
     expect(page.url()).toBe(`${server.url}/runs/new?again=${ids.rival}`);
     await close();

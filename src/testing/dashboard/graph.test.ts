@@ -2,7 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { becomes } from "../attacks/waiting.ts";
+import { readUntil } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser())("the code graph", () => {
         return new Set(new Uint32Array(data.buffer)).size;
       })()`) as Promise<number>;
     await page.waitForFunction("document.querySelector('canvas').width > 300");
-    await becomes(async () => (await colours()) > 10, true);
+    expect(await readUntil(colours, (count) => count > 10)).toBeGreaterThan(10);
     const clusters = page.getByRole("list", { name: "Clusters" }).getByRole("button");
     const name = (await clusters.first().locator("span").first().textContent())!;
     await clusters.first().click();

@@ -1,6 +1,9 @@
 /** Addresses of the dashboard to look at: every page, with its views, over the data of `seed`. */
 import type { Seeded } from "./seed.ts";
 
+/** An address that no page has. */
+export const MISSING = "/no-such-page";
+
 export const pathsOf = (ids: Seeded): string[] => [
   ...["/", "/runs", "/runs?status=failed&q=nightly", "/runs/new", `/runs/${ids.waiting}`, `/runs/${ids.failed}`],
   ...[`/runs/${ids.running}`, `/runs/${ids.succeeded}?tab=graph`, `/runs/${ids.succeeded}?tab=timeline`],
@@ -51,5 +54,5 @@ export const pathsOf = (ids: Seeded): string[] => [
   ...["/code-host", "/code-host?tab=rules", "/code-host?tab=rules&rule=new", "/code-host?tab=deliveries"],
   ...["/onboarding", "/onboarding?new=1", `/onboarding/${ids.onboarding}`],
   ...["/notifications", "/notifications?tab=notices", "/notifications?channel=new"],
-  ...["/jobs", "/account", "/setup", "/no-such-page"],
+  ...["/jobs", "/account", "/setup", MISSING],
 ];

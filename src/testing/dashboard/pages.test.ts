@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { hasBrowser } from "../browser.ts";
 import { pressAll, watchButtons } from "./buttons.ts";
 import { motion, smallTargets } from "./layout-rules.ts";
-import { pathsOf } from "./page-paths.ts";
+import { MISSING, pathsOf } from "./page-paths.ts";
 import { PHONE, visit, WINDOW } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -43,13 +43,13 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     const look = async () => {
       const visitor = await visit(browser, server.url, { hasTouch: true, reducedMotion: "reduce" });
       const { page } = visitor;
-      await visitor.open("/account");
+      // None of the paths below, so that each of them is a way from another page.
+      await visitor.open("/agents/scribe");
       for (let path = paths.shift(); path !== undefined; path = paths.shift()) {
         await page.evaluate("document.activeElement.blur()");
-        const { pathname: before } = new URL(page.url());
         await visitor.go(path);
         // A dialog that opens with its page has the focus itself, as has the first field of a form that is a page.
-        const takesFocus = path !== before && path !== "/runs/new" && !path.includes("?");
+        const takesFocus = path !== "/runs/new" && !path.includes("?");
         if (takesFocus && (await isMissing(page, "main h1:focus"))) found.push(`${path} leaves the focus elsewhere`);
         if (streams.includes(path) && (await isMissing(page, "main [role=log]"))) found.push(`${path} has no log`);
         for (const { name, about, scheme, size, target } of LOOKS) {
@@ -74,7 +74,7 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
     expect(found).toEqual([]);
   });
 
-  test("every button does something, and says so when the server refuses", async () => {
+  test("every page is loaded by its address; every button does something, and says so when the server refuses", async () => {
     const { server, browser, ids } = dashboard();
     const paths = pathsOf(ids);
     // A page on which work goes on is given a button that does nothing: it must be found.
@@ -90,8 +90,11 @@ describe.skipIf(!hasBrowser())("the dashboard", () => {
         // Things of one kind have one page.
         const name = new URL(path, server.url).pathname.replace(/[a-z]+_[a-z0-9]{26}/, ":id");
         done[name] ??= new Set();
+        // Loaded by its address, as a bookmark is; the pages above are reached from each other.
+        await visitor.open(path);
+        const heading = await visitor.page.locator("main h1").first().textContent();
+        if ((heading === "Not found") !== (path === MISSING)) found.push(`${path} loads "${heading}"`);
         if (path === running) {
-          await visitor.open(path);
           await visitor.page.evaluate(`{
             const dead = document.createElement("button");
             dead.id = "not-wired";

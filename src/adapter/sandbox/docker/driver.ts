@@ -55,6 +55,8 @@ const NETWORK_TRIES = 3;
 
 /** What takes longer counts as not removed, and a sweep tries again. */
 const REMOVE_MS = 30_000;
+/** An engine that is frozen is given up sooner than this, see the client's `PATIENCE`. */
+const NOTICE_MS = 30_000;
 /** States in which nothing of a container runs. */
 const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
 
@@ -72,6 +74,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
   return {
     name: "docker",
     capabilities: CAPABILITIES,
+    noticeMs: NOTICE_MS,
     about: async (spec) => aboutOf(spec, (await identity(parts, deps.server)).owner),
     start: (spec, signal) => startSandbox(parts, spec, signal),
     sweep: async (isLive) => {

@@ -55,6 +55,7 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
   return {
     name: "process",
     capabilities,
+    noticeMs: 0,
     about: async (spec) => aboutOf(await rootOf(spec), allowHostShell),
     start: async (spec, signal) => {
       signal.throwIfAborted();

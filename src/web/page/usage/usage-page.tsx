@@ -84,7 +84,12 @@ export default function UsagePage() {
           <>
             <FactRow
               facts={[
-                ["Spent", <b key="spent">{usd(totals.cost_usd)}</b>],
+                [
+                  "Spent",
+                  <b key="spent" className="font-semibold">
+                    {usd(totals.cost_usd)}
+                  </b>,
+                ],
                 [
                   "Expected this month",
                   <span key="expected" title={`${usd(forecast.spent_usd)} so far, ${usd(forecast.per_day_usd)} a day`}>
