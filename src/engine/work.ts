@@ -53,7 +53,7 @@ export async function workOn(
     const secrets = ports.secretsOf(execution);
     await ports.sandboxes.quiet(execution, stop);
     execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
-    // A machine that does not answer is noticed after a while, which is not of the step's time either.
+    // Until then it may turn out that the machine does not answer: the step then waits instead of ending late.
     endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId } = execution;

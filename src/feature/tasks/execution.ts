@@ -26,6 +26,7 @@ export interface RunState {
   createdBy: string | null;
   /** Steps that have succeeded. */
   done: string[];
+  /** The code alone: its message is for those who may read the run, and a task is everybody's. */
   error: string | null;
 }
 
@@ -112,7 +113,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     else if ((state.status === "running" || state.status === "queued") && row.status !== "in_progress")
       rules.move(row, { status: "in_progress", note: by("The run continues.") });
     else if (state.status === "failed")
-      rules.move(row, { status: "failed", note: by(state.error ?? "The run failed.") });
+      rules.move(row, { status: "failed", note: by(`The run failed${state.error ? `: ${state.error}` : ""}.`) });
     else if (state.status === "cancelled") {
       const fields = { run_id: null, assigned_agent: null, lease_until: null };
       rules.move(row, { status: "ready", note: by("The run was cancelled."), fields });

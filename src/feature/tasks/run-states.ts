@@ -20,7 +20,7 @@ export function runStates({ db }: Store): (runId: string) => RunState | undefine
       .all();
     return {
       ...{ id: runId, status: run.status, createdBy: run.createdBy },
-      ...{ done: done.map(({ id }) => id), error: run.error?.message ?? null },
+      ...{ done: done.map(({ id }) => id), error: run.error?.code ?? null },
     };
   };
 }

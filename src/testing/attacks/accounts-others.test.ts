@@ -258,6 +258,29 @@ describe("A43: a project that both work in", () => {
       expect([secret, toA.includes(secret), toB.includes(secret)]).toEqual([secret, true, false]);
     expect(toB.includes(project)).toBe(true);
   });
+
+  test("has a board that says that A's run failed and by which code, not in whose words", async () => {
+    const steps = [{ id: "ask", approval: { message: "Continue?" } }];
+    expect((await by(admin, "POST", "/v1/pipelines", { id: "asks", name: "Asks", steps })).status).toBe(201);
+    const wanted = { name: "board", default_pipeline_id: "asks" };
+    const project = (await by(admin, "POST", "/v1/projects", wanted)).body["id"] as string;
+    const tasks = `/v1/projects/${project}/tasks`;
+    const task = (await by(a, "POST", tasks, { title: "Ask" })).body["id"] as string;
+    const run = (await by(a, "POST", `${tasks}/${task}/execute`, {})).body["id"] as string;
+    const boardShows = (status: string) =>
+      framesUntil(
+        framesOf(server, `/v1/events/stream?after=0&project_id=${project}`, b.token),
+        ({ data }) => (data["data"] as Record<string, unknown>)["status"] === status,
+      );
+    await boardShows("review");
+    const no = { step_id: "ask", approved: false, comment: "Words of A" };
+    expect((await by(a, "POST", `/v1/runs/${run}/approve`, no)).body).toMatchObject({ id: run });
+    const frames = await boardShows("failed");
+    const [last] = await itemsOf(b, `${tasks}/${task}/history`);
+    expect(last).toMatchObject({ actor: `run:${run}`, to_status: "failed", note: "The run failed: rejected." });
+    expect(JSON.stringify(frames)).not.toContain(no.comment);
+    expect(JSON.stringify((await by(a, "GET", `/v1/runs/${run}`)).body["error"])).toContain(no.comment);
+  });
 });
 
 describe("A6: one decision, whatever carries the credential", () => {
