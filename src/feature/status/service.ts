@@ -93,5 +93,5 @@ function reasonOf(kind: string, wanted: Config["sandbox"], isConnected: boolean)
   if (wanted === "process") return "SANDBOX is set to process.";
   return isConnected
     ? "No container engine answered at the start, and one does now. Restart the server to work in containers."
-    : "No container engine answered at the start. To work in containers, start one and restart the server.";
+    : "No container engine answered at the start. To work in containers, install and start one, such as Docker, and restart the server.";
 }
