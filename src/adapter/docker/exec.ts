@@ -52,7 +52,8 @@ export function startExec(
       ...(request.cwd ? { WorkingDir: request.cwd } : {}),
       ...(request.user ? { User: request.user } : {}),
     });
-    // The caller may run it again by now: an engine that answers too late must not run it as well.
+    // The caller may run it again by now: an engine that answers too late must not run it as well. One that froze with
+    // the start in its hands may.
     givenUp.throwIfAborted();
     const stream = unlessGivenUp(await exec.start({ hijack: true, stdin: true }), givenUp);
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());

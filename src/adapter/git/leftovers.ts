@@ -11,9 +11,9 @@ import { codeOf } from "../../core/errors.ts";
 const LOCKS = ["HEAD.lock", "index.lock", "packed-refs.lock", "packed-refs.new", "shallow.lock", "config.lock"];
 
 /**
- * Removes it, while no git of this server writes to the repository. A git that a killed server started
- * may outlive it, in a process group of its own: that one is not looked for, and loses its files too. A repository that
- * is not there has nothing left.
+ * Removes it, while no git of this server writes to the repository. A git that a killed server started may outlive it,
+ * in a process group of its own: that one is not looked for, and loses its files too. A repository that is not there has
+ * nothing left.
  */
 export async function removeLeftovers(repository: string): Promise<void> {
   const copies = await entriesOf(join(repository, "worktrees"));

@@ -89,6 +89,13 @@ export function createClones(deps: ClonesDeps): Clones {
   };
 }
 
+/** Removes what a killed git left before the first work in a clone; while a clone is made, all of it is its git's own. */
+export const cloneOpener =
+  ({ rows, git, folder }: Pick<ClonesDeps, "rows" | "folder"> & { git: Pick<Git, "removeLeftovers"> }) =>
+  async (id: string): Promise<void> => {
+    if (rows.find(id)?.workspace_state !== "cloning") await git.removeLeftovers(placeOf(folder, id).repository);
+  };
+
 /** Waits for the work under way in the clone. */
 const empty = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
   alone(id, () => rm(join(folder, id), { recursive: true, force: true, maxRetries: 3 }));

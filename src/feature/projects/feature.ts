@@ -5,7 +5,7 @@ import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { createRunBranches } from "./branches.ts";
-import { createClones, placeOf } from "./clones.ts";
+import { cloneOpener, createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
@@ -33,7 +33,7 @@ export const projects = defineFeature(
     const { isListed, assertSpelling } = guard;
     const rules = { allowLocal: config.localRepositories, isListed, assertSpelling };
     const { authorizationFor } = deps.codehostConnection;
-    const turns = createTurns((id) => git.removeLeftovers(placeOf(folder.projects, id).repository));
+    const turns = createTurns(cloneOpener({ rows, git, folder: folder.projects }));
     const own = { ...deps, ...turns, git, rows, rules, folder: folder.projects, authorizationFor };
     const clones = createClones(own);
     const updates = createUpdates(own);

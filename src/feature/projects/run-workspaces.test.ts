@@ -1,5 +1,5 @@
 import { afterAll, beforeEach, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createGit, type Git } from "../../adapter/git.ts";
@@ -12,6 +12,7 @@ import { createBus } from "../../store/bus.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { runCancelled } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
+import { cloneOpener, placeOf } from "./clones.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
 import { createTurns } from "./turns.ts";
@@ -30,6 +31,7 @@ let store: Store;
 let worktrees: WorktreeRelease;
 let published: SkepEvent[];
 let project: string;
+let home: string;
 /** Happens while the server is at work: between the first look at a project and the making of a copy. */
 let meanwhile: { initialised?(): void; refreshed?(): void };
 const depth = 50;
@@ -79,14 +81,14 @@ beforeEach(() => {
       meanwhile.initialised?.();
     },
   };
-  const home = mkdtempSync(join(root, "data-"));
+  home = mkdtempSync(join(root, "data-"));
   work = createRunWorkspaces({
     store,
     log,
     masking: createMasking(),
     rows,
     git,
-    ...createTurns(async () => {}),
+    ...createTurns(cloneOpener({ rows, git, folder: join(home, "projects") })),
     async refresh() {
       meanwhile.refreshed?.();
       return null;
@@ -167,6 +169,20 @@ describe("workspaces of runs", () => {
       "not_found",
     ]);
     expect(await work.prepare({ id: "../../etc" }).catch((error) => error.code)).toBe("not_found");
+  });
+
+  test("runs that wait for a clone take nothing from the git that makes it", async () => {
+    const cloning = row({ workspace_state: "cloning" });
+    rows.insert(cloning);
+    const { repository } = placeOf(join(home, "projects"), cloning.id);
+    const written = ["config.lock", "index.lock", "objects/pack/tmp_pack_1"].map((name) => join(repository, name));
+    mkdirSync(join(repository, "objects/pack"), { recursive: true });
+    for (const path of written) writeFileSync(path, "");
+    for (let tries = 0; tries < 3; tries++)
+      await expect(work.prepare({ id: runId(), project_id: cloning.id })).rejects.toMatchObject({
+        code: "workspace_busy",
+      });
+    expect(written.filter((path) => !existsSync(path))).toEqual([]);
   });
 
   test("a project that gets a repository to clone while its first run makes an empty one is busy, not ready", async () => {

@@ -4,7 +4,8 @@
  * - A *turn* moves branches and marks, makes, commits, releases and checks out working copies, or pushes: one after
  *   another, in order of arrival. Merges, steps' commits and the start and end of runs are turns.
  * - A *fetch* writes objects and `refs/remotes/` and nothing else, and may take long: beside turns, one after another.
- * - What is *alone* replaces or removes the clone: it waits for both, and both wait for it.
+ * - What is *alone* removes the clone: it waits for both, and both wait for it. The clone that is made after that is in
+ *   no queue: its project says `cloning` meanwhile, and a turn that finds this ends at once.
  * - A *look* (diff, hunks, patch, the code graph) needs no leave: objects are never removed from a clone (`gc.auto` is
  *   off), a reference is written after the objects that it names, and git passes over a working copy that is not whole
  *   (adapter/git/worktree.ts). The same makes a fetch's check of all references safe beside turns.

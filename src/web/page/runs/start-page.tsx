@@ -1,7 +1,8 @@
 /**
  * Start a run: the pipeline, the task, what the pipeline asks for, where, with which model, for how much.
  * The address may hold `pipeline`, `task` and `project`, or with `again` the id of a run whose task, inputs, guidance
- * (with that of its restarts), model and own budget are proposed. A long task comes in the state of the navigation, so that it is in no address, log or history of a proxy.
+ * (with that of its restarts), model and own budget are proposed. A long task comes in the state of the navigation, so
+ * that it is in no address, log or history of a proxy.
  */
 import { type FormEvent, useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
