@@ -3,18 +3,12 @@ import { afterAll, beforeEach, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plainGit } from "../../testing/plain-git.ts";
 import { createGit } from "../git.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-remote-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const env = { PATH: process.env["PATH"] ?? "" };
-
-function plain(cwd: string, ...args: string[]): string {
-  const identity = ["-c", "user.name=U", "-c", "user.email=u@example.com"];
-  const ran = Bun.spawnSync(["git", ...identity, ...args], { cwd, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" } });
-  if (ran.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${ran.stderr.toString()}`);
-  return ran.stdout.toString().trim();
-}
 
 let home: string;
 let upstream: string;
@@ -26,13 +20,13 @@ beforeEach(async () => {
   home = mkdtempSync(join(root, "home-"));
   upstream = join(home, "upstream");
   repository = join(home, "git");
-  plain(home, "init", "-q", "-b", "main", upstream);
-  plain(upstream, "commit", "-q", "--allow-empty", "-m", "first");
+  plainGit(home, "init", "-q", "-b", "main", upstream);
+  plainGit(upstream, "commit", "-q", "--allow-empty", "-m", "first");
   const signal = new AbortController().signal;
   const place = { repository, workspace: join(home, "workspace") };
   await createGit({ env }).clone({ source: upstream, transport: "file", ...place, signal });
-  plain(upstream, "commit", "-q", "--allow-empty", "-m", "second");
-  newest = plain(upstream, "rev-parse", "HEAD");
+  plainGit(upstream, "commit", "-q", "--allow-empty", "-m", "second");
+  newest = plainGit(upstream, "rev-parse", "HEAD");
   held = join(upstream, ".git/objects", newest.slice(0, 2), newest.slice(2));
 });
 
@@ -53,19 +47,19 @@ test("a remote whose objects are elsewhere for a moment is read once more", asyn
   );
   await done;
   expect(calls()).toEqual(["fetch", "fetch"]);
-  expect(plain(repository, `--git-dir=${repository}`, "rev-parse", "refs/remotes/origin/main")).toBe(newest);
+  expect(plainGit(repository, `--git-dir=${repository}`, "rev-parse", "refs/remotes/origin/main")).toBe(newest);
 });
 
 test("a remote that lacks what it names is said so, with the remedy, and no branch moves", async () => {
   rmSync(held);
-  const before = plain(repository, `--git-dir=${repository}`, "for-each-ref");
+  const before = plainGit(repository, `--git-dir=${repository}`, "for-each-ref");
   const { done, calls } = fetched("");
   const problem = await done.catch((error) => error);
   expect(problem).toMatchObject({ status: 502, code: "git_failed" });
   expect(problem.detail).toContain("git fsck");
   expect(problem.detail).not.toContain(root);
   expect(calls()).toEqual(["fetch", "fetch"]);
-  expect(plain(repository, `--git-dir=${repository}`, "for-each-ref")).toBe(before);
+  expect(plainGit(repository, `--git-dir=${repository}`, "for-each-ref")).toBe(before);
 });
 
 test("a remote that is not there is asked once", async () => {

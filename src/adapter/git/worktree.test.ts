@@ -3,6 +3,7 @@ import { afterAll, beforeEach, describe, expect, test } from "bun:test";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plainGit } from "../../testing/plain-git.ts";
 import { createGit, type Git, type WorktreePlace } from "../git.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-worktree-"));
@@ -11,23 +12,16 @@ const env = { PATH: process.env["PATH"] ?? "" };
 const git = createGit({ env });
 const author = { name: "Agent", email: "agent@skep.localhost" };
 
-function plain(cwd: string, ...args: string[]): string {
-  const identity = ["-c", "user.name=U", "-c", "user.email=u@example.com"];
-  const ran = Bun.spawnSync(["git", ...identity, ...args], { cwd, env: { ...env, GIT_CONFIG_NOSYSTEM: "1" } });
-  if (ran.exitCode !== 0) throw new Error(`git ${args.join(" ")}: ${ran.stderr.toString()}`);
-  return ran.stdout.toString().trim();
-}
-
 let home: string;
 let upstream: string;
 let place: WorktreePlace;
 beforeEach(async () => {
   home = mkdtempSync(join(root, "home-"));
   upstream = join(home, "upstream");
-  plain(home, "init", "-q", "-b", "main", upstream);
+  plainGit(home, "init", "-q", "-b", "main", upstream);
   writeFileSync(join(upstream, "a.txt"), "a\n");
-  plain(upstream, "add", ".");
-  plain(upstream, "commit", "-qm", "first");
+  plainGit(upstream, "add", ".");
+  plainGit(upstream, "commit", "-qm", "first");
   const repository = join(home, "git");
   const signal = new AbortController().signal;
   await git.clone({ source: upstream, transport: "file", repository, workspace: join(home, "workspace"), signal });
@@ -75,8 +69,8 @@ describe("the life of a run", () => {
     const still = gitAfter(
       `if [ "$1" = rev-list ]; then touch '${asked}'; until [ -e '${go}' ]; do sleep 0.02; done; fi`,
     );
-    plain(upstream, "commit", "-q", "--allow-empty", "-m", "second");
-    const newest = plain(upstream, "rev-parse", "HEAD");
+    plainGit(upstream, "commit", "-q", "--allow-empty", "-m", "second");
+    const newest = plainGit(upstream, "rev-parse", "HEAD");
     const { repository } = place;
     const fetching = still.fetch({ source: upstream, transport: "file", repository, timeoutMs: 60_000 });
     const early = fetching.then(() => Promise.reject(new Error("the fetch checked nothing")));
@@ -84,7 +78,7 @@ describe("the life of a run", () => {
     while (!existsSync(asked)) await Promise.race([early, Bun.sleep(5)]);
     await lifeOfRun(git);
     // Its origin is repacked as well.
-    plain(upstream, "gc", "-q", "--prune=now");
+    plainGit(upstream, "gc", "-q", "--prune=now");
     writeFileSync(go, "");
     await fetching;
     expect(await git.commitOf(repository, "refs/remotes/origin/main")).toBe(newest);
