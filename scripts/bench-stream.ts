@@ -70,7 +70,13 @@ function serve(folder: string): void {
       }
       const after = Number(request.headers.get("last-event-id"));
       const run_id = new URL(request.url).searchParams.get("run") ?? undefined;
-      return streams.open({ filter: run_id ? { run_id } : {}, after, mayRead: () => true, stillValid: () => true });
+      return streams.open({
+        filter: run_id ? { run_id } : {},
+        after,
+        mayRead: () => true,
+        stillValid: () => true,
+        userId: undefined,
+      });
     },
   });
   console.log(server.port);

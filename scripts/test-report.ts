@@ -1,6 +1,7 @@
 /**
  * Reads the output of `bun test` on standard input and writes what a person reads: one line for each test file as it
- * begins, then each failure with its file, its promise and what it printed, then the files that took longest.
+ * begins, then each failure with its file, its promise and what it printed, each skipped test with its reason, then the
+ * files that took longest. The reason is what the file wrote in a line \`skipped: …\` (src/testing/parts.ts).
  * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS FAILED [TOTAL_FILES]
  * TIMINGS: what \`bun test --timings\` wrote, the milliseconds of each file.
  * FAILED: a file to write, one line \`test file TAB promise\` for each test that failed.
@@ -10,7 +11,9 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 interface FileResult {
   passed: number;
   failed: number;
-  skipped: number;
+  skipped: string[];
+  /** Why, each once. */
+  reasons: Set<string>;
   /** Lines since the last result: they belong to the next one. */
   pending: string[];
 }
@@ -39,7 +42,7 @@ let ended = false;
 const fileOf = (path: string): FileResult => {
   let file = files.get(path);
   if (!file) {
-    file = { passed: 0, failed: 0, skipped: 0, pending: [] };
+    file = { passed: 0, failed: 0, skipped: [], reasons: new Set(), pending: [] };
     files.set(path, file);
     console.log(`${String(files.size).padStart(4)}${total ? `/${total}` : ""}  ${path}`);
   }
@@ -66,6 +69,11 @@ function take(line: string): void {
     return;
   }
   const file = fileOf(current);
+  const [, reason] = /^skipped: (.+)$/.exec(line) ?? [];
+  if (reason) {
+    file.reasons.add(reason);
+    return;
+  }
   const [, verdict, promise] = /^\((pass|fail|skip|todo)\) (.*?)(?: \[[\d.]+ms\])?$/.exec(line) ?? [];
   if (!verdict) {
     file.pending.push(line);
@@ -76,7 +84,7 @@ function take(line: string): void {
     file.failed++;
     failures.push({ file: current, promise: promise ?? "", lines: file.pending.slice(-FAILURE_LINES) });
     console.log(`FAIL  ${current}: ${promise}`);
-  } else file.skipped++;
+  } else file.skipped.push(promise ?? "");
   file.pending = [];
 }
 
@@ -95,6 +103,13 @@ const unfinished = [...files].filter(([, { pending }]) => pending.some((line) =>
 for (const [file, { pending }] of unfinished) console.log(`\n${file}, outside of a test:\n${pending.join("\n")}`);
 for (const { file, promise, lines } of failures) console.log(`\n──── ${file}\n     ${promise}\n${lines.join("\n")}`);
 for (const line of closing) if (!/^ *\d+ \w+$/.test(line)) console.log(line);
+
+const skipped = [...files].filter(([, file]) => file.skipped.length > 0);
+if (skipped.length > 0) console.log("\nSkipped:");
+for (const [path, file] of skipped) {
+  console.log(`  ${path}: ${[...file.reasons].join("; ") || "it does not say why"}`);
+  for (const promise of file.skipped) console.log(`    ${promise}`);
+}
 
 /** The files of this run that took longest; those of other runs are in the same file. */
 function slowest(): [string, number][] {

@@ -36,7 +36,15 @@ function createLocator(graph: CodeGraph, root: string) {
   const byFile = new Map<string, number[]>();
   for (let row = 0; row < graph.nodeCount; row++) {
     const label = graph.label(row);
-    if (label === "File" || label === "Folder" || label === "Community" || label === "Process") continue;
+    if (
+      label === "File" ||
+      label === "Folder" ||
+      label === "Community" ||
+      label === "Process" ||
+      label === "Import" ||
+      label === "Decorator"
+    )
+      continue;
     const path = graph.filePath(row);
     const list = byFile.get(path);
     if (list) list.push(row);

@@ -14,6 +14,7 @@ export { checkFiles } from "./app/check-files.ts";
 export { offlineChecks } from "./app/offline-checks.ts";
 export { openLostAccess } from "./feature/auth/lost-access.ts";
 export { restoreBackup, writeBackup } from "./store/backup.ts";
+export { markRestored } from "./store/identity.ts";
 
 export type App = Awaited<ReturnType<typeof createApp>>;
 
@@ -85,7 +86,8 @@ export async function createApp(config: Config, options: AppOptions = {}) {
       if (opened.length > 0) await house.resume();
     });
     const setupToken = services.accounts.setup.tokenToShow();
-    return { config, isNew: core.folder.isNew, setupToken, services, contributions, ...http, resumed, stop };
+    const standby = core.standby.since() !== null;
+    return { config, isNew: core.folder.isNew, standby, setupToken, services, contributions, ...http, resumed, stop };
   } catch (error) {
     await stop();
     throw asDamage(error);

@@ -10,6 +10,7 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { BuildArtifact } from "bun";
 import { type ApiDocument, apiTypes } from "./api-types.ts";
 import { strictStyles } from "./strict-styles.ts";
+import { checkSinks, withoutDom } from "./trusted-types.ts";
 import { visibleText } from "./visible-text.ts";
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -75,11 +76,12 @@ async function bundle(entrypoints: string[], format: "esm" | "iife") {
     minify: true,
     naming: { entry: "[name]-[hash].[ext]", chunk: "[name]-[hash].[ext]" },
     define: { "process.env.NODE_ENV": '"production"' },
-    plugins: [strictStyles, visibleText],
+    plugins: [strictStyles, visibleText, withoutDom],
     metafile: true,
     throw: false,
   });
   if (!result.success) throw new Error(result.logs.map(String).join("\n"));
+  checkSinks(Object.keys(result.metafile?.inputs ?? {}).map((path) => resolve(path)));
   return result;
 }
 

@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import type { Page } from "playwright-core";
 import { openBrowser } from "../../src/testing/browser.ts";
 import { startCodeHost } from "../../src/testing/code-host.ts";
+import { typeInto } from "../../src/testing/dashboard/keyboard.ts";
 import { type Seeded, seed, seedEnvironment } from "../../src/testing/dashboard/seed.ts";
 import { furnishCodeHost, HOST_ENVIRONMENT } from "../../src/testing/dashboard/seed-host.ts";
 import { PHONE, visit } from "../../src/testing/dashboard/visitor.ts";
@@ -39,7 +40,7 @@ const STEPS: Picture[] = [
   { name: "project", path: ({ project }) => `/projects/${project}` },
   {
     ...{ name: "start", path: () => "/runs/new?pipeline=feature&project=shop" },
-    act: (page) => page.getByLabel("Task").fill("Let a cart have a discount in per cent, with a test."),
+    act: (page) => typeInto(page.getByLabel("Task"), "Let a cart have a discount in per cent, with a test."),
   },
   {
     ...{ name: "run-live", path: ({ running }: Seeded) => `/runs/${running}` },
@@ -50,7 +51,7 @@ const STEPS: Picture[] = [
     ...{ name: "comment", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes&view=split` },
     async act(page) {
       await page.getByRole("button", { name: "Comment on line 6" }).first().click();
-      await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not with a float.");
+      await typeInto(page.getByRole("textbox", { name: "Comment" }), "Start with a hundredth, not with a float.");
       await page.getByRole("textbox", { name: "Comment" }).scrollIntoViewIfNeeded();
     },
   },
@@ -58,7 +59,7 @@ const STEPS: Picture[] = [
     ...{ name: "send-back", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes` },
     async act(page) {
       await press(page, "Send back");
-      await page.getByLabel("Message").fill("Nearly there: add a test for 100 per cent.");
+      await typeInto(page.getByLabel("Message"), "Nearly there: add a test for 100 per cent.");
     },
   },
   {
@@ -76,7 +77,7 @@ const STEPS: Picture[] = [
   {
     name: "budget",
     path: () => "/settings?tab=budgets",
-    act: (page) => page.getByLabel("Everybody, a month, USD").fill("20"),
+    act: (page) => typeInto(page.getByLabel("Everybody, a month, USD"), "20"),
   },
   {
     ...{ name: "impact", path: ({ project }: Seeded) => `/projects/${project}/graph?symbol=round` },
@@ -94,9 +95,9 @@ const STEPS: Picture[] = [
     ...{ name: "invite", path: () => "/users" },
     async act(page) {
       await press(page, "Add a user");
-      await page.getByLabel("E-mail").fill("ben@example.org");
-      await page.getByLabel("Name").fill("Ben");
-      await page.getByLabel("Password").fill("a-long-pass-phrase");
+      await typeInto(page.getByLabel("E-mail"), "ben@example.org");
+      await typeInto(page.getByLabel("Name"), "Ben");
+      await typeInto(page.getByLabel("Password"), "a-long-pass-phrase");
       await press(page, "Add");
       await page.getByText("They can log in now.").waitFor();
     },

@@ -165,7 +165,7 @@ describe("worktrees", () => {
     expect(filesOf(repository, "run/run_1")).toEqual([".gitmodules", "README.md", "new.txt", "sub"]);
     expect(existsSync(join(workspace, "new.txt"))).toBe(false);
     const range = { from: "trunk", to: "run/run_1" };
-    expect(await git.changedPaths(repository, range)).toMatchObject([
+    expect((await git.changedPaths(repository, range, { after: null, limit: 10 })).files).toMatchObject([
       { path: "docs/a.md", status: "deleted", deletions: 1 },
       { path: "new.txt", status: "added", insertions: 1 },
     ]);

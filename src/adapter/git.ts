@@ -2,19 +2,49 @@
  * Git, by argument vectors only. A project's repository folder is apart from its working copies, and every command
  * names both, so nothing that is found inside a working copy is ever taken for a repository.
  */
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { existsSync } from "node:fs";
+import { mkdir, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { removeFolder } from "../working-copy/folder.ts";
 import { type AgentRepository, giveRepository } from "./git/agent-repository.ts";
-import { type ChangedPath, changedPaths, type Hunk, hunksOf, patchOf, type Range } from "./git/changes.ts";
+import { withoutConversions } from "./git/attributes.ts";
+import { type ChangedPart, changedPaths, type Hunk, hunksOf, patchOf, type Range, type Wanted } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
 import { removeLeftovers } from "./git/leftovers.ts";
 import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
-import { assertRef } from "./git/names.ts";
+import { assertBranch, assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
-import { addWorktree, adminFolder, type NewWorktree, removeWorktree, type WorktreePlace } from "./git/worktree.ts";
+import {
+  type CommitFetch,
+  fetchCommit,
+  type PlacedCommit,
+  placeCommit,
+  readSubmodules,
+  type Submodule,
+} from "./git/submodules.ts";
+import {
+  addWorktree,
+  adminFolder,
+  hasWorktree,
+  type NewWorktree,
+  removeWorktree,
+  type WorktreePlace,
+} from "./git/worktree.ts";
 
-export type { ChangedPath, Committed, ConflictingFile, Hunk, MergeOutcome, MergeRequest, Remote, WorktreePlace };
+export type {
+  ChangedPart,
+  CommitFetch,
+  Committed,
+  ConflictingFile,
+  Hunk,
+  MergeOutcome,
+  MergeRequest,
+  Remote,
+  Submodule,
+  Wanted,
+  WorktreePlace,
+};
 export interface CloneRequest extends Remote {
   /** Folder of the repository; must not exist. */
   repository: string;
@@ -48,7 +78,7 @@ export interface Git {
   checkOut(place: { repository: string; workspace: string; signal?: AbortSignal | undefined }): Promise<void>;
   /** Brings the remote's branches into `refs/remotes/origin/`. @throws Problem 502, 504. */
   fetch(work: RemoteWork): Promise<void>;
-  /** @throws Problem 409 `push_rejected`, `target_checked_out`; 502, 504. */
+  /** @throws Problem 409 `push_rejected`, `push_refused` with the host's words, `target_checked_out`; 502, 504. */
   push(branch: string, work: RemoteWork): Promise<void>;
   /** Commit of a full reference (`refs/heads/main`) or a hash; null when there is none. */
   commitOf(repository: string, ref: string): Promise<string | null>;
@@ -56,6 +86,14 @@ export interface Git {
   mergeBase(repository: string, one: string, other: string): Promise<string | null>;
   /** Makes a branch, or moves it when it is at `from`. */
   setBranch(repository: string, branch: string, to: string, from: string | null): Promise<void>;
+  /** Makes it the branch that the repository stands on. */
+  setHead(repository: string, branch: string): Promise<void>;
+  /** Writes a mark below `refs/skep/`, where no remote and no branch is. */
+  setMark(repository: string, mark: string, commit: string): Promise<void>;
+  /** Marks below `refs/skep/<prefix>/` with their commits. */
+  marks(repository: string, prefix: string): Promise<string[]>;
+  /** Text of a file in a commit, its first bytes; null where there is none. */
+  fileAt(repository: string, commit: string, path: string): Promise<string | null>;
   /** Branches below `refs/heads/<prefix>`. */
   branches(repository: string, prefix: string): Promise<Branch[]>;
   /** Those of them whose commits the head lacks. */
@@ -64,7 +102,7 @@ export interface Git {
   merge(request: MergeRequest): Promise<MergeOutcome>;
   /** Removes the mark of a merge; what it did stays. */
   forgetMerge(repository: string, mark: string): Promise<void>;
-  changedPaths(repository: string, range: Range): Promise<ChangedPath[]>;
+  changedPaths(repository: string, range: Range, wanted: Wanted): Promise<ChangedPart>;
   /** Unified diff that `git apply` takes; cut after `maxBytes`. */
   patch(
     repository: string,
@@ -73,10 +111,18 @@ export interface Git {
   ): Promise<{ patch: string; cut: boolean }>;
   hunks(repository: string, range: Range, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
   addWorktree(worktree: NewWorktree): Promise<boolean>;
+  /** Whether the working copy is there and whole. */
+  hasWorktree(place: WorktreePlace): boolean;
+  /** The submodules of a commit that its `.gitmodules` names, in that order; `max` at most. */
+  submodules(repository: string, commit: string, max: number): Promise<Submodule[]>;
+  /** Brings one commit of a remote into a repository that is made for it. Does nothing when it is there. @throws Problem 502, 504. */
+  fetchCommit(request: CommitFetch): Promise<void>;
+  /** Puts the files of a commit into an empty folder of a working copy. @throws Problem 413, 502; FileError where a link or files are in the way. */
+  placeCommit(request: PlacedCommit): Promise<void>;
   /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
   giveRepository(request: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
-  /** Removes the locks and halves of files of a git that was killed. Only while no git runs in the repository. */
+  /** Removes the locks and halves of files of a git that was killed, and writes our attributes again. Only while no git runs in the repository. */
   removeLeftovers(repository: string): Promise<void>;
   /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
   removeBranch(repository: string, branch: string, from: string): Promise<void>;
@@ -87,6 +133,8 @@ export interface Git {
 }
 
 const CLONE_TIMEOUT_MS = 30 * 60_000;
+/** Of a file that is only looked into. */
+const NAMED_FILE_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 100 * 1024 * 1024;
 const OWN: Identity = { name: "Skep", email: "skep@localhost" };
 
@@ -95,11 +143,11 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
   return {
     async version() {
       const { stdout } = await git(["--version"], { cwd: "/" });
-      return /\d+(\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
+      return /(?<!\d)\d+(?:\.\d+)+/.exec(stdout)?.[0] ?? stdout.trim();
     },
     clone: (request) => clone(git, request),
     async init({ repository, workspace, branch }) {
-      assertRef(branch);
+      assertBranch(branch);
       await mkdir(workspace, { recursive: true });
       const args = ["init", "--quiet", "--template=", `--initial-branch=${branch}`, `--separate-git-dir=${repository}`];
       await git([...args, "--", workspace], { cwd: dirname(workspace) });
@@ -120,20 +168,47 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       return (await git(["merge-base", one, other], { ...bare(repository), accept: [1] })).stdout.trim() || null;
     },
     async setBranch(repository, branch, to, from) {
-      for (const ref of [branch, to]) assertRef(ref);
+      assertBranch(branch);
+      assertRef(to);
       await git(["update-ref", `refs/heads/${branch}`, to, from ?? "0".repeat(to.length)], bare(repository));
+    },
+    async setHead(repository, branch) {
+      assertBranch(branch);
+      await git(["symbolic-ref", "HEAD", `refs/heads/${branch}`], bare(repository));
+    },
+    async setMark(repository, mark, commit) {
+      for (const ref of [mark, commit]) assertRef(ref);
+      await git(["update-ref", `refs/skep/${mark}`, commit], bare(repository));
+    },
+    async marks(repository, prefix) {
+      assertRef(prefix);
+      const args = ["for-each-ref", "--format=%(objectname)", `refs/skep/${prefix}/`];
+      return (await git(args, bare(repository))).stdout.split("\n").filter(Boolean);
+    },
+    async fileAt(repository, commit, path) {
+      assertRef(commit);
+      const options = { ...bare(repository), accept: [128], cutAt: NAMED_FILE_BYTES };
+      const { code, stdout } = await git(["cat-file", "blob", `${commit}:${path}`], options);
+      return code === 0 ? stdout : null;
     },
     branches: (repository, prefix) => branchesBelow(git, repository, prefix),
     unmerged: (repository, prefix) => branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     merge: (request) => mergeInto(git, request),
     forgetMerge: (repository, mark) => forgetMerge(git, repository, mark),
-    changedPaths: (repository, range) => changedPaths(git, repository, range),
+    changedPaths: (repository, range, wanted) => changedPaths(git, repository, range, wanted),
     patch: (repository, range, options) => patchOf(git, repository, range, options),
     hunks: (repository, range, path) => hunksOf(git, repository, range, path),
     addWorktree: (worktree) => addWorktree(git, worktree),
+    hasWorktree,
+    submodules: (repository, commit, max) => readSubmodules(git, repository, commit, max),
+    fetchCommit: (request) => fetchCommit(git, request),
+    placeCommit: (request) => placeCommit(git, request),
     giveRepository: (request) => giveRepository(git, request),
     removeWorktree,
-    removeLeftovers,
+    async removeLeftovers(repository) {
+      await removeLeftovers(repository);
+      if (existsSync(repository)) await withoutConversions(repository);
+    },
     async removeBranch(repository, branch, from) {
       for (const ref of [branch, from]) assertRef(ref);
       await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
@@ -172,15 +247,6 @@ async function headOf(git: GitCommand, repository: string): Promise<Head> {
   return { commit: null, branch: (await ask(["symbolic-ref", "--quiet", "--short", "HEAD"])) || null };
 }
 
-/**
- * Files are taken byte for byte, whatever `.gitattributes` in a working copy asks for: this file beats it. Without it a
- * careless or hostile line (an unknown encoding) would make every commit fail.
- */
-async function withoutConversions(repository: string): Promise<void> {
-  await mkdir(join(repository, "info"), { recursive: true });
-  await writeFile(join(repository, "info/attributes"), "* -text -eol -filter -ident !working-tree-encoding\n");
-}
-
 /** Puts an empty commit on the branch of a repository that has none. */
 async function ensureCommit(git: GitCommand, repository: string): Promise<void> {
   if ((await headOf(git, repository)).commit !== null) return;
@@ -209,7 +275,7 @@ async function checkOut(
 async function clone(git: GitCommand, request: CloneRequest): Promise<void> {
   const { source, repository, workspace, branch, signal, onProgress } = request;
   const env = remoteEnvironment(request);
-  if (branch !== undefined) assertRef(branch);
+  if (branch !== undefined) assertBranch(branch);
   await mkdir(dirname(workspace), { recursive: true });
   const options = [
     "--progress",
@@ -232,7 +298,7 @@ async function clone(git: GitCommand, request: CloneRequest): Promise<void> {
     await ensureCommit(git, repository);
     await checkOut(git, { repository, workspace, signal });
   } catch (error) {
-    await rm(workspace, { recursive: true, force: true });
+    await removeFolder(workspace);
     await rm(repository, { recursive: true, force: true });
     throw error;
   }

@@ -1,5 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import pino from "pino";
+import { actOnEach } from "../core/act-on-each.ts";
+import { ok } from "../feature/doctor/model.ts";
 import { type Core, defineFeature } from "../feature/feature.ts";
 import { type FeatureList, noFeatures } from "./compose.ts";
 
@@ -53,6 +55,69 @@ describe("composing", () => {
     });
     await expect(create(noFeatures().with(holding).with(failing))).rejects.toThrow("no room");
     expect(closed).toEqual(["holding"]);
+  });
+
+  test("a feature that cannot start or continue is reported, and the others start, continue and are checked", async () => {
+    const diary: string[] = [];
+    const logged: string[] = [];
+    const said = (what: string) => () => void diary.push(what);
+    const failing = (message: string) => () => {
+      throw new Error(message);
+    };
+    const list = noFeatures()
+      .with(
+        defineFeature("off", () => ({
+          start: failing("no start"),
+          resume: async () => said("never")(),
+          stop: said("stop off"),
+        })),
+      )
+      .with(
+        defineFeature("partly", () => ({
+          start: () => actOnEach([1, 2, 3], (n) => (n === 2 ? failing("no two")() : said(`item ${n}`)())),
+        })),
+      )
+      .with(defineFeature("later", () => ({ resume: async () => failing("no rest")() })))
+      .with(defineFeature("blind", () => ({ checks: failing("no look") })))
+      .with(
+        defineFeature("well", () => ({
+          start: said("start"),
+          resume: async () => said("resume")(),
+          checks: () => [ok("well", "It is.")],
+        })),
+      );
+    const house = await create(list, logged);
+    await house.start();
+    await house.resume();
+    expect(diary).toEqual(["item 1", "item 3", "start", "resume"]);
+    expect(house.contributions.startFailures).toEqual([
+      { feature: "off", when: "start", message: "no start", isOff: true },
+      { feature: "partly", when: "start", message: "1 of 3 failed; the first: no two", isOff: false },
+      { feature: "later", when: "resume", message: "no rest", isOff: false },
+    ]);
+    const continued = "could not continue what the last process left";
+    expect(await house.contributions.checks()).toMatchObject([
+      { check: "start", verdict: "fail", detail: "off could not start: no start" },
+      { check: "start", verdict: "fail", detail: `partly ${continued}: 1 of 3 failed; the first: no two` },
+      { check: "start", verdict: "fail", detail: `later ${continued}: no rest` },
+      { check: "blind", verdict: "fail", detail: "could not be checked: no look" },
+      { check: "well", verdict: "ok", detail: "It is." },
+    ]);
+    expect(logged).toEqual(["off could not start", "partly could not start", `later ${continued}`]);
+    await house.stop();
+    expect(diary).toContain("stop off");
+  });
+
+  test("what the disk refuses is no matter of one feature: the start fails", async () => {
+    for (const code of ["SQLITE_FULL", "SQLITE_CORRUPT", "ENOSPC"]) {
+      const failing = defineFeature("failing", () => ({
+        start() {
+          throw Object.assign(new Error("no"), { code });
+        },
+      }));
+      const house = await create(noFeatures().with(failing));
+      expect(house.start()).rejects.toMatchObject({ code });
+    }
   });
 
   test("names a feature that hangs when it stops", async () => {

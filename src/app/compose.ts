@@ -1,10 +1,13 @@
 /** Puts features together: a typed list of definitions, and the result: the composed product. Names no feature. */
 
+import { SomeFailed } from "../core/act-on-each.ts";
+import { messageOf, unavailable } from "../core/errors.ts";
 import { createEventCatalogue, type EventCatalogue, type EventDefinition } from "../core/events.ts";
 import { firstOf } from "../engine/attachments.ts";
-import type { Contributions, Core, Feature, FeatureDefinition } from "../feature/feature.ts";
+import type { Contributions, Core, Feature, FeatureDefinition, StartFailure } from "../feature/feature.ts";
 import type { InnerCall } from "../http/inner-call.ts";
-import type { Routes } from "../http/route-table.ts";
+import type { OwnedRoutes } from "../http/route-table.ts";
+import { isStorageFailure } from "../store/damage.ts";
 import { createHousekeeping } from "./housekeeping.ts";
 
 type AnyDefinition = FeatureDefinition<string, never, unknown>;
@@ -22,8 +25,8 @@ export interface FeatureList<Services, Event extends EventDefinition = EventDefi
 }
 
 export interface Api {
-  /** Takes the routes of all features, in their order. */
-  serve(routes: readonly Routes[]): void;
+  /** Takes the routes of all features, in their order. @param assertOn throws Problem 503 for a feature that is off. */
+  serve(routes: readonly OwnedRoutes[], assertOn: (feature: string) => void): void;
   /** Makes the OpenAPI document of all routes. */
   document(events: EventCatalogue): Record<string, unknown>;
   /** Calls one of the routes on behalf of a caller. */
@@ -38,9 +41,9 @@ export interface Patience {
 export interface Composition<Services> {
   readonly services: Services;
   readonly contributions: Contributions;
-  /** Starts the features in order, then their duties. */
+  /** Starts the features in order, then their duties. A feature that fails is off. @throws what the data folder's disk refuses. */
   start(): Promise<void>;
-  /** Lets all features continue what the last process left. What fails is logged. */
+  /** Lets all features continue what the last process left. What fails is logged and reported. */
   resume(): Promise<void>;
   /** Ends background work in reverse order. What fails or hangs is logged, and the others continue. */
   stop(): Promise<void>;
@@ -77,7 +80,8 @@ async function createComposition<Services>(
   const { log } = core;
   const inReverse = (what: "stop" | "close") => inTurn({ log, slowMs, what }, [...features].reverse());
   const close = () => inReverse("close");
-  const contributions = sumOf(features, definitions, api);
+  const failures: StartFailure[] = [];
+  const contributions = sumOf({ features, definitions, api, failures });
   try {
     for (const { name, create } of definitions) {
       if (name in core) throw new Error(`A feature cannot be called ${name}: a core part has that name.`);
@@ -89,23 +93,42 @@ async function createComposition<Services>(
     await close();
     throw error;
   }
-  const all = [...features.values()];
-  api.serve(all.flatMap(({ routes }) => routes ?? []));
+  const isOff = (name: string): boolean => failures.some(({ feature, isOff }) => isOff && feature === name);
+  api.serve(
+    [...features].flatMap(([owner, { routes }]) => (routes ? { owner, routes } : [])),
+    (name) => {
+      if (isOff(name)) throw featureOff(name);
+    },
+  );
+  /** @throws the error when it is not the feature's own. */
+  const note = (feature: string, when: StartFailure["when"], error: unknown): void => {
+    const cause = error instanceof SomeFailed ? error.cause : error;
+    if (when === "start" && isStorageFailure(cause)) throw cause;
+    const isOff = when === "start" && !(error instanceof SomeFailed);
+    failures.push({ feature, when, message: messageOf(error), isOff });
+    log.error({ err: cause, feature }, `${feature} could not ${when === "start" ? "start" : CONTINUE}`);
+  };
   let housekeeping: ReturnType<typeof createHousekeeping> | undefined;
   return {
     services: services as Services,
     contributions,
     async start() {
-      for (const feature of all) await feature.start?.();
-      housekeeping = createHousekeeping(log, contributions.duties);
+      for (const [name, feature] of features)
+        try {
+          await feature.start?.();
+        } catch (error) {
+          note(name, "start", error);
+        }
+      const started = [...features].flatMap(([name, { duties }]) => (isOff(name) ? [] : (duties ?? [])));
+      housekeeping = createHousekeeping(log, started);
     },
     async resume() {
       await Promise.all(
         [...features].map(async ([name, feature]) => {
           try {
-            await feature.resume?.();
+            if (!isOff(name)) await feature.resume?.();
           } catch (error) {
-            log.error({ err: error, feature: name }, `${name} could not continue what the last process left`);
+            note(name, "resume", error);
           }
         }),
       );
@@ -118,12 +141,44 @@ async function createComposition<Services>(
   };
 }
 
+const CONTINUE = "continue what the last process left";
+
+const featureOff = (name: string) =>
+  unavailable(
+    "feature_off",
+    `The part of the server called ${name} could not start. skep doctor says why; the rest of the server works.`,
+  );
+
+type Finding = Awaited<ReturnType<Contributions["checks"]>>[number];
+const fail = (check: string, detail: string, remedy: string): Finding => ({ check, verdict: "fail", detail, remedy });
+
+const findingOf = ({ feature, when, message, isOff }: StartFailure): Finding =>
+  fail(
+    "start",
+    `${feature} could not ${when === "start" && isOff ? "start" : CONTINUE}: ${message}`,
+    isOff
+      ? "its routes answer 503 until then: see the server's log, restart it, and report the trace if it happens again"
+      : "see the server's log, restart it, and report the trace if it happens again",
+  );
+
+/** What a feature finds about itself; a check that fails is a finding, and does not hide those of the others. */
+async function findingsOf(name: string, { checks }: Feature): Promise<Finding[]> {
+  try {
+    return (await checks?.()) ?? [];
+  } catch (error) {
+    return [fail(name, `could not be checked: ${messageOf(error)}`, "see the server's log")];
+  }
+}
+
+interface Sum {
+  features: ReadonlyMap<string, Feature>;
+  definitions: readonly AnyDefinition[];
+  api: Pick<Api, "document" | "call">;
+  failures: readonly StartFailure[];
+}
+
 /** What all features bring together, read when it is asked for. */
-function sumOf(
-  features: ReadonlyMap<string, Feature>,
-  definitions: readonly AnyDefinition[],
-  api: Pick<Api, "document" | "call">,
-): Contributions {
+function sumOf({ features, definitions, api, failures }: Sum): Contributions {
   const all = (): Feature[] => {
     if (features.size < definitions.length)
       throw new Error("What all features bring was asked for before all were created. Ask for it when it is used.");
@@ -148,7 +203,12 @@ function sumOf(
     get prunes() {
       return all().flatMap(({ prunes }) => prunes ?? []);
     },
-    checks: async () => (await Promise.all(all().map(async (feature) => (await feature.checks?.()) ?? []))).flat(),
+    startFailures: failures,
+    async checks() {
+      all();
+      const found = await Promise.all([...features].map(([name, feature]) => findingsOf(name, feature)));
+      return [...failures.map(findingOf), ...found.flat()];
+    },
     counts: () => Object.assign({}, ...all().map((feature) => feature.counts?.())),
     handOver(from, to) {
       for (const feature of all()) feature.handOver?.(from, to);

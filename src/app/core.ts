@@ -13,8 +13,8 @@ import { selfCommand } from "../core/self-command.ts";
 import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
 import { RUN_ENDS, runRestarted } from "../feature/runs/events.ts";
-import { base as createBase, type RequestFacts } from "../http/base.ts";
 import { createEventStreams } from "../http/event-stream.ts";
+import type { RequestFacts } from "../http/facts.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createSite } from "../http/site.ts";
@@ -23,7 +23,7 @@ import { createAudit } from "../store/audit.ts";
 import { createBus } from "../store/bus.ts";
 import { type DataFolder, openDataFolder } from "../store/data-folder.ts";
 import { createEventLog } from "../store/event-log.ts";
-import { instanceId } from "../store/instance-id.ts";
+import { identify } from "../store/identity.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
 import { databasePath, openStore, type Store } from "../store/store.ts";
@@ -80,10 +80,9 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     },
     audit: createAudit(store, clock),
     sealer: createSealer(keys.secretsKey),
-    instanceId: instanceId(store),
+    ...identify(store, clock),
     docker: config.sandbox === "process" ? undefined : engineOf(config),
     guard: createAddressGuard(config.fetchAllow),
-    base: createBase({ store, idempotency, facts }),
     site: createSite(config),
     streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),
     tickets: createTickets(clock),

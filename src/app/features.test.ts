@@ -61,6 +61,42 @@ describe("a feature added with one line", () => {
     expect(diary.calls).toContain("pruned");
   });
 
+  test("that cannot start is off and says so, and everything else works", async () => {
+    const broken = createBells({ calls: [], owners: [] });
+    const create: typeof broken.create = async (deps) => ({
+      ...(await broken.create(deps)),
+      start() {
+        throw new Error("no rope");
+      },
+    });
+    const app = await openTestApp({}, { features: FEATURES.with({ ...broken, create }) });
+    const ask = async (path: string, init: RequestInit = {}): Promise<Awaited<ReturnType<typeof call>>> => {
+      const answer = await fetch(new URL(path, app.url), init);
+      return { status: answer.status, body: await answer.json() };
+    };
+    try {
+      expect((await ask("/healthz")).status).toBe(200);
+      const headers = { "Content-Type": "application/json" };
+      const rung = await ask("/v1/bells", { method: "POST", headers, body: JSON.stringify({ times: 1 }) });
+      expect(rung).toMatchObject({ status: 503, body: { code: "feature_off" } });
+      for (const said of ["bells", "skep doctor"]) expect(rung.body.detail).toContain(said);
+      expect((await ask("/v1/status")).body).toMatchObject({
+        status: "degraded",
+        start_failures: [{ feature: "bells", when: "start" }],
+      });
+      expect((await ask("/v1/doctor")).body).toMatchObject({
+        verdict: "fail",
+        findings: expect.arrayContaining([
+          expect.objectContaining({ check: "start", verdict: "fail", detail: "bells could not start: no rope" }),
+        ]),
+      });
+      const greet = { pipeline_id: "hello", task_description: "Greet" };
+      expect((await ask("/v1/runs", { method: "POST", headers, body: JSON.stringify(greet) })).status).toBe(201);
+    } finally {
+      await app.remove();
+    }
+  });
+
   test("gives its tool to agents at work", async () => {
     const pipeline = "id: p\nname: P\nsteps:\n  - { id: one, agent: worker, input: Ring }\n";
     const script = [

@@ -1,4 +1,6 @@
 /** Every feature of the product, one line each. A feature may need those above it. */
+
+import { activation } from "../feature/activation/feature.ts";
 import { admin } from "../feature/admin/feature.ts";
 import { agents } from "../feature/agents/feature.ts";
 import { attachments } from "../feature/attachments/feature.ts";
@@ -99,6 +101,7 @@ export const FEATURES = noFeatures()
   .with(admin)
   .with(backups)
   .with(updates)
+  .with(activation)
   .with(status)
   .with(doctor)
   .with(search)

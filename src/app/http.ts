@@ -1,16 +1,15 @@
 /** HTTP over the features' routes: the gate in front, and the socket. */
-import { type AnyElysia, Elysia } from "elysia";
 import { lazy } from "../core/lazy.ts";
+import { createTurnQueue } from "../core/turns.ts";
 import { BUILD } from "../core/version.ts";
 import type { Auth } from "../feature/auth/service.ts";
 import type { EngineService } from "../feature/engine/feature.ts";
-import { shapeAnswers } from "../http/answer-shape.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
 import { createBodies } from "../http/body.ts";
+import { serveOperations } from "../http/elysia.ts";
 import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { createInnerCall } from "../http/inner-call.ts";
-import { problemErrors } from "../http/problem-errors.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable, type RouteTable } from "../http/route-table.ts";
 import { listen } from "../http/server.ts";
@@ -25,13 +24,8 @@ export interface HttpApi extends Api {
 }
 
 /** What features' routes are given to. */
-export function apiOf({ config, facts, log, masking, site, store }: CoreParts): HttpApi {
-  const assemble = (routes: readonly AnyElysia[]): AnyElysia => {
-    const app: AnyElysia = new Elysia().use(problemErrors(facts, { log, masking }));
-    for (const one of routes) app.use(one);
-    shapeAnswers(app, config.checkAnswers || !BUILD.compiled);
-    return app;
-  };
+export function apiOf({ config, facts, idempotency, log, masking, site, store }: CoreParts): HttpApi {
+  const deps = { store, idempotency, facts, log, masking, checkAnswers: config.checkAnswers || !BUILD.compiled };
   let taken: RouteTable | undefined;
   const table = (): RouteTable => {
     if (!taken) throw new Error("The routes were asked for before all features were created.");
@@ -39,8 +33,8 @@ export function apiOf({ config, facts, log, masking, site, store }: CoreParts): 
   };
   return {
     table,
-    serve(routes) {
-      taken = createRouteTable(routes, assemble);
+    serve(routes, assertOn) {
+      taken = createRouteTable(routes, (operations) => serveOperations(operations, deps), assertOn);
     },
     call: createInnerCall({ table, facts, store }),
     document: (events) =>
@@ -72,6 +66,7 @@ export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admi
   clearSpooled(folder.uploads);
   const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
+    changing: createTurnQueue(),
     ...{ table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
     limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,

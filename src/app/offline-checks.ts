@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
 import { listModels } from "../adapter/model/live-models.ts";
-import { normalizeBaseUrl, providerEntry } from "../adapter/model/providers.ts";
+import { normalizeBaseUrl, providerEntry, splitModel } from "../adapter/model/providers.ts";
 import { systemClock } from "../core/clock.ts";
 import type { Config } from "../core/config.ts";
 import { messageOf } from "../core/errors.ts";
@@ -65,7 +65,7 @@ function servicesOver(store: Store, { providerEnv, authRequired }: Config) {
   const overrides = providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined);
   const catalogue = createCatalogue({ clock, overrides });
   const own = {
-    ...{ store, clock, audit, catalogue, providerEnv, normalizeBaseUrl },
+    ...{ store, clock, audit, catalogue, providerEnv, normalizeBaseUrl, splitModel },
     // Keys are not opened: that they can be is a check of its own.
     sealer: createSealer(() => new Uint8Array(32)),
     localUser: !authRequired,

@@ -18,7 +18,7 @@ interface Flags {
   makes?: boolean;
 }
 
-const SCOPES = ["read", "runs", "write", "admin"] as const;
+const SCOPES = ["read", "runs", "write", "publish", "admin"] as const;
 type Scope = (typeof SCOPES)[number];
 
 const open = async ({ data }: Flags) =>

@@ -7,13 +7,15 @@ import {
   readFileSync,
   readlinkSync,
   realpathSync,
+  rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { createGzip, gunzipSync, gzipSync } from "node:zlib";
-import { pack } from "tar-stream";
+import { type Header, pack } from "tar-stream";
+import { restoreBackup } from "../store/backup.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { startServer, type TestServer } from "../testing/server.ts";
 
@@ -33,10 +35,14 @@ afterAll(async () => {
   home.remove();
 });
 
-/** An archive with these entries, gzipped. */
-async function archive(entries: readonly [name: string, text: string][]): Promise<string> {
+type Entry = Partial<Header> & Pick<Header, "name">;
+
+/** An archive with these entries, gzipped: files, and what else a tar can hold. */
+async function archive(entries: readonly ([name: string, data: string | Buffer] | Entry)[]): Promise<string> {
   const tar = pack();
-  for (const [name, text] of entries) tar.entry({ name }, text);
+  for (const entry of entries)
+    if (Array.isArray(entry)) tar.entry({ name: entry[0] }, entry[1]);
+    else tar.entry(entry);
   tar.finalize();
   const zip = createGzip();
   (tar as unknown as NodeJS.ReadableStream).pipe(zip);
@@ -140,4 +146,75 @@ test("an archive that is truncated, foreign, damaged or leads out of the folder 
     });
   }
   expect(existsSync(at("out"))).toBe(false);
+});
+
+/** A link, as an archive holds it. */
+const link = (name: string, linkname: string, type: "symlink" | "link" = "symlink"): Entry => ({
+  name,
+  linkname,
+  type,
+});
+
+test("an archive with links where no backup has any, or with devices, restores nothing", async () => {
+  const label: [string, string] = ["backup.json", "{}"];
+  const database = readFileSync(join(at("restored"), "skep.db"));
+  const others: Entry[] = [
+    link("keys", "/etc"),
+    link("keys/secrets.key", "/etc/hostname"),
+    link("uploads/ab", "/etc"),
+    link("projects", "/etc"),
+    link("projects/proj_1", "/etc"),
+    link("projects/proj_1/git", "/etc"),
+    link("projects/proj_1/git/objects", "/etc"),
+    link("projects/proj_1/workspace", "/etc"),
+    link("workspaces/run_1", "/etc"),
+    link("mcp/srv", "/etc"),
+    link("agents", "/etc"),
+    link("agents/a", "/etc"),
+    link("agents/a", "../keys"),
+    link("agents/a", "b/../../keys"),
+    link("vaults/a/b", "../../uploads"),
+    link("workspaces/run_1/f", "skep.db", "link"),
+    { name: "workspaces/run_1/pipe", type: "fifo" },
+    { name: "workspaces/run_1/device", type: "character-device" },
+  ];
+  for (const entry of others) {
+    const file = await archive([label, ["skep.db", database], entry]);
+    const refusal = await restoreBackup(file, at("linked")).catch((error: Error) => error.message);
+    expect({ ...entry, refusal, there: existsSync(at("linked")) }).toEqual({
+      ...entry,
+      refusal: expect.stringContaining("no backup of Skep holds"),
+      there: false,
+    });
+  }
+});
+
+test("no link of an archive is made through another", async () => {
+  const outside = at("outside");
+  mkdirSync(outside);
+  const file = await archive([
+    ["backup.json", "{}"],
+    ["workspaces/run_1/file", "x"],
+    link("workspaces/run_1/a", outside),
+    link("workspaces/run_1/a/b", "/etc"),
+  ]);
+  expect(await skep(["restore", file, "--data", at("chained")])).toMatchObject({ code: 1 });
+  expect([readdirSync(outside), existsSync(at("chained"))]).toEqual([[], false]);
+});
+
+test("links among people's own files come back; what leads away is left out of a backup and named", async () => {
+  const links = { "agents/scribe/inside": "../scribe/AGENT.md", "agents/scribe/away": "/etc", "vaults/up": "../keys" };
+  for (const [path, target] of Object.entries(links)) symlinkSync(target, join(server.data, path));
+  const file = at("links.tar.gz");
+  const made = await skep(["backup", file, "--data", server.data]);
+  expect(made.stdout).toContain("Left out");
+  for (const [path, isHeld] of [
+    ["agents/scribe/inside", false],
+    ["agents/scribe/away", true],
+    ["vaults/up", true],
+  ] as const)
+    expect([path, made.stdout.includes(path)]).toEqual([path, isHeld]);
+  expect(await skep(["restore", file, "--data", at("with-links")])).toMatchObject({ code: 0 });
+  expect(readlinkSync(at("with-links", "agents/scribe/inside"))).toBe("../scribe/AGENT.md");
+  for (const path of Object.keys(links)) rmSync(join(server.data, path));
 });

@@ -5,13 +5,14 @@ import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { loadAppForData } from "./load-app.ts";
 import { say } from "./resource/command.ts";
-import { onlyServer } from "./server/locate.ts";
+import { connect, onlyServer, type ServerFlags, withServer } from "./server/locate.ts";
 import { bytesText } from "./terminal/table.ts";
 
 interface Flags {
   data?: string;
   json?: boolean;
   keys?: boolean;
+  activate?: boolean;
 }
 
 export function backupCommands(program: Command, exit: (code: number) => void): void {
@@ -29,7 +30,11 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
       const keys = report.keys
         ? "It holds the keys of your secrets: keep it where nobody else reads it."
         : "It holds no keys: secrets in it can be read only with keys/ of the data folder, or SECRET_ENCRYPTION_KEY.";
-      const text = [`${file}: ${report.files} files of ${data}, ${bytesText(report.bytes)} before packing`, keys];
+      const text = [
+        `${file}: ${report.files} files of ${data}, ${bytesText(report.bytes)} before packing`,
+        ...leftOutText(report.left_out),
+        keys,
+      ];
       say(flags, { json: { file, data, ...report }, text }, exit);
     });
   program
@@ -37,16 +42,33 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
     .description("put a backup into an empty data folder; start a server on it afterwards")
     .argument("<file>", "what skep backup wrote")
     .option("--data <dir>", "data folder [DATA]")
+    .option("--activate", "the original is gone: let the server work at its first start, as skep activate does later")
     .option("--json", "JSON instead of words")
     .action(async (file: string, flags: Flags) => {
-      const { restoreBackup } = await loadAppForData();
+      const { restoreBackup, markRestored } = await loadAppForData();
       const data = dataOf(flags);
       const report = await restoreBackup(file, data);
+      const isActive = flags.activate === true;
+      markRestored(data, { isActive });
       const keys = report.keys
         ? []
         : ["It held no keys: put keys/ back, or set SECRET_ENCRYPTION_KEY, before you start."];
-      const text = [`${data}: ${report.files} files`, ...keys, `Next: skep doctor --data ${data}`];
+      const standby = isActive
+        ? []
+        : ["A server on it stands by: agents, routines, webhooks and notifications wait for: skep activate"];
+      const text = [`${data}: ${report.files} files`, ...keys, ...standby, `Next: skep doctor --data ${data}`];
       say(flags, { json: { file, data, ...report }, text }, exit);
+    });
+}
+
+/** `skep activate`: a server that stands by, because its data folder is a copy, works from now on. */
+export function activateCommand(program: Command, exit: (code: number) => void): void {
+  withServer(program.command("activate"))
+    .description("let a server on a restored or copied data folder work; stop the original first")
+    .action(async (flags: ServerFlags) => {
+      const client = await connect(flags);
+      await client.call("POST", "/v1/admin/activate");
+      say(flags, { json: { url: client.url, standby: null }, text: [`${client.url} works from now on.`] }, exit);
     });
 }
 
@@ -61,6 +83,15 @@ async function dataToWrite(flags: Flags): Promise<string> {
 }
 
 const dataOf = ({ data }: Flags): string => readConfig(process.env, data === undefined ? {} : { data }).data;
+
+const NAMED = 5;
+
+/** At most 100 are known by name. */
+function leftOutText(paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const more = paths.length > NAMED ? " and more (--json names them)" : "";
+  return [`Left out: links that lead away, and files that agents closed: ${paths.slice(0, NAMED).join(", ")}${more}.`];
+}
 
 /** A count drawn in place, on a terminal. */
 function progressOf({ json }: Flags): (report: { files: number; bytes: number }) => void {

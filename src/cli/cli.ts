@@ -2,6 +2,7 @@
 import { type Command, CommanderError } from "commander";
 import { isProblem } from "../core/errors.ts";
 import { didYouMean } from "../core/near.ts";
+import { watchOutput } from "./broken-output.ts";
 import { failureText } from "./failure.ts";
 import { overview } from "./overview.ts";
 import { bareProgram } from "./program.ts";
@@ -21,6 +22,7 @@ async function programFor(first: string | undefined, exit: (code: number) => voi
 export async function runCli(args: string[]): Promise<number> {
   let code = 0;
   const [first] = args;
+  watchOutput(first === "serve");
   const program = await programFor(first, (value) => {
     code = value;
   });

@@ -1,7 +1,7 @@
 /** Every command: a file and a line each. */
 import type { Command } from "commander";
 import { adminCommand } from "./admin.ts";
-import { backupCommands } from "./backup.ts";
+import { activateCommand, backupCommands } from "./backup.ts";
 import { chatCommand } from "./chat/chat.ts";
 import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
@@ -61,6 +61,7 @@ export function createProgram(exit: (code: number) => void): Command {
   imageCommand(program);
   healthCommands(program);
   backupCommands(program, exit);
+  activateCommand(program, exit);
   updateCommand(program, exit);
   completionCommand(program);
   return program;

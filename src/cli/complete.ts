@@ -92,7 +92,7 @@ function slotOf({ registeredArguments: slots }: Command, positional: number): Ar
   return slots[positional] ?? (last?.variadic ? last : undefined);
 }
 
-const nameIn = (flags: string): string => /[<[]([^>\]]+)[>\]]/.exec(flags)?.[1]?.replace("...", "") ?? "";
+const nameIn = (flags: string): string => /[<[]([^<>[\]]+)[>\]]/.exec(flags)?.[1]?.replace("...", "") ?? "";
 
 async function valuesOf(
   choices: readonly string[] | undefined,

@@ -2,12 +2,13 @@
  * `skep demo`: a whole first run with nothing set up. Makes a small git repository, starts a server of its own on the
  * loopback address, lets the pipeline `hello` work on it, and shows the result. Touches nothing outside its folder.
  */
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import type { Command } from "commander";
 import { type Config, type OptionName, readConfig } from "../core/config.ts";
 import { isProblem, messageOf, Problem } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { openFolder } from "../working-copy/folder.ts";
 import { makeDemoRepository } from "./demo-repository.ts";
 import { type ChosenSandbox, chooseDemoSandbox } from "./demo-sandbox.ts";
 import script from "./demo-script.yml" with { type: "text" };
@@ -27,6 +28,7 @@ interface DemoFlags {
 }
 
 const TASK = "Greet me, and tell me what this repository is.";
+const MAX_HELLO_BYTES = 1024 * 1024;
 /** Failures of the container engine rather than of the work. */
 const ENGINE_FAILED = /^(docker|image|sandbox)_/;
 
@@ -180,8 +182,9 @@ function readHello({ data, repository }: Place, run: RunView & { project_id?: st
     const shown = Bun.spawnSync(["git", `--git-dir=${gitDir}`, "show", `${run.branch}:HELLO.md`], { stderr: "ignore" });
     return shown.exitCode === 0 ? shown.stdout.toString() : null;
   }
-  const path = join(data, "workspaces", run.id, "HELLO.md");
-  return existsSync(path) ? readFileSync(path, "utf8") : null;
+  using workspaces = openFolder(join(data, "workspaces"));
+  const path = `${run.id}/HELLO.md`;
+  return workspaces.find(path) ? workspaces.text(path, MAX_HELLO_BYTES) : null;
 }
 
 function tellEnd(run: RunView, hello: string | null, { scripted }: ChosenModel): void {

@@ -1,11 +1,8 @@
 /** What a failed command says: one line with the remedy for what can be expected, a trace for a broken invariant. */
-import { codeOf, isProblem } from "../core/errors.ts";
+import { codeOf, isDiskFull, isProblem } from "../core/errors.ts";
 
+const FULL = "The disk of the data folder is full. Free some space and start again; nothing that was answered is lost.";
 const REMEDIES: readonly [codes: RegExp, text: string][] = [
-  [
-    /^(SQLITE_FULL|ENOSPC|EDQUOT)$/,
-    "The disk of the data folder is full. Free some space and start again; nothing that was answered is lost.",
-  ],
   [
     /^SQLITE_(CORRUPT|NOTADB)/,
     "The database skep.db is damaged. Keep the file, and restore a copy (the data folder's backups, or your own).",
@@ -14,6 +11,20 @@ const REMEDIES: readonly [codes: RegExp, text: string][] = [
     /^SQLITE_(READONLY|CANTOPEN|PERM)/,
     "The data folder cannot be written. Give its owner the rights back, or name another with --data.",
   ],
+  [
+    /^(ECONNRESET|ECONNABORTED|ConnectionClosed|EPIPE|UND_ERR_SOCKET|ERR_STREAM_PREMATURE_CLOSE)$/,
+    "The connection broke off. Is the server still running? Try again.",
+  ],
+  [
+    /^(ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|EHOSTUNREACH|ENETUNREACH)$/,
+    "The server cannot be reached. Is it running, and is the address right?",
+  ],
+  [
+    /^(ETIMEDOUT|ConnectionTimeout|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/,
+    "The server took too long to answer. Try again.",
+  ],
+  [/^(ENOTFOUND|EAI_AGAIN)$/, "The host name cannot be resolved. Look at the address, and at this machine's network."],
+  [/^EIO$/, "The terminal is gone."],
   [/^SQLITE_IOERR/, "Reading or writing the data folder's disk failed. See the system's log."],
 ];
 
@@ -39,6 +50,7 @@ function fileFailure(error: unknown): string | undefined {
 export function failureText(error: unknown): string {
   if (isProblem(error)) return `skep: ${error.detail}`;
   const code = codeOf(error);
+  if (isDiskFull(error)) return `skep: ${FULL} (${code})`;
   const known = code ? REMEDIES.find(([codes]) => codes.test(code)) : undefined;
   if (known) return `skep: ${known[1]} (${code})`;
   const file = fileFailure(error);

@@ -39,6 +39,14 @@ describe("skep graph", () => {
     expect((await graph("query", "tax")).stdout).toContain("Function withTax src/tax.ts:1");
     expect((await graph("context", "withTax")).stdout).toContain("Cart.total src/cart.ts:11 at line 12");
     expect((await graph("impact", "round", "--depth", "1")).stdout).toContain("depth 1, will break (1):");
+    expect((await graph("path", "Cart.total", "round")).stdout).toContain("withTax src/tax.ts:1 CALLS at line 12");
+    expect((await graph("tests", "round")).stdout).toContain("No test reaches it within 6 calls.");
+    expect((await graph("dead-code")).stdout).toContain("Not reached by calls, uses or imports.");
+    expect((await graph("cycles")).stdout).toContain("0 groups of files import each other in a circle.");
+    expect((await graph("reads", "TAX_RATE")).stdout).toContain("No source names TAX_RATE");
+    expect((await graph("flow", "how", "is", "the", "total", "rounded", "round")).stdout).toContain(
+      "symbols that the words name",
+    );
     expect((await graph("changes")).stdout).toBe("no uncommitted changes\n");
     const cypher = await graph("cypher", "MATCH (f:Function) RETURN f.name, f.start_line ORDER BY f.name LIMIT 2");
     expect(cypher.stdout).toBe("f.name\tf.start_line\nmain\t3\nround\t5\n");
@@ -108,6 +116,8 @@ describe("--json", () => {
     expect(await json("query", "tax", "--code")).toEqual(await post("/query", { query: "tax", include_code: true }));
     expect(await json("context", "withTax")).toEqual(await get("/context/withTax"));
     expect(await json("impact", "round")).toEqual(await post("/impact", { target: "round" }));
+    const path = { question: "path", subject: "Cart.total", to: "round" };
+    expect(await json("path", "Cart.total", "round")).toEqual(await post("/ask", path));
     expect(await json("changes")).toEqual(await get("/changes"));
     const query = "MATCH (n:Method) RETURN n ORDER BY n.name";
     expect(plain(await json("cypher", query))).toEqual(plain(await post("/cypher", { query })));
@@ -165,7 +175,7 @@ describe("skep mcp", () => {
   }
   const textOf = ({ result }: Answer) => (result?.["content"] as { text: string }[] | undefined)?.[0]?.text;
 
-  test("a client greets, lists four read-only tools, calls them, and sees an edit at the next call", async () => {
+  test("a client greets, lists five read-only tools, calls them, and sees an edit at the next call", async () => {
     await session(async (ask) => {
       const hello = await ask("initialize", {
         protocolVersion: "2025-06-18",
@@ -179,7 +189,7 @@ describe("skep mcp", () => {
       });
       const { tools } = (await ask("tools/list")).result as { tools: { name: string; annotations: unknown }[] };
       expect(tools.map(({ name }) => name)).toEqual(
-        ["query", "context", "impact", "changes"].map((name) => `code_graph_${name}`),
+        ["query", "context", "impact", "ask", "changes"].map((name) => `code_graph_${name}`),
       );
       expect(JSON.stringify(tools).length).toBeLessThan(4_000);
       const call = (name: string, args: unknown) => ask("tools/call", { name, arguments: args });

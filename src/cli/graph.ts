@@ -1,26 +1,27 @@
 /** `skep graph …` and `skep mcp PATH`: the code graph of any folder, without a server. */
-import { createHash } from "node:crypto";
-import { existsSync, statSync } from "node:fs";
-import { homedir } from "node:os";
-import { basename, join, resolve } from "node:path";
-import { type Command, InvalidArgumentError, Option } from "commander";
-import { unpackAddonsTo } from "../core/addons.ts";
-import { isProblem, Problem } from "../core/errors.ts";
-import { selfCommand } from "../core/self-command.ts";
+import { type Command, Option } from "commander";
+import { Problem } from "../core/errors.ts";
+import { readJson } from "../core/json-reader.ts";
 import type { PhaseReport } from "../graph/index/indexer.ts";
-import { createGraphClient, type GraphClient } from "../graph/serve/client.ts";
 import { type ExportFormat, exportLines } from "../graph/serve/export.ts";
-import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/serve/session.ts";
+import type { GraphStatus } from "../graph/serve/session.ts";
 import { changesText, contextText, impactText, queryText } from "../graph/serve/tools.ts";
+import {
+  acting,
+  type Common,
+  clientOf,
+  leave,
+  notFound,
+  open,
+  placeOf,
+  print,
+  TERMINAL_BYTES,
+  whole,
+  withCommon,
+} from "./graph-command.ts";
+import { wholeQuestions } from "./graph-questions.ts";
 import { serveGraph } from "./mcp/serve.ts";
 
-interface Common {
-  store?: string;
-  json?: boolean;
-}
-
-/** Answers of the terminal are longer than those for a model. */
-const TERMINAL_BYTES = 64_000;
 const MAX_NAMED_FAILURES = 20;
 
 /** Adds the `graph` commands to a program. */
@@ -28,6 +29,7 @@ export function graphCommands(program: Command): void {
   const graph = program.command("graph").description("the code graph of a folder: index it, ask it");
   indexCommand(graph);
   questionCommands(graph);
+  wholeQuestions(graph);
   exportCommand(graph);
 }
 
@@ -60,62 +62,6 @@ export async function serveFolder(path: string, options: Pick<Common, "store">):
   leave(0);
 }
 
-function withCommon(command: Command): Command {
-  return command
-    .addOption(new Option("--store <dir>", "where the graph is kept (default: the user's cache folder)"))
-    .option("--json", "print what the API answers");
-}
-
-function placeOf(path: string, options: Common): GraphPlace {
-  const root = resolve(path);
-  if (!existsSync(root) || !statSync(root).isDirectory())
-    throw new Problem(404, "bad_usage", `There is no folder ${root}.`);
-  return { root, store: options.store ? resolve(options.store) : defaultStore(root) };
-}
-
-/** The graph in a process of its own, which uses less memory and may crash. */
-const clientOf = (options: Common): GraphClient =>
-  createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
-
-function open(path: string, options: Common): GraphSession {
-  const place = placeOf(path, options);
-  unpackAddonsTo(addonsOf(options));
-  return createGraphSession(place);
-}
-
-const cacheFolder = (): string => join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "skep");
-const addonsOf = ({ store }: Common): string => join(store ? resolve(store) : cacheFolder(), "addons");
-
-/** A folder of the user's cache for a repository: its name and a hash of its path. */
-function defaultStore(root: string): string {
-  const hash = createHash("sha256").update(root).digest("hex").slice(0, 12);
-  return join(cacheFolder(), "graph", `${basename(root)}-${hash}`);
-}
-
-/** Ends at once, when everything is written: the graph database is not closed in order. */
-function leave(code: number): never {
-  const { reallyExit } = process;
-  return reallyExit(code);
-}
-
-function print(text: string): Promise<void> {
-  return new Promise((done) => process.stdout.write(`${text}\n`, () => done()));
-}
-
-/** Runs a command's work; an expected failure is one line. */
-function acting<Args extends unknown[]>(work: (...args: Args) => Promise<void>): (...args: Args) => Promise<void> {
-  return async (...args) => {
-    try {
-      await work(...args);
-    } catch (error) {
-      if (isProblem(error) && error.code === "not_indexed")
-        throw new Problem(409, error.code, `${error.detail} Make one with: skep graph index PATH`);
-      throw error;
-    }
-    leave(0);
-  };
-}
-
 function indexCommand(graph: Command): void {
   withCommon(graph.command("index").description("index a folder, or bring its index up to date"))
     .argument("[path]", "repository or folder", ".")
@@ -128,10 +74,10 @@ function indexCommand(graph: Command): void {
         const report = await graph.index({ force: options.force === true, progress: show, prepare: false });
         await client.close();
         const { manifest } = report;
-        const { files, skipped, skippedCount, failed } = manifest;
+        const { files, skipped, skippedCount, failed, unread } = manifest;
         if (options.json) {
           const { phases, parsed, changed } = report;
-          const named = { files, skipped, skipped_count: skippedCount, failed };
+          const named = { files, skipped, skipped_count: skippedCount, failed, unread };
           await print(JSON.stringify({ state: "succeeded", percent: 100, phases, parsed, changed, report: named }));
           return;
         }
@@ -142,12 +88,21 @@ function indexCommand(graph: Command): void {
         );
         for (const file of failed.slice(0, MAX_NAMED_FAILURES)) await print(`failed: ${file.path}: ${file.error}`);
         if (failed.length > MAX_NAMED_FAILURES) await print(`failed: ${failed.length - MAX_NAMED_FAILURES} more`);
+        if (unread.files > 0) await print(unreadText(unread));
         if (skipped.length > 0)
           await print(
             `skipped: ${skippedCount} files (${[...new Set(skipped.map((file) => file.reason))].join(", ")})`,
           );
       }),
     );
+}
+
+const MAX_NAMED_UNREAD = 5;
+
+function unreadText({ files, lines, share, worst }: GraphStatus["unread"]): string {
+  const named = worst.slice(0, MAX_NAMED_UNREAD).map((file) => `${file.path} (${file.lines} of ${file.of})`);
+  const more = files > named.length ? ", …" : "";
+  return `not understood: ${lines} lines of ${files} files, ${(share * 100).toFixed(1)} % of all: ${named.join(", ")}${more}`;
 }
 
 const BAR_WIDTH = 24;
@@ -166,15 +121,6 @@ function createProgressBars(): (phases: readonly PhaseReport[]) => void {
   };
 }
 
-function whole(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < min || value > max)
-      throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
-    return value;
-  };
-}
-
 function questionCommands(graph: Command): void {
   withCommon(graph.command("status").description("what is indexed, and whether it is up to date"))
     .argument("[path]", "repository or folder", ".")
@@ -187,6 +133,7 @@ function questionCommands(graph: Command): void {
             ? JSON.stringify(status)
             : `${status.state.replace("_", " ")}${status.state === "not_indexed" ? "" : `: ${counts}`}`,
         );
+        if (!options.json && status.unread.files > 0) await print(unreadText(status.unread));
       }),
     );
   withCommon(graph.command("query").description("search symbols and flows"))
@@ -227,14 +174,6 @@ function questionCommands(graph: Command): void {
       }),
     );
   cypherCommand(graph);
-}
-
-function notFound(symbol: string, near: readonly string[]): Problem {
-  return new Problem(
-    404,
-    "not_found",
-    `There is no symbol ${symbol}.${near.length > 0 ? ` Near names: ${near.join(", ")}.` : ""}`,
-  );
 }
 
 function impactCommand(graph: Command): void {
@@ -304,7 +243,7 @@ function cypherCommand(graph: Command): void {
 function paramsOf(text: string | undefined): Record<string, unknown> {
   if (text === undefined) return {};
   try {
-    const params: unknown = JSON.parse(text);
+    const params: unknown = readJson(text);
     if (typeof params === "object" && params !== null && !Array.isArray(params)) return { ...params };
   } catch {
     // Reported below, like any other value that is not an object.

@@ -26,9 +26,9 @@ export const SCRIPTED = "demo/scripted";
 const OTHER_USE = /embed|rerank|whisper|tts|speech|audio|image|vision-preview|moderation|realtime|transcri|guard|live/i;
 /** Quick and cheap members of families that are known to handle tools; the first that fits is taken. */
 const PREFERRED = [
-  /claude.*haiku/i,
-  /gpt-\d.*mini/i,
-  /gemini-.*flash(?!.*lite)/i,
+  /claude[^c]*haiku/i,
+  /gpt-\d.{0,40}mini/i,
+  /gemini-.{0,40}flash(?!.{0,40}lite)/i,
   /qwen|llama|mistral|gpt-oss|gemma/i,
   /./,
 ];

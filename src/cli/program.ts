@@ -11,7 +11,7 @@ class HelpfulCommand extends Command {
   override error(message: string, options?: ErrorOptions): never {
     const names: string[] = [];
     for (let at: Command | null = this; at; at = at.parent) names.unshift(at.name());
-    const said = message.replace(/\s*\n\s*\((.*)\)$/, ". $1").replace(/[^.?]$/, "$&.");
+    const said = inOneLine(message).replace(/[^.?]$/, "$&.");
     return super.error(`${said} See: ${names.join(" ")} --help`, options);
   }
 }
@@ -22,3 +22,11 @@ export const bareProgram = (): Command =>
     .version(BUILD.version, "-v, --version")
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "skep: ")) });
+
+/** A message without the line break before its hint in brackets. */
+function inOneLine(message: string): string {
+  const at = message.lastIndexOf("\n");
+  const hint = message.slice(at + 1).trim();
+  if (at === -1 || !hint.startsWith("(") || !hint.endsWith(")")) return message;
+  return `${message.slice(0, at).trimEnd()}. ${hint.slice(1, -1)}`;
+}

@@ -1,6 +1,8 @@
 /** What a command is given besides its arguments: files, standard input, and values that nobody may see. */
+
 import { readFileSync, statSync } from "node:fs";
 import { Problem } from "../core/errors.ts";
+import { readJson } from "../core/json-reader.ts";
 import { askHidden } from "./terminal/ask.ts";
 
 const unreadable = (detail: string) => new Problem(422, "unreadable", detail);
@@ -52,7 +54,7 @@ export function readPairs(pairs: readonly string[]): Record<string, unknown> {
 function parsedValue(text: string): unknown {
   if (!/^(null|true|false|-?\d|\[|\{|")/.test(text)) return text;
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return text;
   }

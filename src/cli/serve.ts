@@ -34,6 +34,12 @@ function startText(app: App, config: Config): string[] {
         ? "Credentials are not asked for: only this machine reaches it."
         : "Credentials are NOT asked for, though others may reach it (AUTH_ENABLED=false).",
   );
+  if (app.standby)
+    lines.push(
+      "",
+      "Its data is a copy of another instance's: agents, routines, webhooks and notifications wait.",
+      `Stop the original, then: skep activate --data ${config.data}`,
+    );
   if (app.setupToken)
     lines.push(
       "",

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Problem } from "../core/errors.ts";
 import { membersOf } from "../core/is-object.ts";
+import { readJson } from "../core/json-reader.ts";
 
 const unhealthy = (why: string) => new Problem(422, "update_unhealthy", why);
 /** Characters of its output that are kept for the report. */
@@ -96,7 +97,7 @@ async function assertAnswers(url: string, version: string, signal: AbortSignal):
   const ask = async (path: string): Promise<Record<string, unknown>> => {
     const answer = await fetch(`${url}${path}`, { signal });
     if (!answer.ok) throw unhealthy(`${path} answered ${answer.status}`);
-    return membersOf(await answer.json());
+    return membersOf(readJson(await answer.text()));
   };
   await ask("/readyz");
   const status = await ask("/v1/status");

@@ -13,6 +13,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { lacks } from "../testing/parts.ts";
 import { createPublisher, updateFileOf } from "../testing/update-manifests.ts";
 
 // Building the next version takes long on a busy machine.
@@ -86,7 +87,7 @@ function sign(version: string, spoil?: (file: string) => void): string {
 const script = (version: string, serve: string): string =>
   `#!/bin/sh\nif [ "$1" = --version ]; then echo ${version}; exit 0; fi\n${serve}\n`;
 
-describe.skipIf(!BINARY)("skep update", () => {
+describe.skipIf(lacks("executable (SKEP_BINARY)", BINARY !== undefined))("skep update", () => {
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "skep-update-"));
     release = join(folder, "release");

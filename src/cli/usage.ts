@@ -1,7 +1,7 @@
 /** `skep usage`: what was spent, on what, and what is left of the budgets. */
 import { type Command, Option } from "commander";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
-import { costText, tableLines } from "./terminal/table.ts";
+import { costText, shortCostText, tableLines } from "./terminal/table.ts";
 
 interface Flags extends ServerFlags {
   from?: string;
@@ -93,7 +93,7 @@ function print(rows: readonly (readonly [string, Totals])[]): void {
       { head: "FAILED", of: ([, { errors }]) => errors || "", right: true },
       { head: "TOKENS IN", of: ([, { input_tokens }]) => input_tokens, right: true },
       { head: "OUT", of: ([, { output_tokens }]) => output_tokens, right: true },
-      { head: "COST", of: ([, { cost_usd }]) => costText(cost_usd), right: true },
+      { head: "COST", of: ([, totals]) => shortCostText(totals), right: true },
       { head: "WITHOUT A PRICE", of: ([, { calls_without_price }]) => calls_without_price || "", right: true },
     ],
     rows,

@@ -10,3 +10,9 @@ export const systemClock: Clock = { now: () => Date.now(), monotonic: () => perf
 
 /** RFC 3339, UTC, milliseconds. */
 export const timestamp = (ms: number): string => new Date(ms).toISOString();
+
+/**
+ * Time between two timestamps, ms. Never negative: the machine's clock may have been set back between them, and then how long it took is
+ * not known.
+ */
+export const msBetween = (from: string, to: string): number => Math.max(0, Date.parse(to) - Date.parse(from));

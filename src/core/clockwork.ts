@@ -8,8 +8,8 @@ export interface DueSource {
   name: string;
   /** When its next thing is due, ms since the epoch; null when nothing waits. Asked after each change and each run. */
   nextAt(): number | null;
-  /** Does what is due. */
-  run(): void;
+  /** Does what is due, for some milliseconds at most. It calls `again` to go on at once after others had their turn. */
+  run(again: () => void): void;
 }
 
 export interface Clockwork {
@@ -47,15 +47,18 @@ export function createClockwork(clock: Clock, onError: (error: unknown, source: 
     timer.unref();
   }
   function run(source: DueSource): void {
+    let isLeft = false;
     try {
-      source.run();
+      source.run(() => {
+        isLeft = true;
+      });
     } catch (error) {
       onError(error, source.name);
     }
     ask(source);
     // What is still due waits for something else than the time, or failed.
     const due = dues.get(source) ?? null;
-    if (due !== null && due <= clock.now()) dues.set(source, clock.now() + AGAIN_MS);
+    if (!isLeft && due !== null && due <= clock.now()) dues.set(source, clock.now() + AGAIN_MS);
   }
   function wake(): void {
     for (const [source, due] of dues) {

@@ -42,7 +42,7 @@ const list: Reader<string[]> = (value) =>
 const url: Reader<string> = (value) => {
   try {
     const parsed = new URL(value);
-    return parsed.protocol === "http:" || parsed.protocol === "https:" ? value.replace(/\/+$/, "") : undefined;
+    return parsed.protocol === "http:" || parsed.protocol === "https:" ? value.replace(/(?<!\/)\/+$/, "") : undefined;
   } catch {
     return undefined;
   }

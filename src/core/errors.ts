@@ -42,6 +42,15 @@ export const conflict = (detail: string, code = "conflict", data?: Record<string
   new Problem(409, code, detail, data ? { data } : {});
 export const invalid = (detail: string, errors: FieldError[] = []) =>
   new Problem(422, "validation_failed", detail, { errors });
+/**
+ * A user has as much of something as they may have: 429 with `current` and `limit` in its data.
+ * @param what counted things, with the verb: "runs that have not ended".
+ * @param remedy what the user can do, then who can change the limit.
+ */
+export const overLimit = (code: string, what: string, current: number, limit: number, remedy: string) =>
+  new Problem(429, code, `You have ${current} ${what}; a user may have ${limit}. ${remedy}`, {
+    data: { current, limit },
+  });
 /** 422 for one field. `pointer` is a JSON pointer ("/name"). */
 export const invalidField = (pointer: string, message: string) =>
   new Problem(422, "validation_failed", message, { errors: [{ pointer, message }] });
@@ -57,6 +66,11 @@ export function codeOf(error: unknown): string | undefined {
   const has = typeof error === "object" && error !== null && "code" in error;
   return has && typeof error.code === "string" ? error.code : undefined;
 }
+
+const FULL = /^(SQLITE_FULL|SQLITE_IOERR_(WRITE|SHMSIZE)|ENOSPC|EDQUOT)$/;
+
+/** Whether the disk had no room: SQLite says so in other words where it makes room for its index or a page. */
+export const isDiskFull = (error: unknown): boolean => FULL.test(codeOf(error) ?? "");
 
 /** The message of anything thrown, for logs and job rows. */
 export function messageOf(error: unknown): string {

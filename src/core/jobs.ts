@@ -52,6 +52,8 @@ export interface JobOptions<Payload = unknown, Result extends JobResult = JobRes
   attempts?: number;
   /** False: a job that a dead or stopped server left behind fails as `interrupted` instead of starting again. */
   resumable?: boolean;
+  /** True: it acts on other machines, so it waits while this instance stands by as a copy of another. */
+  outward?: boolean;
   /** Called in the transaction that writes the job's end, for rows that must change with it. SQL only. */
   ended?(job: EndedJob<Payload, Result>): void;
 }

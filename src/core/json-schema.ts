@@ -5,12 +5,15 @@
 
 import { dereference, type Schema, Validator } from "@cfworker/json-schema";
 import { isObject, textIn } from "./is-object.ts";
+import { didYouMean } from "./near.ts";
 import { ownJson } from "./own-json.ts";
 
 /** What is wrong with a schema, and where in it. */
 export interface SchemaProblem {
   path: (string | number)[];
   message: string;
+  /** True: the key is wrong, not its value. */
+  key?: boolean;
 }
 
 const MAX_PARTS = 5_000;
@@ -32,8 +35,22 @@ const COUNTS = new Set(
 );
 const NUMBERS = new Set("maximum minimum exclusiveMaximum exclusiveMinimum multipleOf".split(" "));
 
-/** Everything that would keep values from being checked by it; empty when it can be used. */
-export function schemaProblems(schema: unknown): SchemaProblem[] {
+/** Keywords that only describe, or that are checked nowhere in this file. */
+const OTHERS = new Set(
+  "type pattern required dependentRequired enum const $ref $id $anchor $schema $comment $recursiveRef $dynamicRef dependencies format uniqueItems title description default examples example deprecated readOnly writeOnly contentEncoding contentMediaType contentSchema".split(
+    " ",
+  ),
+);
+const KEYWORDS = new Set([...OTHERS, ...ONE, ...MANY, ...BY_NAME, ...COUNTS, ...NUMBERS]);
+/** Keywords that may say null: it is a value like others to them. */
+const VALUES = new Set(["const", "default", "example"]);
+const QUOTE = "Put the text before it into quotes, if this was a part of it: a comma ends a text without quotes.";
+
+/**
+ * Everything that would keep values from being checked by it; empty when it can be used.
+ * @param written by hand: an unknown keyword, or one that is null, is a slip.
+ */
+export function schemaProblems(schema: unknown, { written = false } = {}): SchemaProblem[] {
   const problems: SchemaProblem[] = [];
   const visited = new Map<object, SchemaProblem["path"]>();
   const say = (path: SchemaProblem["path"], message: string) => void problems.push({ path, message });
@@ -48,8 +65,9 @@ export function schemaProblems(schema: unknown): SchemaProblem[] {
     for (const [keyword, given] of Object.entries(value)) {
       if (problems.length >= MAX_PROBLEMS) return;
       const at = [...path, keyword];
-      const wrong = keywordFault(keyword, given);
-      if (wrong) say(at, wrong);
+      const [slip, wrong] = [written && keywordSlip(keyword, given), keywordFault(keyword, given)];
+      if (slip) problems.push({ path: at, message: slip, key: true });
+      else if (wrong) say(at, wrong);
       else if (ONE.has(keyword)) visit(given, at);
       else if (MANY.has(keyword) && Array.isArray(given))
         for (const [i, one] of given.entries()) visit(one, [...at, i]);
@@ -59,6 +77,15 @@ export function schemaProblems(schema: unknown): SchemaProblem[] {
   };
   visit(schema, []);
   return problems.length > 0 || !isObject(schema) ? problems : referenceProblems(schema, visited);
+}
+
+function keywordSlip(keyword: string, given: unknown): string | undefined {
+  const shown = JSON.stringify(keyword.length > 60 ? `${keyword.slice(0, 60)}…` : keyword);
+  if (KEYWORDS.has(keyword))
+    return given === null && !VALUES.has(keyword) ? `The keyword ${shown} has no value.` : undefined;
+  if (keyword.startsWith("x-")) return undefined;
+  const near = didYouMean(keyword, KEYWORDS);
+  return `JSON Schema has no keyword ${shown}. ${near || QUOTE}`;
 }
 
 function keywordFault(keyword: string, given: unknown): string | undefined {

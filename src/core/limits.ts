@@ -33,6 +33,13 @@ export const LIMITS = {
   pruneRows: 200,
   /** Lists and objects in one another, in JSON from outside. */
   jsonLevels: 200,
+  /** Members of all lists and objects together, in JSON from outside. */
+  jsonValues: 100_000,
+  /** Of one event that a model's provider sends, and of an answer that is no stream. */
+  providerEventBytes: 8 * 1024 * 1024,
+  providerAnswerBytes: 16 * 1024 * 1024,
+  /** Numbers of one answer of an embedding model. */
+  vectorValues: 2_000_000,
   eventKeepMs: 14 * 24 * 3_600_000,
   eventDataBytes: 256 * 1024,
   passwordCharactersMin: 10,
@@ -58,8 +65,16 @@ export const LIMITS = {
   idleSandboxes: 32,
   tickLateMs: 60_000,
   timelineMs: 400 * 24 * 3_600_000,
-  attachmentsPerUserBytes: 1024 ** 3,
+  storedPerUserBytes: 1024 ** 3,
+  unfinishedRunsPerUser: 1_000,
+  openChatsPerUser: 1_000,
+  streamsPerUser: 100,
+  logStreamsPerUser: 20,
   attachmentUnheldMs: 24 * 3_600_000,
+  /** What a forked chat takes along of its files. */
+  forkFiles: 20_000,
+  forkBytes: 1024 ** 3,
+  forkFileBytes: 64 * 1024 ** 2,
   codehostRules: 200,
   codehostAttempts: 10,
   outsideTextCharacters: 30_000,
@@ -119,6 +134,9 @@ export const LIMITS = {
   mcpToolsPerServer: 500,
   mcpMessageBytes: 4 * 1024 * 1024,
   mcpNoiseBytes: 64 * 1024 * 1024,
+  /** Messages of a tool server that nobody asked for. */
+  mcpNoticesPerSecond: 50,
+  mcpNoticesAtOnce: 200,
   mcpTimeoutMs: 10_000,
   mcpTimeoutMaxMs: 600_000,
   mcpToolDescriptionCharacters: 8_000,
@@ -126,6 +144,12 @@ export const LIMITS = {
   mcpLogLines: 1_000,
   mcpLogLineCharacters: 2_000,
   mcpRestartMs: 60_000,
+  /** Of one working copy, those in one another included; levels: of submodules in submodules. */
+  submodules: 20,
+  submoduleLevels: 3,
+  /** Of one submodule. */
+  submoduleFiles: 100_000,
+  submoduleBytes: 1024 ** 3,
   indexDebounceMs: 1_000,
   indexDebounceMaxMs: 10_000,
 } as const;

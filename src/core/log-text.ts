@@ -1,5 +1,7 @@
 /** A line of the log for people: time, level, what happened, and what it is about. */
+
 import { isObject, membersOf } from "./is-object.ts";
+import { ownJson } from "./own-json.ts";
 
 const LEVELS: Readonly<Record<number, readonly [word: string, colour: number]>> = {
   20: ["debug", 2],
@@ -15,7 +17,7 @@ const VALUE_CHARACTERS = 300;
 export function logText(line: string, colours: boolean): string {
   let entry: Record<string, unknown>;
   try {
-    entry = membersOf(JSON.parse(line));
+    entry = membersOf(ownJson<unknown>(line));
   } catch {
     return line;
   }
@@ -47,4 +49,4 @@ function valueText(value: unknown): string {
 
 /** Names and messages come from outside: control characters in them are removed. */
 const plain = (text: string): string => text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, "");
-const oneLine = (text: string): string => plain(text.replace(/\s*\n\s*/g, " "));
+const oneLine = (text: string): string => plain(text.replace(/(?<!\s)\s*\n\s*/g, " "));

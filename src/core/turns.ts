@@ -15,6 +15,50 @@ export function takeTurns(): () => Promise<void> | void {
   };
 }
 
+/**
+ * For work that many ask for at the same moment, as a hundred requests that arrive together: it begins at once until a turn
+ * has been long enough, and the rest follows in later turns, so that other work waits for one turn and not for all of it.
+ * Those who ask take turns too: who asks once does not wait for all that another asked before.
+ * @returns what is awaited before the work, with the name of who asks.
+ */
+export function createTurnQueue(): (who: string) => Promise<void> | void {
+  const waiting = new Map<string, (() => void)[]>();
+  let until: number | undefined;
+  const next = (): void => {
+    until = undefined;
+    const [first] = waiting;
+    if (!first) return;
+    begin();
+    const [who, own] = first;
+    const go = own.shift();
+    waiting.delete(who);
+    if (own.length > 0) waiting.set(who, own);
+    go?.();
+  };
+  const begin = (): void => {
+    until = performance.now() + TURN_MS;
+    setImmediate(next);
+  };
+  return (who) => {
+    if (until === undefined) begin();
+    else if (waiting.size > 0 || performance.now() >= until)
+      return new Promise((resolve) => {
+        const own = waiting.get(who);
+        if (own) own.push(resolve);
+        else waiting.set(who, [resolve]);
+      });
+    return undefined;
+  };
+}
+
+let last: Promise<void> = Promise.resolve();
+
+/** To be awaited before a stretch of work of some ten milliseconds: many that are asked for at once leave room between. */
+export function awaitOwnTurn(): Promise<void> {
+  last = last.then(() => new Promise((resolve) => setImmediate(resolve)));
+  return last;
+}
+
 const SORTED_AT_ONCE = 4_096;
 
 /** The items in order, sorted in short steps as there may be very many. Not stable. */

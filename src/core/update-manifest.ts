@@ -2,10 +2,12 @@
  * Update manifests: which version there is, and the digest of its executable for each platform, signed with Ed25519.
  * The file holds the manifest's bytes in base64 beside the signature, so that what is parsed is what was signed.
  */
+
 import { createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 import { type Static, Type as t } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { Problem } from "./errors.ts";
+import { readJson } from "./json-reader.ts";
 
 const FORMAT = "skep-update-1";
 /** Signed together with the manifest, so that no other thing signed with this key passes for one. */
@@ -73,7 +75,7 @@ export const compareVersions = (a: string, b: string): number => Bun.semver.orde
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return readJson(text);
   } catch {
     return undefined;
   }

@@ -58,4 +58,24 @@ describe("agent file", () => {
     expect(problems.length).toBeGreaterThan(0);
     expect(agent.config.max_turns).toBeUndefined();
   });
+
+  test.each([
+    ["bsh", "Did you mean bash?"],
+    ["serch_documents", "Did you mean search_documents"],
+    ["web_serch", "There are: read, write"],
+  ])("the unknown tool %s is a problem where it stands, with the nearest name", (tool, hint) => {
+    const { problems } = parseAgentFile("ada", `---\ntools: [read, ${tool}]\n---\nYou work.\n`);
+    expect(problems).toEqual([
+      {
+        line: 2,
+        column: 15,
+        pointer: "/tools/1",
+        message: expect.stringContaining(`There is no tool "${tool}". ${hint}`),
+      },
+    ]);
+  });
+
+  test("tools of tool servers come and go with them: they are no problem", () => {
+    expect(parseAgentFile("ada", "---\ntools: [git__log]\n---\nYou work.\n").problems).toEqual([]);
+  });
 });

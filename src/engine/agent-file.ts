@@ -2,8 +2,10 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
+import { didYouMean } from "../core/near.ts";
 import { readFrontMatter } from "./front-matter.ts";
-import { placeProblems, schemaProblems } from "./schema-problems.ts";
+import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
+import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
 import type { SourceProblem } from "./yaml-text.ts";
 
 const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()]);
@@ -41,6 +43,20 @@ export const AGENT_CONFIG = t.Object(
     budget_usd_per_run: t.Optional(orNull(usd)),
     budget_usd_per_day: t.Optional(orNull(usd)),
     pulse_enabled: t.Optional(t.Boolean()),
+    starts_in_full: t.Optional(
+      t.Array(t.String({ minLength: 1, maxLength: 64 }), {
+        uniqueItems: true,
+        maxItems: 200,
+        description:
+          "Agents that work with all of their own powers when this one starts them, or `*` for each; others then have at most its network, tools, secrets and cookies.",
+      }),
+    ),
+    moves_tasks: t.Optional(
+      t.Union([t.Literal("own"), t.Literal("all")], {
+        description:
+          "Tasks that transition_task moves: those its work was given or claimed (own), or all of the project.",
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -63,6 +79,8 @@ export const AGENT_DEFAULTS = {
   thinking_level: "off",
   max_attempts: 2,
   pulse_enabled: false,
+  starts_in_full: [],
+  moves_tasks: "own",
 } as const satisfies Partial<AgentConfig>;
 
 export interface AgentFile {
@@ -82,7 +100,7 @@ export interface AgentFile {
 export function parseAgentFile(id: string, text: string): { agent: AgentFile; problems: SourceProblem[] } {
   const { data, body, problems: broken, yaml } = readFrontMatter(text);
   const faults = schemaProblems(AGENT_FRONT_MATTER, data);
-  const problems = [...broken, ...(yaml ? placeProblems(faults, yaml) : [])];
+  const problems = [...broken, ...(yaml ? placeProblems([...faults, ...toolProblems(data["tools"])], yaml) : [])];
   if (body.trim() === "")
     problems.push({
       line: 1,
@@ -96,4 +114,14 @@ export function parseAgentFile(id: string, text: string): { agent: AgentFile; pr
   ) as Static<typeof AGENT_FRONT_MATTER>;
   const { name = id, description = "", role = null, emoji = null, enabled = true, ...config } = good;
   return { agent: { id, name, description, role, emoji, enabled, config, prompt: body.trim() }, problems };
+}
+
+/** A tool whose name is misspelt would be missing without a word. */
+function toolProblems(tools: unknown): ValueProblem[] {
+  if (!Array.isArray(tools)) return [];
+  return tools.flatMap((tool, i) => {
+    if (typeof tool !== "string" || TOOL_NAMES.has(tool) || isToolOfServer(tool)) return [];
+    const hint = didYouMean(tool, TOOL_NAMES) || `There are: ${[...TOOL_NAMES].join(", ")}.`;
+    return [{ path: ["tools", i], message: `There is no tool "${tool.slice(0, 64)}". ${hint}` }];
+  });
 }

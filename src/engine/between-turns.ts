@@ -87,7 +87,7 @@ function titleIn(text: string): string | undefined {
   const [line = ""] = text.trim().split("\n");
   const bare = line
     .replace(/^(#+\s*|title:\s*)/i, "")
-    .replace(/^["'*`«“]+|["'*`»”.]+$/g, "")
+    .replace(/^["'*`«“]+|(?<!["'*`»”.])["'*`»”.]+$/g, "")
     .trim();
   return bare.length === 0 || bare.length > TITLE_CHARACTERS ? undefined : bare;
 }

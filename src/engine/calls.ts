@@ -1,12 +1,14 @@
 /** Running the tool calls of one reply: checked, bounded, masked, each stored before the next begins. */
 import { isProblem, messageOf } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
+import { textIn } from "../core/is-object.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Masker } from "../core/masking.ts";
+import { OUTSIDE_SOURCES, outsideRow, reachesOut, readByTool } from "../core/outside-table.ts";
 import { raceSignal } from "../core/race-signal.ts";
 import { agentOutput } from "./events.ts";
 import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
-import { firstBytes, keepMaskedEnds } from "./output.ts";
+import { firstBytesOf, keepMaskedEnds } from "./output.ts";
 import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -107,7 +109,7 @@ export async function keptWhole(
 ): Promise<string> {
   if (output.length <= LIMITS.toolOutputBytes && Buffer.byteLength(output) <= LIMITS.toolOutputBytes) return "";
   const path = `${OUTPUTS}/${execution.id}-${call.seq}-${call.position}.txt`;
-  const data = Buffer.from(firstBytes(output, LIMITS.toolWholeOutputBytes));
+  const data = firstBytesOf(output, LIMITS.toolWholeOutputBytes);
   try {
     await sandbox.workspace.write(".skep/.gitignore", Buffer.from("*\n"));
     await sandbox.workspace.write(path, data);
@@ -127,7 +129,22 @@ async function made(turn: Turn, call: StoredCall, tools: ReadonlyMap<string, Too
   const tool = tools.get(call.tool);
   if (!tool) return unknownTool(call, [...tools.keys()]);
   const fault = await inputFault(turn, call, tool);
-  return fault === undefined ? guarded(turn, call, tool) : { ok: false, output: fault };
+  if (fault !== undefined) return { ok: false, output: fault };
+  noteReading(turn, call, tool);
+  return guarded(turn, call, tool);
+}
+
+/** Before the call: a crash in its midst leaves no unmarked work that has read its result. */
+function noteReading(turn: Turn, { input }: StoredCall, tool: Tool): void {
+  const { reads } = outsideRow(tool);
+  if (reads === "always") turn.ports.rows.outside.mark(turn.execution, readByTool(tool.name));
+  if (reads === "reaching") noteCommand(turn, textIn(input, "command") ?? "");
+}
+
+/** Marks the work where its command reads from another machine. */
+export function noteCommand({ execution, ports, sandbox }: Turn, line: string): void {
+  const connected = sandbox.capabilities.network === "host" || ports.agentOf(execution).network !== "none";
+  if (connected && reachesOut(line)) ports.rows.outside.mark(execution, OUTSIDE_SOURCES.command);
 }
 
 /** Why a tool does not take an input, in words for the model. */
@@ -163,6 +180,7 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   const live = liveOutput(turn, call);
   const context: ToolContext = {
     ...{ execution, sandbox, masker, aside },
+    outside: () => ports.rows.outside.reasonOf(execution),
     callId: call.callId,
     signal: AbortSignal.any([turn.signal, late]),
     onOutput: live.push,

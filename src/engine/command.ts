@@ -3,7 +3,7 @@
  * streamed, kept and shown as they are. A command that a dead process had started is run again from its start.
  */
 import { LIMITS } from "../core/limits.ts";
-import { keptWhole, liveOutput, type Turn } from "./calls.ts";
+import { keptWhole, liveOutput, noteCommand, type Turn } from "./calls.ts";
 import type { CommandLine, Ending, StoredCall } from "./execution.ts";
 import { keepMaskedEnds } from "./output.ts";
 import { type ExecResult, SHELL } from "./sandbox.ts";
@@ -30,11 +30,12 @@ export async function runCommand(turn: Turn, line: CommandLine, leftMs: number):
   const shown = masker.json(line);
   const call = calls.find(({ status }) => status === "requested") ?? ports.rows.addCall(execution, TOOL, shown);
   ports.rows.startCall(execution, call, shown);
+  noteCommand(turn, line.command);
   const result = await made(turn, line, call, leftMs);
   turn.signal.throwIfAborted();
   const ends = keepMaskedEnds(result.output, LIMITS.toolOutputBytes, masker);
   const output = `${ends}${await keptWhole(turn, call, result.output)}`;
-  const end = masker.json(endOf(result, ends, output.replace(/\n+$/, ""), execution.timeoutSeconds));
+  const end = masker.json(endOf(result, ends, output.replace(/(?<!\n)\n+$/, ""), execution.timeoutSeconds));
   ports.rows.endCall(execution, call, { ok: end.status === "succeeded", output, end }, result.durationMs);
   return endingOf(end);
 }

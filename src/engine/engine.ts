@@ -16,7 +16,7 @@ import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
-import { assemblePrompt } from "./prompt.ts";
+import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool } from "./sandbox-pool.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
@@ -41,8 +41,10 @@ export interface EngineDefaults {
 }
 
 export interface SkillSource {
-  /** Every enabled skill that the agent sees. */
-  available(agentId: string): { name: string; description: string; tags: string[]; content: string }[];
+  /** Every enabled skill that the agent sees in this user's work, and that is confirmed. */
+  available(execution: Execution): { name: string; description: string; tags: string[]; content: string }[];
+  /** What agents left in this user's work and nobody has confirmed. */
+  unconfirmed(execution: Execution): unknown[];
 }
 
 export interface EngineDeps {
@@ -59,11 +61,16 @@ export interface EngineDeps {
   agentOf(agentId: string): AgentFile;
   /** Asked before every turn. */
   allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
+  /** What those that have started the execution's session leave of its agent's powers. */
+  powers: {
+    hasNetwork(sessionId: string): boolean;
+    allows(sessionId: string): (tool: string) => boolean;
+  };
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   cookiesOf(execution: Execution): string | undefined;
-  projectOf(projectId: string): { name: string; description?: string | null; vision?: string | null } | undefined;
+  projectOf(projectId: string): PromptParts["project"];
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
@@ -82,6 +89,8 @@ export interface EngineDeps {
   overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
+  /** Calls back once this instance may work. @returns a function that forgets it. */
+  whenActive(act: () => void): () => void;
   /** Transcript of the scripted model, from the configuration. */
   script: string | undefined;
 }
@@ -111,6 +120,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const scheduler = createScheduler(ports, deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
   let stopped = false;
+  let forgetStart = () => {};
   const sweep = async (): Promise<void> => {
     try {
       const removed = await pool.sweep();
@@ -129,11 +139,12 @@ export function createEngine(deps: EngineDeps): Engine {
       await sweep();
       if (stopped) return;
       timer = setInterval(() => void sweep(), SWEEP_MS);
-      scheduler.start();
+      forgetStart = deps.whenActive(scheduler.start);
       log.debug({ at: clock.now() }, "engine started");
     },
     async stop() {
       stopped = true;
+      forgetStart();
       clearInterval(timer);
       await scheduler.stop();
       await pool.close();
@@ -161,7 +172,10 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     log,
     masking,
     text,
-    agentOf: ({ agentId }) => settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults()),
+    agentOf({ agentId, sessionId }) {
+      const settings = settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults());
+      return deps.powers.hasNetwork(sessionId) ? settings : { ...settings, network: "none" };
+    },
     assertShell({ agentId }) {
       if (agentId === NO_AGENT || deps.allowsTool(agentId)("bash", false)) return;
       throw forbidden(
@@ -182,16 +196,17 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
     toolsFor(execution, { capabilities }) {
-      const { agentId, onlyTools, contract } = execution;
-      const allowed = deps.allowsTool(agentId);
+      const { agentId, sessionId, onlyTools, contract } = execution;
+      const [allowed, within] = [deps.allowsTool(agentId), deps.powers.allows(sessionId)];
       const allows = (tool: string, isGranted: boolean) =>
-        allowed(tool, isGranted) && (onlyTools === undefined || onlyTools.includes(tool));
+        allowed(tool, isGranted) && within(tool) && (onlyTools === undefined || onlyTools.includes(tool));
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
     async promptFor(execution, tools, about) {
       const { agentId, projectId, runId } = execution;
       const agent = deps.agentOf(agentId);
-      const available = skills.available(agentId);
+      const project = projectId === undefined ? undefined : deps.projectOf(projectId);
+      const available = skills.available(execution);
       const injected = skillsFor(execution, available);
       const prompt = assemblePrompt({
         kind: execution.kind,
@@ -200,10 +215,11 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
           runId !== undefined && projectId !== undefined && deps.defaults().sandbox.git_depth
             ? `run/${runId}`
             : undefined,
-        project: projectId === undefined ? undefined : deps.projectOf(projectId),
+        project,
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,
+        hasUnconfirmedSkills: skills.unconfirmed(execution).length > 0,
         injected,
         toolNames: tools.map(({ name }) => name),
         sandbox: about,
@@ -241,7 +257,9 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       async commit(execution, summary) {
         const run = runOf(execution);
         const firstLine = summary.split("\n")[0]?.slice(0, 72) || "work";
-        if (run) await workspaces.commitStep(run, `${execution.stepId ?? execution.agentId}: ${firstLine}`);
+        const reason = rows.outside.reasonOf(execution);
+        const trailer = reason === undefined ? "" : `\n\nOutside-Text: ${reason}`;
+        if (run) await workspaces.commitStep(run, `${execution.stepId ?? execution.agentId}: ${firstLine}${trailer}`);
       },
     },
     get attachments() {

@@ -166,6 +166,13 @@ export interface ExecutionRows {
   /** Stores a call that no model asked for, as `requested`: the command of the execution. */
   addCall(execution: Execution, tool: string, input: unknown): StoredCall;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;
+  /** Which work has read outside text. */
+  readonly outside: {
+    /** Marks the execution, unless it is: for good, on disk when it returns. */
+    mark(execution: Execution, reason: string): void;
+    reasonOf(execution: Execution): string | undefined;
+  };
+  /** Marks the work where the result is `outside`. */
   endCall(execution: Execution, call: StoredCall, result: ToolResult, durationMs: number): void;
   interruptCall(execution: Execution, call: StoredCall): void;
   /** The end, together with what follows from it in the same transaction. No-op if it has ended already. */

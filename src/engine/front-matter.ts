@@ -42,13 +42,14 @@ export function readFrontMatter(text: string): FrontMatter {
   }
   const yaml = readYaml(parts.yaml, 2);
   const { value } = yaml;
-  if (yaml.problems.length > 0) return { data: {}, body: parts.body, problems: yaml.problems, yaml };
-  if (value === null || value === undefined) return { data: {}, body: parts.body, problems: [], yaml };
+  const { problems } = yaml;
+  if (value === undefined && problems.length > 0) return { data: {}, body: parts.body, problems, yaml };
+  if (value === null || value === undefined) return { data: {}, body: parts.body, problems, yaml };
   if (!isObject(value)) {
     const problem = { line: 2, column: 1, pointer: "", message: "The front matter must be `key: value` lines." };
-    return { data: {}, body: parts.body, problems: [problem], yaml };
+    return { data: {}, body: parts.body, problems: [...problems, problem], yaml };
   }
-  return { data: value, body: parts.body, problems: [], yaml };
+  return { data: value, body: parts.body, problems, yaml };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Cutting text to a bound so that what matters stays: its head and its tail. */
 import type { Masker } from "../core/masking.ts";
+import { wholeFrom, wholeTo } from "../core/whole-characters.ts";
 
 const HEAD_PART = 0.6;
 const TAIL_PART = 0.35;
@@ -27,14 +28,18 @@ function joinEnds(head: string, tail: string, wholeBytes: number, bytes: number)
 }
 
 /** As many whole characters from the start as fit. */
-export function firstBytes(text: string, bytes: number): string {
-  return Buffer.from(text.slice(0, bytes)).subarray(0, bytes).toString("utf8").replace(/�+$/, "");
+export const firstBytes = (text: string, bytes: number): string => firstBytesOf(text, bytes).toString("utf8");
+
+/** The same as they are written to a file. */
+export function firstBytesOf(text: string, bytes: number): Buffer {
+  const data = Buffer.from(text.length > bytes ? text.slice(0, bytes) : text);
+  if (data.length <= bytes) return data;
+  const cut = data.subarray(0, bytes);
+  return cut.subarray(0, wholeTo(cut));
 }
 
 function lastBytes(text: string, bytes: number): string {
   const data = Buffer.from(text.slice(-bytes));
-  return data
-    .subarray(Math.max(0, data.length - bytes))
-    .toString("utf8")
-    .replace(/^�+/, "");
+  const cut = data.subarray(Math.max(0, data.length - bytes));
+  return cut.toString("utf8", wholeFrom(cut));
 }

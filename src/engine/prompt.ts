@@ -8,13 +8,16 @@ import { skillManifest } from "./skill-match.ts";
 export interface PromptParts {
   kind: SessionKind;
   agent: { id: string; name: string; prompt: string };
-  project?: { name: string; description?: string | null; vision?: string | null } | undefined;
+  /** @property outside why its description and vision may be outside text. */
+  project?: { name: string; description?: string | null; vision?: string | null; outside?: string | null } | undefined;
   /** Branch whose history it finds in its files, where git is installed. */
   branch?: string | undefined;
   /** What the agent remembers and may need now. */
   memory?: string | undefined;
   /** Every skill the agent may load. */
   skills: readonly { name: string; description: string }[];
+  /** There are others of its user's work, of which no prompt holds a word before a person confirms them. */
+  hasUnconfirmedSkills: boolean;
   /** Skills put in whole. */
   injected: readonly { name: string; content: string }[];
   toolNames: readonly string[];
@@ -29,29 +32,35 @@ const section = (title: string, body: string | undefined | null): string[] =>
   body?.trim() ? [`## ${title}\n\n${body.trim()}`] : [];
 
 export function assemblePrompt(parts: PromptParts): { system: string; said: InputPart[] } {
-  const { agent, project, memory, skills, injected, input, guidance } = parts;
-  const about =
-    project &&
-    [`Name: ${project.name}`, project.description, project.vision && `Vision: ${project.vision}`]
-      .filter(Boolean)
-      .join("\n");
+  const { agent, project, memory, injected, input, guidance } = parts;
+  const about = project && [`Name: ${project.name}`, ...wordsOf(project)].filter(Boolean).join("\n");
   const system = [
     agent.prompt.trim(),
     ...section("Where you work", workplace(parts)),
     ...section("Project", about),
     ...section("Memory", memory),
-    ...section(
-      "Skills",
-      skills.length > 0 && parts.toolNames.includes("load_skill")
-        ? `Load one with load_skill before work that it is about.\n\n${skillManifest(skills)}`
-        : "",
-    ),
+    ...section("Skills", parts.toolNames.includes("load_skill") ? listOf(parts) : ""),
     ...injected.flatMap(({ name, content }) => section(`Skill: ${name}`, content)),
     ...section("How to end", ending(parts)),
   ].join("\n\n");
   const words = [textOf(input).trim(), ...section("Guidance from a person", guidance)].join("\n\n");
   return { system, said: [...(words ? [textPart(words)] : []), ...input.filter(({ type }) => type !== "text")] };
 }
+
+const listOf = ({ skills, hasUnconfirmedSkills }: PromptParts): string =>
+  [
+    skills.length > 0 ? `Load one with load_skill before work that it is about.\n\n${skillManifest(skills)}` : "",
+    hasUnconfirmedSkills
+      ? "Earlier work left skills that nobody has confirmed: load_skill without a name lists them."
+      : "",
+  ]
+    .filter(Boolean)
+    .join("\n\n");
+
+const wordsOf = ({ description, vision, outside }: NonNullable<PromptParts["project"]>) =>
+  outside
+    ? ["What it is about waits for a person to confirm it; get_vision, where you have it, shows it as material."]
+    : [description, vision && `Vision: ${vision}`];
 
 function workplace({ sandbox, toolNames, branch }: PromptParts): string {
   const shell = toolNames.includes("bash")

@@ -1,5 +1,7 @@
 /** How an execution ends: outputs checked against their contract, and what can be made of an agent that ended with words alone. */
+
 import { isObject } from "../core/is-object.ts";
+import { readJson } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Contract, Ending } from "./execution.ts";
 
@@ -53,7 +55,7 @@ function objectIn(text: string): Record<string, unknown> | undefined {
   for (const one of [text, fenced]) {
     if (!one?.trim().startsWith("{")) continue;
     try {
-      const value: unknown = JSON.parse(one);
+      const value: unknown = readJson(one);
       if (isObject(value)) return value;
     } catch {
       // No JSON: the text is only words.

@@ -81,7 +81,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
   const notStopped = (what: string): Problem =>
     unavailable(
       "sandbox_not_stopped",
-      `${what.replace(/[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, ${words.remedy}.`,
+      `${what.replace(/(?<![.\s])[.\s]+$/, "")}. Its processes may still change the files, so the work waits and it is tried again; if this lasts, ${words.remedy}.`,
     );
 
   /** @param ending of a sandbox that may change the files of its place until then. */

@@ -1,6 +1,7 @@
 /** What is wrong with a value by a TypeBox schema, in words for the person who wrote the file. */
 import { KindGuard, type TSchema, type TUnion } from "@sinclair/typebox";
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
+import { acceptedWords } from "../core/schema-words.ts";
 import { pathOf, pointerOf, type SourceProblem, type YamlText } from "./yaml-text.ts";
 
 /** A problem of a value rather than of a text. */
@@ -49,27 +50,12 @@ function described(error: ValueError, path: (string | number)[]): ValueProblem[]
     }
     case ValueErrorType.ObjectRequiredProperty:
       return say(`"${path.at(-1)}" is missing.`);
-    case ValueErrorType.ObjectMinProperties:
-    case ValueErrorType.ArrayMinItems:
-    case ValueErrorType.StringMinLength:
-      return say("This must not be empty.");
-    case ValueErrorType.ArrayMaxItems:
-      return say(`At most ${schema["maxItems"]} entries are allowed.`);
     case ValueErrorType.ArrayUniqueItems:
       return say("An entry is given twice.");
-    case ValueErrorType.StringMaxLength:
-      return say(`At most ${schema["maxLength"]} characters are allowed.`);
-    case ValueErrorType.StringPattern:
-      return say(`${shortly(error.value)} does not fit ${schema["pattern"]}.${hint(schema)}`);
     default:
-      return say(`${error.message}.${hint(schema)}`);
+      return say(`This must be ${acceptedWords(schema)}.${hint(schema)}`);
   }
 }
-
-const shortly = (value: unknown): string => {
-  const text = String(value);
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text);
-};
 
 const hint = (schema: TSchema): string => (schema.description ? ` ${schema.description}` : "");
 

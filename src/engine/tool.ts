@@ -33,6 +33,8 @@ export interface ToolContext {
   signal: AbortSignal;
   /** Waits for other executions. Meanwhile this one leaves its place to them: they may need it to make progress. */
   aside<T>(wait: Promise<T>): Promise<T>;
+  /** Why what the tool leaves may repeat outside text: a sentence. Undefined: this work has read none. */
+  outside(): string | undefined;
   /** For a tool that cuts text to a length: what is cut first cannot be masked any more. */
   masker: Masker;
   /** Live output, shown as it comes; the result still holds it. */
@@ -43,6 +45,8 @@ export interface ToolResult {
   ok: boolean;
   /** What the model reads. Cut to the tool's output limit by the loop. */
   output: string;
+  /** Of a tool that shows what other work left: a sentence where that came from outside text. It marks this work, too. */
+  outside?: string | undefined;
   /** Ends the execution after this turn. */
   end?:
     | { status: "succeeded"; outputs: Record<string, unknown>; summary: string }

@@ -3,7 +3,18 @@
  * any text: size, nesting and number of entries are checked on the token stream before the document is built, and
  * anchors, aliases, tags and directives are refused, so a small file can never grow into a large value.
  */
-import { type Document, isMap, isNode, isScalar, isSeq, Lexer, LineCounter, type Node, parseDocument } from "yaml";
+import {
+  type Document,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  LineCounter,
+  type Node,
+  parseDocument,
+  visit,
+} from "yaml";
 
 export interface SourceProblem {
   /** From 1. */
@@ -21,7 +32,7 @@ export interface Place {
 }
 
 export interface YamlText {
-  /** The plain value; undefined when there are problems. */
+  /** The plain value; undefined when a problem keeps it from being read. */
   value: unknown;
   problems: SourceProblem[];
   /** Where the value at that path begins, or that piece of its text, or the nearest thing around it. */
@@ -38,6 +49,8 @@ export const YAML_LIMITS = {
   indentation: 128,
   /** List items and map entries of the whole text. */
   entries: 4_000,
+  /** Empty lines, and spaces between keys and values. */
+  blanks: 10_000,
   /** Problems reported of one text. */
   problems: 50,
 } as const;
@@ -60,6 +73,11 @@ const FORBIDDEN: Readonly<Record<string, string>> = {
   "%": "Directives are not allowed.",
 };
 
+/** Each begins an entry, or a value of its own. */
+const COUNTED: ReadonlySet<string> = new Set([",", '"', "'", "[", "{", "|", ">"]);
+/** Words, indicators and comments of one entry. */
+const TOKENS_OF_ENTRY = 5;
+
 /** The lexer's own marks; not part of the text. */
 const SCALAR_FOLLOWS = "\x1f";
 const MARKS: ReadonlySet<string> = new Set(["\x02", "\x18", SCALAR_FOLLOWS]);
@@ -71,7 +89,7 @@ function refusal(text: string): { message: string; offset: number } | null {
   const control = text.search(/[\x00-\x08\x0b\x0c\x0e-\x1f]/);
   if (control >= 0) return { message: "The text holds a control character.", offset: control };
   let offset = 0;
-  let [open, inRow, entries] = [0, 0, 0];
+  let [open, inRow, entries, tokens, blanks] = [0, 0, 0, 0, 0];
   let scalar = false;
   for (const token of new Lexer().lex(text)) {
     const indicator = scalar ? "scalar" : token;
@@ -84,12 +102,17 @@ function refusal(text: string): { message: string; offset: number } | null {
     if (indicator === "-" || indicator === "?" || indicator === ":") inRow++;
     else if (indicator.trim() !== "") inRow = 0;
     if (open < 0) return { message: "This bracket closes nothing.", offset };
-    if (inRow > 0 || indicator === "," || indicator.startsWith('"') || indicator.startsWith("'")) entries++;
+    if (inRow > 0 || COUNTED.has(indicator.charAt(0))) entries++;
+    if (indicator.trim() === "") blanks++;
+    else tokens++;
+    if (blanks > YAML_LIMITS.blanks)
+      return { message: `The text has more than ${YAML_LIMITS.blanks} empty lines and spaces between words.`, offset };
     if (open > YAML_LIMITS.nesting || inRow > YAML_LIMITS.nesting)
       return { message: `The text is nested deeper than ${YAML_LIMITS.nesting} levels.`, offset };
     if (indicator.length > YAML_LIMITS.indentation && /^ +$/.test(indicator))
       return { message: `A line is indented by more than ${YAML_LIMITS.indentation} characters.`, offset };
-    if (entries > YAML_LIMITS.entries * 2)
+    // The library takes a tenth of a millisecond for what stands where it should not.
+    if (entries > YAML_LIMITS.entries * 2 || tokens > YAML_LIMITS.entries * TOKENS_OF_ENTRY)
       return { message: `The text has more than ${YAML_LIMITS.entries} entries.`, offset };
     offset += token.length;
   }
@@ -103,6 +126,7 @@ export function readYaml(text: string, firstLine = 1): YamlText {
     const { line, col } = lines.linePos(Math.min(offset, text.length));
     return { line: Math.max(1, line) + firstLine - 1, column: Math.max(1, col) };
   };
+  const at = (offset: number, message: string): SourceProblem => ({ ...placeAt(offset), pointer: "", message });
   const refused = refusal(text);
   if (refused) {
     const before = text.slice(0, refused.offset).split("\n");
@@ -118,22 +142,49 @@ export function readYaml(text: string, firstLine = 1): YamlText {
     const problem = { ...place, pointer: "", message: error instanceof Error ? error.message : String(error) };
     return { value: undefined, problems: [problem], locate: () => place, locateKey: () => place };
   }
-  const problems = [...document.errors, ...document.warnings].slice(0, YAML_LIMITS.problems).map((error) => ({
-    ...placeAt(error.pos[0]),
-    pointer: "",
-    message: error.code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(error.message),
-  }));
+  const faults = [...document.errors, ...document.warnings];
+  const isReadable = faults.every(({ code }) => code === "DUPLICATE_KEY");
+  const problems = isReadable ? bareBraces(document).map((offset) => at(offset, BRACES)) : [];
+  const explained = new Set<number>();
+  for (const { pos, code, message } of faults) {
+    const [begin, end] = [text.lastIndexOf("\n", pos[0] - 1) + 1, text.indexOf("\n", pos[0])];
+    const brace = BRACES_BEGIN.exec(text.slice(begin, end < 0 ? undefined : end));
+    if (!brace)
+      problems.push(at(pos[0], code === "DUPLICATE_KEY" ? "This key is given twice." : firstSentence(message)));
+    // What the parser says of such a line is about maps; all of it has this cause.
+    else if (!explained.has(begin)) problems.push(at(begin + brace[0].length - 2, BRACES));
+    if (brace) explained.add(begin);
+  }
+  problems.splice(YAML_LIMITS.problems);
   const find = (path: readonly (string | number)[], key: boolean, excerpt?: string): Place => {
     const [from, to] = rangeOf(document.contents, path, key);
     const within = excerpt ? text.slice(from, to).indexOf(excerpt) : 0;
     return placeAt(from + Math.max(0, within));
   };
   return {
-    value: problems.length > 0 ? undefined : document.toJS(),
+    value: isReadable ? document.toJS() : undefined,
     problems,
     locate: (path, excerpt) => find(path, false, excerpt),
     locateKey: (path) => find(path, true),
   };
+}
+
+const BRACES = 'A text that begins with {{ is put into quotes: "{{ … }}". Without them YAML reads a map.';
+/** The beginning of a line up to a value or list item that begins with two braces, with them. */
+const BRACES_BEGIN = /^ *(?:- +)*(?:[\w.-]{1,128}: +)?\{\{/;
+
+/** Offsets of maps whose only key is a map, as `{{ name }}` without quotes is. */
+function bareBraces(document: Document.Parsed): number[] {
+  const found: number[] = [];
+  visit(document, {
+    Map(_, map) {
+      const [only, ...others] = map.items;
+      if (!only || others.length > 0 || !isMap(only.key)) return undefined;
+      found.push(map.range?.[0] ?? 0);
+      return visit.SKIP;
+    },
+  });
+  return found;
 }
 
 const firstSentence = (message: string): string => message.split("\n")[0] ?? message;

@@ -17,7 +17,6 @@ import type { Attachments } from "../engine/attachments.ts";
 import type { ModelPort } from "../engine/model.ts";
 import type { SandboxDriver } from "../engine/sandbox.ts";
 import type { ToolSource } from "../engine/tool.ts";
-import type { Base } from "../http/base.ts";
 import type { EventStreams } from "../http/event-stream.ts";
 import type { Idempotency } from "../http/idempotency.ts";
 import type { InnerCall } from "../http/inner-call.ts";
@@ -29,6 +28,7 @@ import type { Audit } from "../store/audit.ts";
 import type { Bus } from "../store/bus.ts";
 import type { DataFolder } from "../store/data-folder.ts";
 import type { EventLog } from "../store/event-log.ts";
+import type { Standby } from "../store/identity.ts";
 import type { InstanceKeys } from "../store/instance-keys.ts";
 import type { Store } from "../store/store.ts";
 import type { TextWork } from "../text/client.ts";
@@ -57,11 +57,11 @@ export interface Core {
   readonly sealer: Sealer;
   readonly keys: InstanceKeys;
   readonly instanceId: string;
+  /** Whether this instance is a copy that does nothing on its own accord yet, because the original may do it. */
+  readonly standby: Standby;
   /** Undefined where the configuration says that no container engine is used. */
   readonly docker: DockerClient | undefined;
   readonly guard: AddressGuard;
-  /** What routes start from: `new Elysia().use(base)`. */
-  readonly base: Base;
   readonly site: Site;
   readonly streams: EventStreams;
   readonly tickets: Tickets;
@@ -87,6 +87,8 @@ export interface Contributions {
   /** Kinds of events of all features. */
   readonly events: EventCatalogue;
   checks(): Promise<Finding[]>;
+  /** What went wrong when features were started: the server works without it. */
+  readonly startFailures: readonly StartFailure[];
   counts(): Record<string, number>;
   /** Inside the transaction that deletes the user. */
   handOver: HandOver;
@@ -94,6 +96,15 @@ export interface Contributions {
   apiDocument(): Record<string, unknown>;
   /** Asks an operation of the API as somebody: with that caller's rights, through the checks that every request passes. */
   call: InnerCall;
+}
+
+/** A feature that could not start, or could not continue what the last process left. */
+export interface StartFailure {
+  feature: string;
+  when: "start" | "resume";
+  message: string;
+  /** Its routes answer 503 and it does nothing in the background. Else it works, but for what failed. */
+  isOff: boolean;
 }
 
 /** Gives what one user owns to another (null: nobody is left); called in the deleting transaction. */
@@ -120,8 +131,8 @@ export interface Feature<Service = unknown> {
   /** What the features below it get under its name. */
   service?: Service;
   /**
-   * `() => new Elysia({ name: "skep/<name>" }).use(base)…`, each route with its `access`. Called once the server has
-   * started, or earlier by the first request that needs it; routes that probes ask of a starting server are given as objects.
+   * `() => operations("notes", [operation("listNotes", "GET /v1/notes", …), …])`. Called once the server has started, or
+   * earlier by the first request that needs it; operations that probes ask of a starting server are given as a list.
    */
   routes?: Routes;
   /** Tools that agents may have: `toolsOf("notes", [createNoteTool(…)])`, or a source asked for each execution. */
@@ -137,9 +148,15 @@ export interface Feature<Service = unknown> {
   counts?(): Record<string, number>;
   /** Findings for `skep doctor` about this feature. */
   checks?(): Finding[] | Promise<Finding[]>;
-  /** The server listens, and counts as started when this is done. In the order of the list. */
+  /**
+   * The server listens, and counts as started when this is done. In the order of the list. A feature that throws here is
+   * off: its routes answer 503, the others work. After `SomeFailed` (`core/act-on-each.ts`) it works as well.
+   */
   start?(): void | Promise<void>;
-  /** Soon after the start: continues what the last process left, where that takes time. `stop` may come meanwhile. */
+  /**
+   * Soon after the start: continues what the last process left, where that takes time. `stop` may come meanwhile. What it
+   * throws is reported; the feature works.
+   */
   resume?(): Promise<void>;
   /** Ends background work; the server still answers. In reverse order. */
   stop?(): void | Promise<void>;

@@ -41,11 +41,20 @@ export const EDGE_TYPES = [
   "IMPLEMENTS",
   "BELONGS_TO",
   "PARTICIPATES_IN",
+  "MAY_CALL",
 ] as const;
 export type EdgeType = (typeof EDGE_TYPES)[number];
 
-/** Which rule found a CALLS, IMPORTS, USES, EXTENDS or IMPLEMENTS edge. Order is part of the snapshot format. */
-export const REASONS = ["", "same_scope", "import", "receiver_type", "inheritance", "unique_name"] as const;
+/** Which rule found a CALLS, MAY_CALL, IMPORTS, USES, EXTENDS or IMPLEMENTS edge. Order is part of the snapshot format. */
+export const REASONS = [
+  "",
+  "same_scope",
+  "import",
+  "receiver_type",
+  "inheritance",
+  "unique_name",
+  "same_name",
+] as const;
 export type Reason = (typeof REASONS)[number];
 
 /** Confidence in an edge, 0–1, by the rule that found it. */
@@ -56,6 +65,7 @@ export const CONFIDENCE: Record<Reason, number> = {
   receiver_type: 0.95,
   inheritance: 0.9,
   unique_name: 0.5,
+  same_name: 0.2,
 };
 
 export const LANGUAGE_IDS = [
@@ -107,3 +117,7 @@ export interface GraphEdge {
   confidence: number;
   reason: Reason;
 }
+
+/** Questions about the code as a whole. */
+export const QUESTIONS = ["path", "tests", "dead_code", "cycles", "reads", "flow"] as const;
+export type Question = (typeof QUESTIONS)[number];

@@ -7,6 +7,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../core/clock.ts";
 import { newId } from "../core/ids.ts";
 import { membersOf } from "../core/is-object.ts";
+import { readJson } from "../core/json-reader.ts";
 import { lazy } from "../core/lazy.ts";
 import { LIMITS } from "../core/limits.ts";
 
@@ -58,7 +59,7 @@ export function createAccessTokens(key: Uint8Array, clock: Clock): AccessTokens 
 function kidOf(token: string): unknown {
   const [header = ""] = token.split(".", 1);
   try {
-    return membersOf(JSON.parse(Buffer.from(header, "base64url").toString("utf8")))["kid"];
+    return membersOf(readJson(Buffer.from(header, "base64url").toString("utf8")))["kid"];
   } catch {
     return undefined;
   }

@@ -6,7 +6,6 @@
 
 import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
-import type { AnyElysia } from "elysia";
 import { isObject } from "../core/is-object.ts";
 import { lazy } from "../core/lazy.ts";
 
@@ -118,16 +117,9 @@ function standardOf(schema: TSchema, check: boolean): Standard {
 }
 
 /**
- * Makes the routes of an application answer by `shapeOf`. Before their first request.
- * @param check whether an answer that does not match its schema becomes a 500: for development and tests.
+ * The schema of an answer, by which the framework shapes it with `shapeOf`. A copy, as the schema may be that of a body too;
+ * unseen by what reads schemas for the OpenAPI document.
+ * @param check whether an answer that does not match becomes a 500: for development and tests.
  */
-export function shapeAnswers(app: AnyElysia, check: boolean): void {
-  for (const { hooks } of app.routes) {
-    const { response } = hooks as { response?: Record<string, TSchema> };
-    for (const [status, schema] of Object.entries(response ?? {})) response![status] = withStandard(schema, check);
-  }
-}
-
-/** A copy, as the schema may be that of a body too. Unseen by what reads schemas for the OpenAPI document. */
-const withStandard = (schema: TSchema, check: boolean): TSchema =>
+export const withStandard = (schema: TSchema, check: boolean): TSchema =>
   Object.defineProperty({ ...schema }, "~standard", { value: standardOf(schema, check), enumerable: false });

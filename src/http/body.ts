@@ -83,7 +83,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
     isUnread: (request) => request.body !== null && !read.has(request),
     async read(request, route, caller) {
       const type = request.headers.get("content-type") ?? "";
-      const isForm = route.uploads && mediaOf(type) === "multipart/form-data" && request.body !== null;
+      const isForm = route.upload && mediaOf(type) === "multipart/form-data" && request.body !== null;
       const limit = isForm ? LIMITS.uploadBytes : limitOf(route);
       if (Number(request.headers.get("content-length") ?? 0) > limit) throw tooLarge(limit);
       const group = route.webhook ? "webhooks" : caller.kind === "anonymous" ? "strangers" : undefined;
@@ -208,7 +208,7 @@ async function inTime<T>(reading: Promise<T>, ms: number): Promise<T> {
 function assertType(type: string, route: RouteEntry): void {
   const media = mediaOf(type);
   if (media === "application/json" || media.endsWith("+json")) return;
-  const takes = route.uploads ? "application/json or multipart/form-data" : "application/json";
+  const takes = route.upload ? "application/json or multipart/form-data" : "application/json";
   throw new Problem(415, "unsupported_media_type", `This operation takes ${takes}.`, { headers: { Accept: takes } });
 }
 

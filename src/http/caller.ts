@@ -12,6 +12,8 @@ export interface Caller {
   userId?: string | undefined;
   /** Of an API key: what it is limited to; absent means everything its user may. */
   scopes?: readonly string[] | undefined;
+  /** An administrator's key without the scope `admin`: it reads what an administrator may read. See scopes.ts. */
+  readsAsAdmin?: boolean | undefined;
   /** Of a browser or bearer session, for logging out. */
   sessionId?: string | undefined;
   /** Of an API key. */

@@ -3,7 +3,7 @@
  * of files and what is compressed already pass as they are.
  *
  * Somebody who sees the lengths of many compressed answers with a secret beside text of theirs can guess it (BREACH).
- * So answers of routes that hand out credentials are never compressed, nor are those of requests with a body, which
+ * So answers of operations that hand out credentials (`credential: true`) are never compressed, nor are those of requests with a body, which
  * may say again what the body said beside a value that is shown once.
  */
 
@@ -14,8 +14,6 @@ const AT_ONCE_BYTES = 64_000;
 const MOST_BYTES = 16_000_000;
 const TEXT =
   /^(application\/(json|problem\+json|javascript|yaml)|text\/(html|css|javascript|plain|markdown)|image\/svg\+xml)\b/;
-/** Words in the paths of routes that answer with credentials. */
-const SECRET = /\/(auth|secrets|keys|api-keys|cookies|mcp|oauth|oidc|env|setup|two-factor)(\/|$)/;
 
 type Coding = "gzip" | "br";
 
@@ -27,15 +25,13 @@ export function codingOf(accepted: string | null): Coding | undefined {
     const [name = "", ...parameters] = part
       .trim()
       .toLowerCase()
-      .split(/\s*;\s*/);
+      .split(";")
+      .map((word) => word.trim());
     taken.set(name, !parameters.some((one) => /^q=0(\.0*)?$/.test(one)));
   }
   const takes = (name: Coding) => taken.get(name) ?? taken.get("*") ?? false;
   return takes("gzip") ? "gzip" : takes("br") ? "br" : undefined;
 }
-
-/** Whether answers of a route may be compressed. @param route its path as declared. */
-export const compresses = (route: string): boolean => !SECRET.test(route);
 
 /** The answer, compressed where it is a text of some length. Its tag becomes a weak one: the bytes differ. */
 export async function compressed(response: Response, accepted: string | null): Promise<Response> {

@@ -54,7 +54,14 @@ function rig() {
       for (const { of, ...draft } of drafts) tx.emit(of, draft);
     });
   const open = (request: Partial<StreamRequest> = {}) =>
-    streams.open({ filter: {}, after: undefined, mayRead: () => true, stillValid: () => true, ...request });
+    streams.open({
+      filter: {},
+      after: undefined,
+      mayRead: () => true,
+      stillValid: () => true,
+      userId: undefined,
+      ...request,
+    });
   return { store, bus, log, streams, emit, open };
 }
 

@@ -5,6 +5,7 @@
  * Frames are our own: a data line is one line of JSON, whose encoder escapes every line end, and the other fields are
  * a number and a word of a closed table. No text can forge a frame.
  */
+import { overLimit } from "../core/errors.ts";
 import type { EventDefinition, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Bus } from "../store/bus.ts";
@@ -20,10 +21,12 @@ export interface StreamRequest {
   isLast?(event: SkepEvent): boolean;
   /** False ends the stream: a token was revoked, an execution ended. */
   stillValid(): boolean;
+  /** Whose it is; absent without accounts. */
+  userId: string | undefined;
 }
 
 export interface EventStreams {
-  /** @returns the response, at once; frames follow. 204 when the run that is followed has nothing after that position. */
+  /** @throws Problem 429 `too_many_streams`. @returns the response, at once; frames follow. 204 when the run that is followed has nothing after that position. */
   open(request: StreamRequest): Response;
   readonly readers: number;
   /** Ends every stream; for stopping. */
@@ -50,6 +53,7 @@ const encodeGap = (position: number, from: number, to: number): string =>
   `id: ${position}\nevent: gap\ndata: ${JSON.stringify({ kind: "gap", from, to, detail: "Events in between are not sent; read the current state." })}\n\n`;
 
 interface Reader {
+  userId: string | undefined;
   wake(): void;
   beat(): void;
   end(): void;
@@ -148,7 +152,16 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
     return frame;
   }
 
-  function open({ filter, after, mayRead, stillValid, isLast }: StreamRequest): Response {
+  function assertRoom(userId: string | undefined): void {
+    if (userId === undefined) return;
+    const current = [...readers].filter((reader) => reader.userId === userId).length;
+    const remedy = "Close tabs or programs that follow events.";
+    if (current >= LIMITS.streamsPerUser)
+      throw overLimit("too_many_streams", "open event streams", current, LIMITS.streamsPerUser, remedy);
+  }
+
+  function open({ filter, after, mayRead, stillValid, isLast, userId }: StreamRequest): Response {
+    assertRoom(userId);
     let controller: ReadableStreamDefaultController<Uint8Array>;
     const gap = gapAt(after, filter);
     let position = gap?.position ?? after ?? log.lastId();
@@ -190,6 +203,7 @@ export function createEventStreams({ log, bus, ...turns }: EventStreamsDeps): Ev
       }
     };
     const reader: Reader = {
+      userId,
       wake() {
         const behind = log.lastId() - position;
         if ((controller.desiredSize ?? 0) <= 0 && behind > LIMITS.streamQueueEvents) {

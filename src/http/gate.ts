@@ -8,12 +8,13 @@ import type { Config } from "../core/config.ts";
 import { badRequest, forbidden, isProblem, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { LIMITS } from "../core/limits.ts";
+import type { createTurnQueue } from "../core/turns.ts";
 import type { Store } from "../store/store.ts";
 import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts";
-import type { RequestFacts } from "./base.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
-import { compressed, compresses, unlessSame } from "./compression.ts";
+import { compressed, unlessSame } from "./compression.ts";
+import type { RequestFacts } from "./facts.ts";
 import type { Form } from "./form.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
@@ -21,7 +22,7 @@ import { problemResponse, toProblem } from "./problem.ts";
 import type { RateLimits } from "./rate-limit.ts";
 import { isAsItCame } from "./raw-path.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
-import { scopeDenial } from "./scopes.ts";
+import { scopeDenial, withinScopes } from "./scopes.ts";
 import type { Site } from "./site.ts";
 import { standingOf } from "./standing.ts";
 
@@ -36,6 +37,8 @@ export interface GateDeps {
   idempotency: Idempotency;
   metrics: Metrics;
   limits: RateLimits;
+  /** Awaited before each request that may change something: many that come at once do not keep other requests waiting. */
+  changing: ReturnType<typeof createTurnQueue>;
   site: Site;
   /** Counts the answered requests of known callers, and of anybody where no credential is needed. */
   count?(request: { method: string; route: string; status: number; caller: string; durationMs: number }): void;
@@ -130,7 +133,10 @@ async function pass(
   const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   seen.caller = caller;
-  const inner = { path: route.path === "/" ? "/" : path, search: url.search, requestId, caller };
+  const inner = {
+    ...{ path: route.path === "/" ? "/" : path, search: url.search, requestId },
+    caller: withinScopes(caller, route),
+  };
   if (READING.has(request.method)) {
     const response = unlessSame(request, await reading(deps, request, { ...inner, method, bytes: null }, route));
     if (request.method !== "HEAD") return response;
@@ -140,6 +146,7 @@ async function pass(
   const body = await deps.bodies.read(request, route, caller);
   const standing = standingOf(caller);
   try {
+    await deps.changing(caller.userId ?? address);
     standing.assertHolds();
     return await deps.store.runAs(standing, () =>
       handled(deps, request, { ...inner, method, bytes: body.bytes, form: body.form }, route),
@@ -153,7 +160,7 @@ async function pass(
 /** What a GET answers, compressed where it may be. */
 async function reading(deps: GateDeps, request: Request, inner: Inner, route: RouteEntry): Promise<Response> {
   const response = await handled(deps, request, inner, route);
-  return compresses(route.path) ? compressed(response, request.headers.get("accept-encoding")) : response;
+  return route.credential ? response : compressed(response, request.headers.get("accept-encoding"));
 }
 
 interface Inner {

@@ -4,14 +4,14 @@
  */
 import { notFound, Problem } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { isValueTooDeep } from "../core/json-depth.ts";
+import { valueFault } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
-import type { RequestFacts } from "./base.ts";
 import { type Caller, denial } from "./caller.ts";
-import { tooDeep } from "./json-body.ts";
+import type { RequestFacts } from "./facts.ts";
+import { tooMuchJson } from "./json-body.ts";
 import type { RouteTable } from "./route-table.ts";
-import { scopeDenial } from "./scopes.ts";
+import { scopeDenial, withinScopes } from "./scopes.ts";
 import { standingOf } from "./standing.ts";
 
 export interface InnerRequest {
@@ -26,7 +26,7 @@ export interface InnerRequest {
 
 /**
  * @returns the answer, problems too, except those that keep the caller out.
- * @throws Problem 400 `too_deep`, 401, 403, 404, 413.
+ * @throws Problem 400 `too_much_json`, 401, 403, 404, 413.
  */
 export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Response>;
 
@@ -38,15 +38,17 @@ export interface InnerCallDeps {
 }
 
 export function createInnerCall({ table, facts, store }: InnerCallDeps): InnerCall {
-  return async (caller, { method, path, query, body, signal }) => {
+  return async (asked, { method, path, query, body, signal }) => {
     // As the router will see it: a segment `..` is gone by then.
     const url = new URL(`http://skep.internal${path}`);
     const route = table().find(method, url.pathname);
     if (!route) throw notFound("operation");
-    const refused = denial(caller, route) ?? scopeDenial(caller, route);
+    const refused = denial(asked, route) ?? scopeDenial(asked, route);
     if (refused) throw refused;
+    const caller = withinScopes(asked, route);
     // Before it is written as JSON, which takes seconds for a value of nothing but lists in lists.
-    if (isValueTooDeep(body)) throw tooDeep();
+    const fault = valueFault(body);
+    if (fault !== undefined) throw tooMuchJson(fault);
     const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
     if (bytes && bytes.byteLength > LIMITS.bodyBytes)
       throw new Problem(413, "too_large", `A body holds at most ${LIMITS.bodyBytes} bytes.`);

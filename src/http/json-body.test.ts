@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isValueTooDeep } from "../core/json-depth.ts";
+import { valueFault } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import { parseJson } from "./json-body.ts";
 
@@ -36,12 +36,12 @@ describe("a stranger's JSON", () => {
     for (const text of [nested(LIMITS.jsonLevels + 2), "[".repeat(400_000), `"${"[".repeat(999)}`])
       expect([text.length, code(() => parseJson(text))]).toEqual([
         text.length,
-        text[0] === '"' ? "malformed" : "too_deep",
+        text[0] === '"' ? "malformed" : "too_much_json",
       ]);
     const value = (levels: number): unknown => (levels === 0 ? 1 : { a: [value(levels - 2)] });
-    expect([LIMITS.jsonLevels, LIMITS.jsonLevels + 2].map((levels) => isValueTooDeep(value(levels)))).toEqual([
-      false,
-      true,
+    expect([LIMITS.jsonLevels, LIMITS.jsonLevels + 2].map((levels) => valueFault(value(levels)))).toEqual([
+      undefined,
+      "nested more than 200 levels deep",
     ]);
   });
   test("that is not valid is the sender's mistake", () => {

@@ -1,21 +1,23 @@
 /** Lists: `{items, next_cursor}`, `limit`, and an opaque `cursor` that holds the last row's sort key. */
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import { t as elysia } from "elysia";
 import { badRequest, invalidField } from "../core/errors.ts";
+import { readJson } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
+import { queryInteger } from "./schema.ts";
 
-/** A whole number in a query, where everything arrives as text: only this form of the schema reads it as a number. */
-export const queryInteger = (options: { minimum?: number; maximum?: number; description?: string }) =>
-  elysia.Integer(options);
+/** How many entries a list gives: the same bounds everywhere. */
+export const queryLimit = (usual: number = LIMITS.listDefault, what = "How many") =>
+  queryInteger(
+    {
+      minimum: 1,
+      description: `${what}; default ${usual}, more than ${LIMITS.listMax} counts as ${LIMITS.listMax}.`,
+    },
+    LIMITS.listMax,
+  );
 
 /** Query members of every paged list; spread into its query schema. */
 export const PageQuery = {
-  limit: t.Optional(
-    queryInteger({
-      minimum: 1,
-      description: `How many; default ${LIMITS.listDefault}, more than ${LIMITS.listMax} counts as ${LIMITS.listMax}.`,
-    }),
-  ),
+  limit: t.Optional(queryLimit()),
   cursor: t.Optional(t.String({ maxLength: 1_000, description: "`next_cursor` of the page before." })),
 };
 
@@ -37,7 +39,7 @@ export interface ListAnswer<T> {
 /** @throws Problem 400 when the cursor is not one of ours. */
 export function pageOf(query: { limit?: number | undefined; cursor?: string | undefined }): Page {
   return {
-    limit: Math.min(query.limit ?? LIMITS.listDefault, LIMITS.listMax),
+    limit: query.limit ?? LIMITS.listDefault,
     after: query.cursor === undefined ? null : decodeCursor(query.cursor),
   };
 }
@@ -89,7 +91,8 @@ export const cursorAfter = (key: string): string => Buffer.from(JSON.stringify([
 
 function decodeCursor(cursor: string): string {
   try {
-    const [version, key]: unknown[] = JSON.parse(Buffer.from(cursor, "base64url").toString("utf8"));
+    const found = readJson(Buffer.from(cursor, "base64url").toString("utf8"));
+    const [version, key]: unknown[] = Array.isArray(found) ? found : [];
     if (version === 1 && typeof key === "string") return key;
   } catch {
     // Falls through to the same answer as for a well-formed cursor from elsewhere.

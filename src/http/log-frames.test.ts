@@ -1,17 +1,21 @@
 import { expect, test } from "bun:test";
-import { logStream } from "./log-frames.ts";
+import { LIMITS } from "../core/limits.ts";
+import { type LogLine, logStream } from "./log-frames.ts";
 
-test("a log's stream ends at the first line after its reader's credential has ended, and shows none of it", async () => {
-  let valid = true;
+test("a user who follows as many logs as a user may is told so, another is not, and a closed one makes room", async () => {
   let stopped = 0;
-  async function* lines() {
-    yield { stream: "stdout", text: "before" };
-    valid = false;
-    yield { stream: "stdout", text: "after" };
-    yield { stream: "stdout", text: "much later" };
-  }
-  const response = logStream(lines(), { stillValid: () => valid, stop: () => void stopped++ });
-  const text = await response.text();
-  expect([text.includes("before"), text.includes("after"), text.includes("event: end")]).toEqual([true, false, false]);
+  const quiet = async function* (): AsyncGenerator<LogLine> {
+    await new Promise(() => {});
+  };
+  const follow = (userId: string | undefined) =>
+    logStream({ [Symbol.asyncIterator]: quiet }, { stillValid: () => true, stop: () => void stopped++, userId });
+  const opened = Array.from({ length: LIMITS.logStreamsPerUser }, () => follow("ann"));
+  const extras = { data: { current: LIMITS.logStreamsPerUser, limit: LIMITS.logStreamsPerUser } };
+  expect(() => follow("ann")).toThrow(expect.objectContaining({ status: 429, code: "too_many_streams", extras }));
   expect(stopped).toBe(1);
+  const others = [follow("ben"), follow(undefined)];
+  await opened.pop()?.body?.cancel();
+  opened.push(follow("ann"));
+  for (const { body } of [...opened, ...others]) await body?.cancel();
+  expect(stopped).toBe(LIMITS.logStreamsPerUser + 4);
 });

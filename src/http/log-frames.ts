@@ -3,9 +3,9 @@
  * break, so no text can forge a frame.
  */
 import { Type as t } from "@sinclair/typebox";
-import { isProblem } from "../core/errors.ts";
+import { isProblem, overLimit } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
-import { queryInteger } from "./list.ts";
+import { queryInteger } from "./schema.ts";
 
 /** The part of a log that a request asks for. */
 export const LogQuery = {
@@ -41,10 +41,46 @@ export interface LogStreamOptions {
   stillValid(): boolean;
   /** Called once, when the reader is gone or the lines are at their end. */
   stop(): void;
+  /** Who reads; undefined without accounts. */
+  userId: string | undefined;
 }
 
-/** Sends the lines as they come, no faster than the reader takes them. */
-export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop }: LogStreamOptions): Response {
+/** Streams that each user follows in this process. */
+const following = new Map<string, number>();
+
+/** @throws Problem 429 `too_many_streams`. @returns gives the place back; to be called once. */
+function takePlace(userId: string | undefined): () => void {
+  if (userId === undefined) return () => {};
+  const current = following.get(userId) ?? 0;
+  if (current >= LIMITS.logStreamsPerUser)
+    throw overLimit(
+      "too_many_streams",
+      "open streams of logs",
+      current,
+      LIMITS.logStreamsPerUser,
+      "Close pages or programs that follow logs.",
+    );
+  following.set(userId, current + 1);
+  return () => {
+    const left = (following.get(userId) ?? 1) - 1;
+    if (left > 0) following.set(userId, left);
+    else following.delete(userId);
+  };
+}
+
+/** `takePlace`; a reader who gets none leaves the lines at once. */
+function takePlaceOr(stop: () => void, userId: string | undefined): () => void {
+  try {
+    return takePlace(userId);
+  } catch (error) {
+    stop();
+    throw error;
+  }
+}
+
+/** Sends the lines as they come, no faster than the reader takes them. @throws Problem 429 `too_many_streams`. */
+export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop, userId }: LogStreamOptions): Response {
+  const leavePlace = takePlaceOr(stop, userId);
   let heart: ReturnType<typeof setInterval>;
   let over = false;
   const source = lines[Symbol.asyncIterator]();
@@ -52,6 +88,7 @@ export function logStream(lines: AsyncIterable<LogLine>, { stillValid, stop }: L
     if (over) return;
     over = true;
     clearInterval(heart);
+    leavePlace();
     stop();
     source.return?.(undefined).catch(() => {});
   };

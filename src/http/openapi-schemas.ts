@@ -59,7 +59,7 @@ function withNull(schema: Schema): Schema {
 function plainUnion(schema: Schema): Schema {
   const { anyOf, ...rest } = schema;
   if (!Array.isArray(anyOf)) return schema;
-  const options = anyOf.filter(({ format }) => !["integer", "numeric", "boolean"].includes(String(format)));
+  const options = anyOf.filter(({ format }) => !/^(integer|numeric|boolean)\b/.test(String(format)));
   const constants = options.map((option) => option["const"]);
   if (constants.every((value) => typeof value === "string")) return { ...rest, type: "string", enum: constants };
   return options.length === 1 ? { ...rest, ...options[0] } : { ...rest, anyOf: options };
@@ -83,8 +83,6 @@ function itemOf(schema: Schema | undefined): Schema | undefined {
   const item = properties["items"]["items"];
   return isSchema(item) ? item : undefined;
 }
-
-export const listsOf = (operation: Operation): boolean => itemOf(answerOf(operation)?.schema) !== undefined;
 
 const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 const isObject = (schema: Schema | undefined): schema is Schema => isSchema(schema?.["properties"]);

@@ -5,8 +5,7 @@ import type { AnyElysia } from "elysia";
 import type { EventCatalogue } from "../core/events.ts";
 import { keysOf } from "../core/typed-keys.ts";
 import { eventSchemas } from "./openapi-events.ts";
-import { listsOf, nameSchemas, plainSchema, type Schema } from "./openapi-schemas.ts";
-import { operationName } from "./operation-names.ts";
+import { nameSchemas, plainSchema, type Schema } from "./openapi-schemas.ts";
 import { ProblemSchema } from "./problem.ts";
 import type { RouteEntry, RouteTable } from "./route-table.ts";
 
@@ -115,15 +114,13 @@ function problemsOf(route: RouteEntry | undefined, method: string, path: string,
 }
 
 function describe(operation: Operation, table: RouteTable, method: string, path: string): void {
-  const route = table.find(method.toUpperCase(), path.replace(/\{([^}]+)\}/g, "x"));
+  const route = table.find(method.toUpperCase(), path.replace(/\{[^{}]+\}/g, "x"));
   operation.responses ??= {};
   const { responses } = operation;
   if (operation.requestBody && route?.body) operation.requestBody.content = contentOf(route);
   for (const message of [operation.requestBody, ...Object.values(responses)]) cleanContent(message as Message);
   for (const parameter of operation.parameters ?? []) parameter.schema = plainSchema(parameter.schema);
-  operation.operationId =
-    route?.operationId ??
-    operationName({ method, path, lists: listsOf(operation), creates: responses["201"] !== undefined });
+  if (route) operation.operationId = route.name;
   if (route?.access === "public") operation.security = [];
   operation["x-access"] = route?.access ?? "none";
   operation["x-execution"] = route?.execution ?? false;
@@ -139,9 +136,9 @@ function cleanContent(message: Message | undefined): void {
 }
 
 /** The generator gives up on bodies where there is a parser of our own; the gate lets in JSON, and forms where files go. */
-function contentOf({ body, uploads }: RouteEntry): Record<string, { schema: Schema }> {
-  if (!uploads) return { "application/json": { schema: body as Schema } };
-  const { file, ...fields } = (body as Schema & { properties: Record<string, unknown> }).properties;
+function contentOf({ body, upload }: RouteEntry): Record<string, { schema: Schema }> {
+  if (!upload) return { "application/json": { schema: body as Schema } };
+  const { file, ...fields }: Record<string, unknown> = body?.["properties"] ?? {};
   const form = { "multipart/form-data": { schema: body as Schema } };
   // Where the file is optional, the text can take its place.
   const isMust = ((body as { required?: string[] }).required ?? []).includes("file");

@@ -1,10 +1,10 @@
 /** RFC 9457: every error of the API in one shape. Nothing of the request's values, no stack, no SQL, no host path. */
 
 import { type TSchema, Type as t } from "@sinclair/typebox";
-import { codeOf, type FieldError, isProblem, Problem } from "../core/errors.ts";
+import { codeOf, type FieldError, isDiskFull, isProblem, Problem } from "../core/errors.ts";
 import { membersOf } from "../core/is-object.ts";
+import { wrongWords } from "../core/schema-words.ts";
 import { isGarbled } from "../store/damage.ts";
-import { wrongWords } from "./schema-words.ts";
 
 const PROBLEM_TYPE = "application/problem+json";
 
@@ -108,7 +108,7 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
   if (code === "NOT_FOUND")
     return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
   const sqlite = isGarbled(error) ? "SQLITE_CORRUPT" : codeOf(error);
-  if (sqlite === "SQLITE_FULL" || sqlite === "SQLITE_IOERR_WRITE" || sqlite === "ENOSPC")
+  if (isDiskFull(error))
     return {
       problem: new Problem(503, "disk_full", "The disk of the data folder is full. Free space; nothing was changed."),
       internal: true,

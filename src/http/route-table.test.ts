@@ -1,25 +1,23 @@
 /** When routes are made, and which answers a path. */
 import { describe, expect, test } from "bun:test";
-import { type AnyElysia, Elysia } from "elysia";
+import { Elysia } from "elysia";
+import { type Operation, operation } from "./operation.ts";
 import { createRouteTable, type Routes } from "./route-table.ts";
 
-const assemble = (routes: readonly AnyElysia[]): AnyElysia => {
-  const app: AnyElysia = new Elysia();
-  for (const one of routes) app.use(one);
+const serve = (operations: readonly Operation[]) => {
+  const app = new Elysia();
+  for (const { path, handler } of operations) app.get(path, handler as () => string);
   return app;
 };
-/** Routes of that name; `hooks` as a feature declares them. */
-const routesOf = (name: string, paths: string[], hooks: object = { access: "public" }) => {
-  const app: AnyElysia = new Elysia({ name });
-  for (const path of paths) app.get(path, () => name, hooks);
-  return app;
-};
+/** Operations of that name. */
+const routesOf = (name: string, paths: string[]) =>
+  paths.map((path) => operation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public" }, () => name));
 const answer = async (table: ReturnType<typeof createRouteTable>, path: string) =>
   (await table.find("GET", path)?.handle(new Request(`http://skep.internal${path}`)))?.text();
 
 describe("a table of routes", () => {
   /** @returns the table, and which features' routes were made so far. */
-  function opened() {
+  function opened({ off = "" } = {}) {
     const made: string[] = [];
     const later = (name: string, paths: string[]): Routes => {
       return () => {
@@ -29,8 +27,15 @@ describe("a table of routes", () => {
     };
     const probes = routesOf("probes", ["/healthz", "/v1/:any/probe"]);
     const table = createRouteTable(
-      [later("one", ["/v1/one/probe", "/v1/one/:id"]), probes, later("two", ["/two"])],
-      assemble,
+      [
+        { owner: "one", routes: later("one", ["/v1/one/probe", "/v1/one/:id"]) },
+        { owner: "probes", routes: probes },
+        { owner: "two", routes: later("two", ["/two"]) },
+      ],
+      serve,
+      (owner) => {
+        if (owner === off) throw new Error(`${owner} is off`);
+      },
     );
     return { table, made };
   }
@@ -52,8 +57,11 @@ describe("a table of routes", () => {
     expect(made).toEqual(["one", "two"]);
   });
 
-  test("refuses routes that say nothing about access, by name", () => {
-    const table = createRouteTable([() => routesOf("bare", ["/bare"], {})], assemble);
-    expect(() => table.entries).toThrow("routes without access: GET /bare");
+  test("asks before each request whether the owner of its route can answer", async () => {
+    const { table } = opened({ off: "one" });
+    expect(answer(table, "/v1/one/probe")).rejects.toThrow("one is off");
+    expect(answer(table, "/v1/one/7")).rejects.toThrow("one is off");
+    expect(await answer(table, "/healthz")).toBe("probes");
+    expect(await answer(table, "/two")).toBe("two");
   });
 });

@@ -49,6 +49,8 @@ export function listen(options: ListenOptions): Listening {
       hostname: host,
       port,
       development: false,
+      // Outside of development the runtime's default is to share the port: two servers would take turns to answer.
+      reusePort: false,
       idleTimeout: keepAliveMs / 1_000,
       // The gate refuses what is too large, with a problem that proxies pass on; the runtime would only close the connection.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

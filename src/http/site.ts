@@ -18,7 +18,7 @@ export interface Site {
 }
 
 export function createSite({ publicUrl, host }: Pick<Config, "publicUrl" | "host">): Site {
-  const prefix = publicUrl ? new URL(publicUrl).pathname.replace(/\/+$/, "") : "";
+  const prefix = publicUrl ? new URL(publicUrl).pathname.replace(/(?<!\/)\/+$/, "") : "";
   const secure = publicUrl?.startsWith("https:") ?? false;
   return {
     prefix,

@@ -1,26 +1,20 @@
-/**
- * Bodies in which an unknown or ill-typed member is an error, not something to be dropped or converted. The route
- * declares `parse: "none"` and this reads the JSON itself.
- */
+/** Bodies in which an unknown or ill-typed member is an error, not something to be dropped or converted. */
 import type { Static, TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { badRequest, type FieldError, invalid } from "../core/errors.ts";
-import { assertShallow } from "./json-body.ts";
+import { type FieldError, invalid } from "../core/errors.ts";
+import { ownJson } from "../core/own-json.ts";
+import { wrongWords } from "../core/schema-words.ts";
+import { parseBody } from "./json-body.ts";
 import { fieldName } from "./problem.ts";
-import { wrongWords } from "./schema-words.ts";
 
 const MAX_ERRORS = 20;
 
-/** @throws Problem 400 when it is not JSON, 422 naming each member that is unknown or of the wrong type. */
-export async function readStrict<T extends TSchema>(request: Request, schema: T): Promise<Static<T>> {
-  let body: unknown;
-  const text = await request.text();
-  assertShallow(text);
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw badRequest("The body is not JSON.", "malformed");
-  }
+/**
+ * @param bytes the body as it came.
+ * @throws Problem 400 when it is not JSON, 422 naming each member that is unknown or of the wrong type.
+ */
+export function readStrictly<T extends TSchema>(bytes: Uint8Array | null | undefined, schema: T): Static<T> {
+  const body = parseBody(new TextDecoder().decode(bytes ?? undefined));
   if (Value.Check(schema, body)) return body;
   const errors: FieldError[] = [];
   for (const error of Value.Errors(schema, body)) {
@@ -33,8 +27,8 @@ export async function readStrict<T extends TSchema>(request: Request, schema: T)
   throw invalid(`${fieldName("body", first?.pointer ?? "/")} ${first?.message ?? "is not valid"}.`, errors);
 }
 
-/** The request body of such a route for the OpenAPI document. */
+/** The request body of such an operation for the OpenAPI document. */
 export const strictBody = (schema: TSchema) => ({
   required: true,
-  content: { "application/json": { schema: JSON.parse(JSON.stringify(schema)) } },
+  content: { "application/json": { schema: ownJson<object>(JSON.stringify(schema)) } },
 });

@@ -27,7 +27,7 @@ export function runBackupWorker(): void {
   process.on("message", async ({ data, file }: Order) => {
     try {
       makeFolder(dirname(file));
-      const total = bytesToPack(data, { withoutKeys: true });
+      const total = await bytesToPack(data, { withoutKeys: true });
       let shown = 0;
       const report = await writeBackup(data, file, {
         withoutKeys: true,

@@ -4,31 +4,28 @@
  */
 import {
   closeSync,
-  constants,
   createReadStream,
   createWriteStream,
   existsSync,
-  fstatSync,
   fsyncSync,
-  lstatSync,
   mkdirSync,
   mkdtempSync,
   openSync,
   readdirSync,
-  readlinkSync,
   renameSync,
   rmSync,
-  type Stats,
-  symlinkSync,
+  statSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import Database from "better-sqlite3";
-import { extract, type Pack, pack } from "tar-stream";
+import { extract, pack } from "tar-stream";
 import { codeOf, messageOf, Problem, unavailable } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
+import { openFolder } from "../working-copy/folder.ts";
+import { addPacked, bytesOfTree, isLinkOfBackup, type Packed, packFile, packTree } from "./pack-tree.ts";
 
 const DATABASE = "skep.db";
 /** First in every archive: says what it is. */
@@ -36,10 +33,7 @@ const LABEL = "backup.json";
 const KEYS = "keys";
 const PARTS = [KEYS, "agents", "vaults", "uploads", "mcp", "projects", "workspaces"];
 
-export interface BackupReport {
-  files: number;
-  /** Of the content, before it was packed. */
-  bytes: number;
+export interface BackupReport extends Packed {
   /** Whether it holds the keys without which its secrets cannot be read. */
   keys: boolean;
 }
@@ -53,7 +47,6 @@ export interface BackupOptions {
 const failed = (code: string, detail: string) => new Problem(422, code, detail);
 
 const FULL = /^(ENOSPC|EDQUOT|SQLITE_FULL)$/;
-const MISSING = /^(ENOENT|ENOTDIR)$/;
 const DENIED = /^(EACCES|EPERM|EROFS|SQLITE_(READONLY|CANTOPEN|PERM)\w*)$/;
 /** Of open files and of memory. */
 const SHORT = /^(EMFILE|ENFILE|ENOMEM|SQLITE_NOMEM)$/;
@@ -110,25 +103,10 @@ export async function writeBackup(data: string, file: string, options: BackupOpt
 }
 
 /** Content that a backup will hold, bytes; what changes meanwhile is not counted again. */
-export function bytesToPack(data: string, { withoutKeys }: Pick<BackupOptions, "withoutKeys">): number {
-  const sizeOf = (path: string): number => {
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (!stat?.isDirectory()) return stat?.isFile() ? stat.size : 0;
-    return namesIn(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
-  };
-  return [DATABASE, ...PARTS]
-    .filter((part) => part !== KEYS || !withoutKeys)
-    .reduce((sum, part) => sum + sizeOf(join(data, part)), 0);
-}
-
-/** None when the folder was removed meanwhile, as those of runs are. */
-function namesIn(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch (error) {
-    if (MISSING.test(codeOf(error) ?? "")) return [];
-    throw error;
-  }
+export async function bytesToPack(data: string, { withoutKeys }: Pick<BackupOptions, "withoutKeys">): Promise<number> {
+  let bytes = statSync(join(data, DATABASE), { throwIfNoEntry: false })?.size ?? 0;
+  for (const part of PARTS) if (part !== KEYS || !withoutKeys) bytes += await bytesOfTree(data, part);
+  return bytes;
 }
 
 /** @throws Problem as `writeBackup`. */
@@ -164,7 +142,11 @@ function copyDatabase(from: string, to: string): void {
 
 async function packed(data: string, database: string, draft: string, options: BackupOptions): Promise<BackupReport> {
   const archive = pack();
-  const report: BackupReport = { files: 0, bytes: 0, keys: !options.withoutKeys };
+  const report: BackupReport = { files: 0, bytes: 0, left_out: [], keys: !options.withoutKeys };
+  const count = (added: Packed) => {
+    addPacked(report, added);
+    options.progress?.(report);
+  };
   const written = pipeline(
     archive as unknown as Readable,
     createGzip({ level: 6 }),
@@ -173,16 +155,9 @@ async function packed(data: string, database: string, draft: string, options: Ba
   const fill = async () => {
     const label = { format: 1, version: BUILD.version, made_at: new Date().toISOString(), keys: report.keys };
     archive.entry({ name: LABEL, mode: 0o600 }, `${JSON.stringify(label)}\n`);
-    await addFile(archive, database, DATABASE, report);
-    options.progress?.(report);
-    for (const part of PARTS) {
-      if (part === KEYS && options.withoutKeys) continue;
-      await addTree(archive, join(data, part), part, (added) => {
-        report.files += added.files;
-        report.bytes += added.bytes;
-        options.progress?.(report);
-      });
-    }
+    using aside = openFolder(dirname(database));
+    count(await packFile(archive, aside, basename(database), DATABASE));
+    for (const part of PARTS) if (part !== KEYS || !options.withoutKeys) await packTree(archive, data, part, count);
     archive.finalize();
   };
   try {
@@ -195,88 +170,16 @@ async function packed(data: string, database: string, draft: string, options: Ba
   return report;
 }
 
-type Counted = Pick<BackupReport, "files" | "bytes">;
-
-async function addTree(archive: Pack, path: string, name: string, count: (added: Counted) => void): Promise<void> {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (!stat) return;
-  if (stat.isDirectory()) {
-    archive.entry({ name: `${name}/`, type: "directory", mode: stat.mode & 0o777 });
-    for (const entry of namesIn(path)) await addTree(archive, join(path, entry), `${name}/${entry}`, count);
-  } else if (stat.isSymbolicLink()) {
-    const linkname = linkOf(path);
-    if (linkname !== undefined) archive.entry({ name, type: "symlink", linkname });
-  } else if (stat.isFile()) {
-    const added = { files: 0, bytes: 0 };
-    await addFile(archive, path, name, added);
-    count(added);
-  }
-}
-
-/** @returns nothing for what is no link, or no longer there. */
-function linkOf(path: string): string | undefined {
-  try {
-    return readlinkSync(path);
-  } catch (error) {
-    if (/^(ENOENT|ENOTDIR|EINVAL)$/.test(codeOf(error) ?? "")) return undefined;
-    throw error;
-  }
-}
-
-const ZEROS = new Uint8Array(64 * 1024);
-
-/** A file that is changed meanwhile keeps the length it was found with; one that is gone is left out. */
-async function addFile(archive: Pack, path: string, name: string, count: Counted): Promise<void> {
-  const file = openFile(path);
-  if (!file) return;
-  const { descriptor, stat } = file;
-  const { size } = stat;
-  await new Promise<void>((done, fail) => {
-    const header = { name, size, mode: stat.mode & 0o777, mtime: stat.mtime };
-    const entry = archive.entry(header, (error) => (error ? fail(error) : done())) as unknown as NodeJS.WritableStream;
-    void fillEntry(entry, descriptor, size).then(() => entry.end(), fail);
-  }).finally(() => closeSync(descriptor));
-  count.files += 1;
-  count.bytes += size;
-}
-
-/** @returns nothing for what is no file, or no longer there. */
-function openFile(path: string): { descriptor: number; stat: Stats } | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  } catch (error) {
-    if (/^(ENOENT|ENOTDIR|ELOOP|ENXIO)$/.test(codeOf(error) ?? "")) return undefined;
-    throw error;
-  }
-  const stat = fstatSync(descriptor);
-  if (stat.isFile()) return { descriptor, stat };
-  closeSync(descriptor);
-  return undefined;
-}
-
-async function fillEntry(entry: NodeJS.WritableStream, descriptor: number, size: number): Promise<void> {
-  const write = async (bytes: Uint8Array) => {
-    if (!entry.write(bytes)) await new Promise((drained) => entry.once("drain", drained));
-  };
-  let left = size;
-  if (size > 0)
-    for await (const chunk of createReadStream("", { fd: descriptor, autoClose: false, start: 0, end: size - 1 })) {
-      left -= chunk.length;
-      await write(chunk);
-    }
-  for (; left > 0; left -= Math.min(left, ZEROS.length)) await write(ZEROS.subarray(0, left));
-}
-
 /**
- * Puts a backup into an empty or missing folder. Links are made last, so that nothing is written through one.
+ * Puts a backup into an empty or missing folder. Links are made last, and only where a backup has them, so that nothing
+ * is written through one.
  * @throws Problem 422 when the folder holds something, or the file is not a whole backup; then the folder stays empty.
  */
 export async function restoreBackup(file: string, data: string): Promise<BackupReport> {
   if (!existsSync(file)) throw failed("unreadable", `There is no file ${file}.`);
   if (existsSync(data) && readdirSync(data).length > 0)
     throw failed("not_empty", `${data} is not empty. Restore into a new folder, or move this one aside first.`);
-  const report: BackupReport = { files: 0, bytes: 0, keys: false };
+  const report: BackupReport = { files: 0, bytes: 0, left_out: [], keys: false };
   const links: { path: string; to: string }[] = [];
   let isLabelled = false;
   const wasThere = existsSync(data);
@@ -292,8 +195,10 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
         else {
           const path = placeOf(data, name);
           if (type === "directory") mkdirSync(path, { recursive: true, mode: 0o700 });
-          else if (type === "symlink") links.push({ path, to: linkname ?? "" });
-          else if (type === "file") {
+          else if (type === "symlink" && isLinkOfBackup(name, linkname ?? ""))
+            links.push({ path: name, to: linkname ?? "" });
+          else if (type !== "file") throw notOurs();
+          else {
             mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
             await pipeline(entry, createWriteStream(path, { flags: "wx", mode: (mode ?? 0o600) & 0o700 }));
             report.files += 1;
@@ -307,7 +212,7 @@ export async function restoreBackup(file: string, data: string): Promise<BackupR
     };
     await Promise.all([read, unpack()]);
     assertDatabase(join(data, DATABASE), file);
-    for (const { path, to } of links) symlinkSync(to, path);
+    makeLinks(data, links);
     return report;
   } catch (error) {
     for (const name of readdirSync(data)) rmSync(join(data, name), { recursive: true, force: true });
@@ -323,8 +228,17 @@ function placeOf(data: string, name: string): string {
   const segments = name.replace(/\/$/, "").split("/");
   const isOurs = name === DATABASE || PARTS.includes(segments[0]!);
   if (!isOurs || segments.some((one) => one === "" || one === "." || one === ".." || one.includes("\0")))
-    throw failed("no_backup", "The archive holds a file that no backup of Skep holds. Nothing was restored.");
+    throw notOurs();
   return join(data, ...segments);
+}
+
+const notOurs = () =>
+  failed("no_backup", "The archive holds a file or link that no backup of Skep holds. Nothing was restored.");
+
+/** By descriptors: none is made through another. */
+function makeLinks(data: string, links: readonly { path: string; to: string }[]): void {
+  using top = openFolder(data);
+  for (const { path, to } of links) top.makeLink(path, to);
 }
 
 function assertDatabase(path: string, file: string): void {

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { codeOf, isProblem, messageOf, Problem } from "../core/errors.ts";
+import { codeOf, isDiskFull, isProblem, messageOf, Problem } from "../core/errors.ts";
 import { closeToOthers } from "./private-folder.ts";
 
 export interface DataFolder {
@@ -68,7 +68,7 @@ export function openDataFolder(root: string): DataFolder {
     mkdirSync(root, { recursive: true, mode: 0o700 });
     for (const name of PARTS) mkdirSync(part(name), { recursive: true, mode: 0o700 });
   } catch (error) {
-    if (isProblem(error)) throw error;
+    if (isProblem(error) || isDiskFull(error)) throw error;
     const why = codeOf(error) ?? messageOf(error);
     throw badFolder(`Cannot write the data folder ${root} (${why}).`);
   }

@@ -4,6 +4,7 @@ import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
 import type { EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import { ownJson } from "../core/own-json.ts";
 import { entriesOf } from "../core/typed-keys.ts";
 import type { Store } from "./store.ts";
 
@@ -68,7 +69,7 @@ function rawOf(row: EventRow): RawEvent {
   return { id, kind, at, ...known, data };
 }
 
-const whole = (event: RawEvent): SkepEvent => ({ ...event, data: JSON.parse(event.data) });
+const whole = (event: RawEvent): SkepEvent => ({ ...event, data: ownJson<SkepEvent["data"]>(event.data) });
 const present = (row: EventRow): SkepEvent => whole(rawOf(row));
 
 /** References that have an index: other filters are looked at row by row. */

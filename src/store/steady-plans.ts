@@ -9,7 +9,7 @@
 import type Database from "better-sqlite3";
 
 /** Texts, names and comments, which stay as they are, or a parameter. */
-const PARTS = /'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?\*\/|\?\d*|[@:$][a-z_]\w*/gi;
+const PARTS = /'[^']*'|"[^"]*"|`[^`]*`|--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|\?\d*|[@:$][a-z_]\w*/gi;
 
 /** The same statement, whose plan does not depend on the values of its parameters. */
 export const steadyPlan = (text: string): string =>

@@ -2,6 +2,7 @@
  * The store: one SQLite database, one writer connection, transactions that carry their events. What `write` returned
  * is on disk (`synchronous = FULL`); its events reach the bus only after the commit.
  */
+
 import { AsyncLocalStorage } from "node:async_hooks";
 import { join } from "node:path";
 import Database from "better-sqlite3";
@@ -9,6 +10,7 @@ import { type BetterSQLite3Database, drizzle } from "drizzle-orm/better-sqlite3"
 import { type Clock, timestamp } from "../core/clock.ts";
 import { type DraftOf, type EventDefinition, type EventDraft, faultsOf, type SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
+import { ownJson } from "../core/own-json.ts";
 import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
@@ -138,11 +140,11 @@ function createStore(
     const { data, ...refs } = draft;
     const { kind } = definition;
     let json = JSON.stringify(data);
-    if (checkEvents) assertFits(definition, JSON.parse(json));
+    if (checkEvents) assertFits(definition, ownJson<never>(json));
     if (json.length > LIMITS.eventDataBytes) json = JSON.stringify({ cut: true, text: json.slice(0, 4_096) });
     const at = timestamp(clock.now());
     const { lastInsertRowid } = insertEvent.run({ ...NO_REFS, ...refs, kind, at, data: json });
-    written.push({ ...refs, kind, data: JSON.parse(json), id: Number(lastInsertRowid), at });
+    written.push({ ...refs, kind, data: ownJson<never>(json), id: Number(lastInsertRowid), at });
   };
   const insertSoon = (): Queued[] => {
     clearTimeout(timer);

@@ -58,12 +58,16 @@ describe("text folder", () => {
       folder.snapshot(() => expect([folder.read("a/one.md")?.text, names()]).toEqual(["1", ["one.md"]]));
       expect([folder.read("a/two.md"), names()]).toEqual([undefined, ["one.md"]]);
       folder.write("a/three.md", "3");
-      expect([folder.read("a/one.md")?.text, names()]).toEqual(["edited", ["one.md", "three.md", "two.md"]]);
+      expect([folder.read("a/three.md")?.text, names()]).toEqual(["3", ["one.md", "three.md", "two.md"]]);
+      expect(folder.read("a/one.md")?.text).toBe("1");
+      folder.write("a/one.md", "mine");
+      expect(folder.read("a/one.md")?.text).toBe("mine");
       folder.remove("a/three.md");
       expect([folder.read("a/three.md"), names()]).toEqual([undefined, ["one.md", "two.md"]]);
-      writeFileSync(join(root, "a/two.md"), "second");
-      expect(folder.read("a/one.md")?.text).toBe("edited");
-      expect(folder.read("a/two.md")?.text).toBe("second");
+      folder.write("b/c/new.md", "n");
+      expect([folder.read("b/c/new.md")?.text, folder.list("").length]).toEqual(["n", 2]);
+      folder.remove("b");
+      expect([folder.read("b/c/new.md"), folder.list("b/c")]).toEqual([undefined, []]);
     });
     const failing = () =>
       folder.snapshot(() => {
@@ -73,6 +77,43 @@ describe("text folder", () => {
     expect(failing).toThrow("broken off");
     writeFileSync(join(root, "a/one.md"), "at once");
     expect(folder.read("a/one.md")?.text).toBe("at once");
+  });
+
+  test("what is written soon is read at once, in its file once it is on the disk, and only as it was last written", async () => {
+    folder.write("a/one.md", "before");
+    folder.writeSoon("a/one.md", "first");
+    folder.writeSoon("a/one.md", "second");
+    folder.writeSoon("a/two.md", "two");
+    folder.writeSoon("b/gone.md", "gone");
+    expect(["a/one.md", "a/two.md", "b/gone.md"].map((path) => folder.read(path)?.text)).toEqual([
+      ...["second", "two", "gone"],
+    ]);
+    expect(readFileSync(join(root, "a/one.md"), "utf8")).toBe("before");
+    expect(folder.remove("b")).toBe(true);
+    expect(folder.read("b/gone.md")).toBeUndefined();
+    await folder.written();
+    expect(readFileSync(join(root, "a/one.md"), "utf8")).toBe("second");
+    writeFileSync(join(root, "a/one.md"), "an edit");
+    expect([folder.read("a/one.md")?.text, folder.read("b/gone.md")]).toEqual(["an edit", undefined]);
+    expect([readdirSync(root), readdirSync(join(root, "a")).sort()]).toEqual([["a"], ["one.md", "two.md"]]);
+  });
+
+  test("what could not be brought to the disk is said, and the file is read as it is", async () => {
+    folder.write("a/one.md", "before");
+    folder.writeSoon("a/one.md", "after");
+    for (const name of readdirSync(join(root, "a"))) if (name.endsWith(".tmp")) rmSync(join(root, "a", name));
+    await expect(folder.written()).rejects.toThrow("ENOENT");
+    expect(folder.read("a/one.md")?.text).toBe("before");
+    await folder.written();
+  });
+
+  test("many files are looked at once each, and one that changed is the only one read again", () => {
+    for (let i = 0; i < 200; i++) folder.write(`many/${i}.md`, `${i}`);
+    const all = () => folder.snapshot(() => folder.list("many").map(({ name }) => folder.read(`many/${name}`)));
+    const before = all();
+    writeFileSync(join(root, "many/7.md"), "x");
+    const after = all();
+    expect(after.filter((file, at) => file !== before[at]).map((file) => file?.text)).toEqual(["x"]);
   });
 
   test("links that lead out are as if absent: not listed, read, written, removed through", () => {

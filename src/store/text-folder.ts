@@ -49,6 +49,14 @@ export interface TextFolder {
    * @throws Problem 413 too large, 409 a link leads out.
    */
   write(path: string, text: string, how?: { synced: boolean }): void;
+  /**
+   * The same without waiting for the disk: what is read through this folder is the new text at once, and its file is
+   * replaced, whole, when the text is on the disk. A file that is written again meanwhile is replaced once.
+   * @throws Problem as `write`.
+   */
+  writeSoon(path: string, text: string): void;
+  /** Resolves when all that was written so far is on the disk under its name. @throws what kept a file from it. */
+  written(): Promise<void>;
   /** Resolves when a file that was written with `synced: false` is on the disk, or was removed. */
   sync(path: string): Promise<void>;
   /** Removes a file, or a folder with all it holds; links in it are not followed. @returns false when there was none. */
@@ -62,6 +70,15 @@ export interface TextFolder {
 
 export const TEXT_FILE_BYTES = 512 * 1024;
 const CACHED_FILES = 5_000;
+/** Files that are brought to the disk at once: the disk takes them in one go. */
+const SYNCED_AT_ONCE = 32;
+
+/** A text that is not yet in its file. */
+interface Waiting {
+  path: string;
+  draft: string;
+  file: TextFile;
+}
 
 interface Cached {
   stamp: string;
@@ -72,11 +89,14 @@ interface Cached {
 interface Snapshot {
   lists: Map<string, readonly FolderEntry[]>;
   files: Map<string, TextFile | undefined>;
+  /** Real paths. */
+  folders: Map<string, string | undefined>;
 }
 
 export function createTextFolder(root: string): TextFolder {
   const cache = new Map<string, Cached>();
   let snapshot: Snapshot | undefined;
+  const waiting = new Map<string, Waiting>();
   const base = realpathSync(root);
   const isInside = (real: string): boolean => real === base || real.startsWith(base + sep);
 
@@ -119,10 +139,30 @@ export function createTextFolder(root: string): TextFolder {
       return [];
     }
   };
-  const read = (path: string): TextFile | undefined => {
+  /** The real path of a folder, looked up once in a snapshot. */
+  const resolveFolder = (path: string): string | undefined => {
+    if (snapshot?.folders.has(path)) return snapshot.folders.get(path);
     const real = resolve(path);
+    snapshot?.folders.set(path, real);
+    return real;
+  };
+  const find = (path: string, known: Cached | undefined): Cached | undefined => {
+    const cut = path.lastIndexOf("/");
+    const folder = resolveFolder(path.slice(0, Math.max(0, cut)));
+    if (folder === undefined) return undefined;
+    const name = path.slice(cut + 1);
+    if (name === "" || name === "." || name === "..") return undefined;
+    const found = readFile(join(folder, name), path, known, "itself");
+    if (found !== "a link") return found;
+    const real = resolve(path);
+    const led = real === undefined ? undefined : readFile(real, path, known, "where it leads");
+    return led === "a link" ? undefined : led;
+  };
+  const read = (path: string): TextFile | undefined => {
+    const soon = waiting.get(path);
+    if (soon) return soon.file;
     const known = cache.get(path);
-    const found = real === undefined ? undefined : readFile(real, path, known);
+    const found = find(path, known);
     if (found === undefined) cache.delete(path);
     else if (found !== known) {
       if (cache.size >= CACHED_FILES) cache.clear();
@@ -130,12 +170,52 @@ export function createTextFolder(root: string): TextFolder {
     }
     return found?.file;
   };
-  /** After a change of ours. */
+  /** After a change of ours: of the file, or of a folder and all in it. */
   const forget = (path: string): void => {
     cache.delete(path);
-    snapshot?.lists.clear();
-    snapshot?.files.clear();
+    if (!snapshot) return;
+    const { lists, files, folders } = snapshot;
+    const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
+    // A folder above may be new.
+    const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
+    for (const one of lists.keys()) if (isAround(one)) lists.delete(one);
+    for (const one of folders.keys()) if (isAround(one)) folders.delete(one);
+    for (const one of files.keys()) if (isOf(one)) files.delete(one);
   };
+  /** @returns where the text is until it takes the file's place. */
+  const draftOf = (path: string, text: string): string => {
+    if (Buffer.byteLength(text) > TEXT_FILE_BYTES)
+      throw new Problem(413, "too_large", `The file may hold ${TEXT_FILE_BYTES} bytes at most.`);
+    assertInside(path);
+    const folder = dirname(join(root, path));
+    mkdirSync(folder, { recursive: true, mode: 0o755 });
+    const draft = join(folder, `.${randomUUID()}.tmp`);
+    try {
+      writeFileSync(draft, text, { mode: 0o644, flag: "wx" });
+    } catch (error) {
+      rmSync(draft, { force: true });
+      throw error;
+    }
+    return draft;
+  };
+  /** Brings one to the disk and into its place, unless it was written again or removed meanwhile. */
+  const settle = async (one: Waiting): Promise<void> => {
+    const isWanted = () => waiting.get(one.path) === one;
+    try {
+      if (isWanted()) {
+        await using handle = await open(one.draft);
+        await handle.sync();
+      }
+      if (isWanted()) renameSync(one.draft, join(root, one.path));
+    } catch (error) {
+      if (isWanted()) throw error;
+    } finally {
+      rmSync(one.draft, { force: true });
+      if (isWanted()) waiting.delete(one.path);
+      forget(one.path);
+    }
+  };
+  const settling = inBatches(settle, SYNCED_AT_ONCE);
   return {
     list(path) {
       const seen = snapshot?.lists.get(path);
@@ -152,7 +232,7 @@ export function createTextFolder(root: string): TextFolder {
     },
     snapshot(work) {
       if (snapshot !== undefined) return work();
-      snapshot = { lists: new Map(), files: new Map() };
+      snapshot = { lists: new Map(), files: new Map(), folders: new Map() };
       try {
         return work();
       } finally {
@@ -160,26 +240,29 @@ export function createTextFolder(root: string): TextFolder {
       }
     },
     write(path, text, { synced } = { synced: true }) {
-      if (Buffer.byteLength(text) > TEXT_FILE_BYTES)
-        throw new Problem(413, "too_large", `The file may hold ${TEXT_FILE_BYTES} bytes at most.`);
-      assertInside(path);
-      const target = join(root, path);
-      mkdirSync(dirname(target), { recursive: true, mode: 0o755 });
-      const draft = join(dirname(target), `.${randomUUID()}.tmp`);
+      const draft = draftOf(path, text);
       try {
-        writeFileSync(draft, text, { mode: 0o644, flag: "wx" });
         if (synced) {
           const handle = openSync(draft, "r");
           fsyncSync(handle);
           closeSync(handle);
         }
-        renameSync(draft, target);
+        renameSync(draft, join(root, path));
       } catch (error) {
         rmSync(draft, { force: true });
         throw error;
       }
+      waiting.delete(path);
       forget(path);
     },
+    writeSoon(path, text) {
+      const file = { path, text, problem: undefined, modifiedAt: Date.now() };
+      const one = { path, draft: draftOf(path, text), file };
+      waiting.set(path, one);
+      forget(path);
+      settling.add(one);
+    },
+    written: settling.done,
     async sync(path) {
       try {
         await using handle = await open(join(root, path));
@@ -192,7 +275,9 @@ export function createTextFolder(root: string): TextFolder {
       assertInside(path);
       const target = join(root, path);
       try {
-        if (!isThere(target)) return false;
+        const dropped = [...waiting.keys()].filter((one) => one === path || one.startsWith(`${path}/`));
+        for (const one of dropped) waiting.delete(one);
+        if (!isThere(target)) return dropped.length > 0;
         rmSync(target, { recursive: true, force: true, maxRetries: 3 });
         return true;
       } finally {
@@ -202,12 +287,45 @@ export function createTextFolder(root: string): TextFolder {
   };
 }
 
+/** Works on what is added, some at once, one batch after another. */
+function inBatches<T>(work: (item: T) => Promise<void>, atOnce: number) {
+  const queue: T[] = [];
+  let [running, failures]: [Promise<void> | undefined, unknown[]] = [undefined, []];
+  const run = async () => {
+    while (queue.length > 0) {
+      const ended = await Promise.allSettled(queue.splice(0, atOnce).map(work));
+      failures.push(...ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : [])));
+    }
+    running = undefined;
+  };
+  return {
+    add(item: T): void {
+      queue.push(item);
+      running ??= Promise.resolve().then(run);
+    },
+    /** Resolves when all that was added has been worked on. @throws the first failure since this was last asked. */
+    async done(): Promise<void> {
+      while (running) await running;
+      const [failure] = failures;
+      failures = [];
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
 const isThere = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 
-function readFile(real: string, path: string, known: Cached | undefined): Cached | undefined {
+/** @param which "itself": `real` may be a link, which is said; else it was resolved. */
+function readFile(
+  real: string,
+  path: string,
+  known: Cached | undefined,
+  which: "itself" | "where it leads",
+): Cached | "a link" | undefined {
   let handle: number;
   try {
-    const before = statSync(real, { bigint: true });
+    const before = lstatSync(real, { bigint: true });
+    if (before.isSymbolicLink() && which === "itself") return "a link";
     if (!before.isFile()) return undefined;
     const stamp = [before.dev, before.ino, before.size, before.mtimeNs, before.ctimeNs].join(":");
     if (known?.stamp === stamp) return known;
@@ -228,7 +346,7 @@ function readFile(real: string, path: string, known: Cached | undefined): Cached
     }
   } catch (error) {
     const code = codeOf(error);
-    if (code === "ENOENT") return undefined;
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     return { stamp: "", file: { path, text: "", problem: `The file cannot be read (${code}).`, modifiedAt: 0 } };
   }
 }

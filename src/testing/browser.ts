@@ -1,14 +1,15 @@
 /** A real browser for a test: Chromium of this machine, without a window, each time with an empty profile. */
 import { existsSync } from "node:fs";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { lacks } from "./parts.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 
 /** For a start, and for each action of a page: what hangs ends, and a busy machine is only slow. */
 export const PATIENCE_MS = 120_000;
 
-/** Whether there is one; with CI set, tests fail rather than be skipped without it. */
-export const hasBrowser = (): boolean => process.env["CI"] === "true" || PATHS.some((path) => existsSync(path));
+/** Whether there is one; for `skipIf`, which then says so. */
+export const hasBrowser = (): boolean => !lacks("Chromium", PATHS.some(existsSync));
 
 /** What Chromium says of requests that it drops because a network interface, such as a container's, came or went. */
 export const NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED";

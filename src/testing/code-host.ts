@@ -131,13 +131,15 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     return one;
   };
 
+  /** Of the App in the repository's owner. */
+  let installed = 7;
   type Body = Record<string, string> & { permissions?: unknown };
   /** The API below the repository. */
   function inRepository(method: string, path: string, body: Body, query: URLSearchParams): unknown {
     const [, what = "", id = "", more = "", last = ""] = path.split("/");
     const number = Number(id);
     if (path === "" && method === "GET") return repositoryOf();
-    if (what === "installation") return { id: 7 };
+    if (what === "installation") return { id: installed };
     if (what === "collaborators" && more === "permission")
       return { permission: permissions.get(decodeURIComponent(id)) ?? (kind === "gitea" ? "none" : "read") };
     if (what === "issues" && id === "comments") {
@@ -203,8 +205,8 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
   function api(method: string, path: string, body: Body, query: URLSearchParams): unknown {
     if (path === "/app")
       return { slug: "skep-test", name: "Skep Test", permissions: { contents: "write", issues: "write" } };
-    if (path === "/app/installations") return [{ id: 7, suspended_at: null }];
-    if (/^\/app\/installations\/\d+\/access_tokens$/.test(path))
+    if (path === "/app/installations") return [{ id: installed, suspended_at: null }];
+    if (path === `/app/installations/${installed}/access_tokens`)
       return {
         ...{ token: newToken(), expires_at: new Date(Date.now() + 3_600_000).toISOString() },
         ...{ permissions: {}, repository_selection: "all" },
@@ -266,6 +268,11 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
       bots,
     },
     ...{ tokens, say, openPull, clone: `${origin}/${repository}.git`, keyFile },
+    /** The App is removed and installed again: another id, and no earlier token counts. */
+    reinstall() {
+      installed++;
+      tokens.clear();
+    },
     newNumber: () => ++lastNumber,
     nextId: () => nextComment++,
     /** Environment of a server that is connected to it, as an App or with a token. */

@@ -2,6 +2,7 @@
 import { randomInt } from "node:crypto";
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { lacks } from "./parts.ts";
 
 export interface RealProxy {
   /** Without a path. */
@@ -9,9 +10,9 @@ export interface RealProxy {
   stop(): Promise<void>;
 }
 
-/** Whether it is installed; on Debian nginx is where only root looks. */
+/** Whether it is installed, for `skipIf`; on Debian nginx is where only root looks. */
 export const hasProgram = (name: string): boolean =>
-  Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null;
+  !lacks(name, Bun.which(name, { PATH: `${process.env["PATH"]}:/usr/sbin` }) !== null);
 
 /** Ports that are tried; where none of so many is free, something else is wrong. */
 const MOST_PORTS = 50;

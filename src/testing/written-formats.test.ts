@@ -158,7 +158,7 @@ describe("docs/agents.md", () => {
     const known = [...identity, ...Object.keys(AGENT_CONFIG.properties)];
     expect(sorted(keysUnder(text, "## Front matter"))).toEqual(sorted(known));
     for (const [key, value] of Object.entries(AGENT_DEFAULTS))
-      expect([key, rows.get(key)]).toEqual([key, `\`${value}\``]);
+      expect([key, rows.get(key)]).toEqual([key, `\`${Array.isArray(value) ? "[]" : value}\``]);
     const { limits, sandbox } = DEFAULT_SETTINGS;
     const { max_turns, timeout_seconds } = limits;
     const { network, memory_mb, cpus } = sandbox;

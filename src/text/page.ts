@@ -31,7 +31,7 @@ function decoderOf(charset: string | undefined): TextDecoder {
 function declaredCharset(isHtml: boolean, body: Uint8Array): string | undefined {
   if (!isHtml) return undefined;
   const head = Buffer.from(body.subarray(0, 1_024)).toString("latin1");
-  return /<meta[^>]{0,100}charset=["']?([a-z0-9_-]{2,40})/i.exec(head)?.[1];
+  return /<meta[^<>]{0,100}charset=["']?([a-z0-9_-]{2,40})/i.exec(head)?.[1];
 }
 
 /** Headings, lists, links and tables as plain text; scripts, styles, navigation and pictures left out. */

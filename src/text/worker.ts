@@ -1,5 +1,7 @@
 /** The text worker: a process of its own for text, schemas and patterns of strangers, which may hang it or make it grow. */
+
 import { messageOf } from "../core/errors.ts";
+import { ownJson } from "../core/own-json.ts";
 import type { TextOperation, TextOperations, TextReply, TextRequest } from "./protocol.ts";
 
 type Work = {
@@ -16,7 +18,7 @@ const WORK: Work = {
   },
   async schemaFaults(schema, json) {
     const { schemaFaults } = await import("../core/json-schema.ts");
-    return schemaFaults(schema, JSON.parse(json));
+    return schemaFaults(schema, ownJson<unknown>(json));
   },
 };
 

@@ -31,7 +31,7 @@ import {
   Workflow,
 } from "lucide-react";
 import type { ComponentType } from "react";
-import { lazy } from "./ui/lazy.ts";
+import { lazy } from "./ui/lazy.tsx";
 
 export interface Page {
   path: string;

@@ -7,6 +7,7 @@
 
 import { closeSync, constants, fchmodSync, fchownSync, openSync, readSync, rmdirSync, writeSync } from "node:fs";
 import { codeOf } from "../core/errors.ts";
+import { takeTurns } from "../core/turns.ts";
 import {
   type DirectoryEntry,
   FileError,
@@ -174,6 +175,23 @@ export class Folder {
     this.#at(path, (folder, name) => this.system.makeFolder(folder, name, this.names, mode));
   }
 
+  /** Makes a link with this text, which may lead anywhere. @throws FileError `EEXIST`. */
+  makeLink(path: string, target: string): void {
+    this.#at(path, (folder, name) => this.system.makeLink(folder, name, this.names, target));
+  }
+
+  /**
+   * Takes permissions away from a regular file or a folder: those not in `mask`. "" is this folder.
+   * @returns its mode afterwards: some file systems keep their own. @throws FileError where it may not be opened.
+   */
+  restrict(path: string, mask: number): number {
+    const isFolder = path === "" || this.stat(path).kind === "folder";
+    using opened = isFolder ? this.folder(path) : this.openFile(path);
+    const { mode } = this.system.statOpen(opened.descriptor);
+    fchmodSync(opened.descriptor, mode & 0o7777 & mask);
+    return this.system.statOpen(opened.descriptor).mode;
+  }
+
   /** Writes a new file. @throws FileError `EEXIST` also for a link that leads nowhere. */
   createFile(path: string, data: Uint8Array, { mode = 0o644, owner }: { mode?: number; owner?: Owner } = {}): void {
     const descriptor = this.system.open(this.descriptor, below(path), this.names, CREATE, mode);
@@ -260,21 +278,24 @@ function below(path: string): string {
   return path;
 }
 
-/** Removed before others get their turn. */
-const REMOVED_AT_ONCE = 256;
+const LISTED_AT_ONCE = 256;
 
-async function emptyFolder(folder: Folder, system: Libc, names: NameEncoding, depth = 0): Promise<void> {
+/** @param turn of the whole removal: however the entries are spread over folders, others get their turn in time. */
+async function emptyFolder(
+  folder: Folder,
+  system: Libc,
+  names: NameEncoding,
+  turn = takeTurns(),
+  depth = 0,
+): Promise<void> {
   if (depth > MAX_DEPTH) throw new FileError("ENAMETOOLONG", "folders too deep to be removed");
-  let removed = 0;
-  for (let found = folder.list(REMOVED_AT_ONCE); found.length > 0; found = folder.list(REMOVED_AT_ONCE)) {
+  for (let found = folder.list(LISTED_AT_ONCE); found.length > 0; found = folder.list(LISTED_AT_ONCE))
     for (const { name, kind } of found) {
       if (kind === "folder") {
         using below = folder.folder(name);
-        await emptyFolder(below, system, names, depth + 1);
+        await emptyFolder(below, system, names, turn, depth + 1);
       }
       system.unlink(folder.descriptor, name, names, kind === "folder" ? "folder" : "file");
-      removed += 1;
+      await turn();
     }
-    if (removed >= REMOVED_AT_ONCE) await new Promise((next) => setImmediate(next));
-  }
 }

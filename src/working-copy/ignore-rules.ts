@@ -31,7 +31,7 @@ export function parseIgnoreRules(text: string): IgnoreRules {
 }
 
 function parseRule(line: string): Rule | undefined {
-  let pattern = line.replace(/(?<!\\) +$/, "");
+  let pattern = line.replace(/(?<=^|[^\\ ]|\\ ) +$/, "");
   if (pattern === "" || pattern.startsWith("#") || pattern.length > MAX_RULE_CHARACTERS) return undefined;
   const keep = pattern.startsWith("!");
   if (keep) pattern = pattern.slice(1);

@@ -31,6 +31,8 @@ export interface Libc {
   entries(folder: number, names: NameEncoding): DirectoryEntry[];
   readLink(folder: number, name: string, names: NameEncoding): string;
   makeFolder(folder: number, name: string, names: NameEncoding, mode: number): void;
+  /** Makes a link with this text. */
+  makeLink(folder: number, name: string, names: NameEncoding, target: string): void;
   unlink(folder: number, name: string, names: NameEncoding, kind: "file" | "folder"): void;
   rename(from: number, name: string, to: number, newName: string, names: NameEncoding): void;
   chown(folder: number, name: string, names: NameEncoding, uid: number, gid: number): void;
@@ -78,6 +80,7 @@ const COMMON = {
   openat: { args: ["i32", "ptr", "i32", "u32"], returns: "i32" },
   readlinkat: { args: ["i32", "ptr", "ptr", "u64"], returns: "i64_fast" },
   mkdirat: { args: ["i32", "ptr", "u32"], returns: "i32" },
+  symlinkat: { args: ["ptr", "i32", "ptr"], returns: "i32" },
   unlinkat: { args: ["i32", "ptr", "i32"], returns: "i32" },
   renameat: { args: ["i32", "ptr", "i32", "ptr"], returns: "i32" },
   fchownat: { args: ["i32", "ptr", "u32", "u32", "i32"], returns: "i32" },
@@ -188,6 +191,8 @@ function commonCalls(c: Calls<typeof COMMON>, memory: Memory, check: Check) {
     },
     makeFolder: (folder, name, names, mode) =>
       void check(c.mkdirat(folder, memory.path(name, names), mode), "make folder"),
+    makeLink: (folder, name, names, target) =>
+      void check(c.symlinkat(memory.second(target, names), folder, memory.path(name, names)), "make link"),
     unlink: (folder, name, names, kind) =>
       void check(c.unlinkat(folder, memory.path(name, names), kind === "folder" ? AT_REMOVEDIR : 0), "remove"),
     rename: (from, name, to, newName, names) =>

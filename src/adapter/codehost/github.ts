@@ -16,8 +16,8 @@ interface Door {
   /** For the App itself, or the token's user. */
   own: Octokit;
   installation(id: number): Octokit;
-  /** The client that reaches this repository. */
-  of(repository: string): Promise<Octokit>;
+  /** Works with the client that reaches this repository. */
+  within<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T>;
   gitToken(repository: string, fresh: boolean): Promise<string>;
 }
 
@@ -26,7 +26,7 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
   const door = access.app ? appDoor(access.app, options, onToken) : tokenDoor(access.token ?? "", options);
   /** One call in a repository. */
   const at = <T>(repository: string, work: (octokit: Octokit, place: { owner: string; repo: string }) => Promise<T>) =>
-    asked(async () => work(await door.of(repository), splitName(repository)));
+    asked(() => door.within(repository, (octokit) => work(octokit, splitName(repository))));
   return {
     self: () => asked(() => selfOf(door.own, access.app !== undefined)),
     repositories: (limit, after) => asked(() => listRepositories(door, access.app !== undefined, limit, after)),
@@ -137,7 +137,7 @@ type Options = NonNullable<ConstructorParameters<typeof Octokit>[0]>;
 
 function tokenDoor(token: string, options: Options): Door {
   const own = new Octokit({ ...options, auth: token });
-  return { own, installation: () => own, of: async () => own, gitToken: async () => token };
+  return { own, installation: () => own, within: (_, work) => work(own), gitToken: async () => token };
 }
 
 /** The token in what the library answers, which it does not type. */
@@ -186,22 +186,42 @@ function appDoor(
     installations.set(repository, data.id);
     return data.id;
   };
+  /** An App that was removed and installed again has another id: the known one is forgotten, and asked for once more. */
+  async function within<T>(repository: string, work: (octokit: Octokit) => Promise<T>): Promise<T> {
+    const id = await installationOf(repository);
+    try {
+      return await work(installation(id));
+    } catch (error) {
+      if (!isInstallationGone(error)) throw error;
+      clients.delete(id);
+      installations.delete(repository);
+      const now = await installationOf(repository);
+      if (now === id) throw error;
+      return work(installation(now));
+    }
+  }
   return {
     own,
     installation,
-    of: async (repository) => installation(await installationOf(repository)),
-    async gitToken(repository, fresh) {
-      const client = installation(await installationOf(repository));
-      // For this repository and its files alone.
-      const answer = await client.auth({
-        ...{ type: "installation", repositoryNames: [splitName(repository).repo], refresh: fresh },
-        permissions: { contents: "write" },
-      });
-      const token = tokenIn(answer);
-      onToken(token);
-      return token;
-    },
+    within,
+    gitToken: (repository, fresh) =>
+      within(repository, async (client) => {
+        // For this repository and its files alone.
+        const answer = await client.auth({
+          ...{ type: "installation", repositoryNames: [splitName(repository).repo], refresh: fresh },
+          permissions: { contents: "write" },
+        });
+        const token = tokenIn(answer);
+        onToken(token);
+        return token;
+      }),
   };
+}
+
+/** GitHub gives no token for an installation that was removed. */
+function isInstallationGone(error: unknown): boolean {
+  const { status, request } = membersOf(error);
+  return status === 404 && /\/app\/installations\/\d+\/access_tokens$/.test(textIn(request, "url") ?? "");
 }
 
 async function selfOf(octokit: Octokit, isApp: boolean) {

@@ -2,6 +2,7 @@
 
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
+import { jsonFault } from "../../core/json-reader.ts";
 import type { Fetching } from "../../core/like-fetch.ts";
 
 export type HostFetch = Fetching;
@@ -23,6 +24,10 @@ export function createHostFetch(): HostFetch {
           "The code host redirects: the repository was renamed, or its address is written differently.",
         );
       const bytes = await readBounded(answer);
+      const fault = /json/i.test(answer.headers.get("content-type") ?? "")
+        ? jsonFault(bytes.toString("utf8"))
+        : undefined;
+      if (fault !== undefined) throw new Problem(502, "codehost_failed", `The code host's answer is ${fault}.`);
       const body = bytes.byteLength === 0 ? null : bytes;
       return new Response(body, { status: answer.status, headers: answer.headers });
     } catch (error) {
@@ -37,7 +42,7 @@ export function createHostFetch(): HostFetch {
   };
 }
 
-async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
+async function readBounded(answer: Response): Promise<Buffer<ArrayBuffer>> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of answer.body ?? []) {
@@ -45,7 +50,7 @@ async function readBounded(answer: Response): Promise<Uint8Array<ArrayBuffer>> {
     if (size > MAX_BYTES) throw new Problem(502, "codehost_failed", "The code host answered more than 8 MiB.");
     chunks.push(chunk);
   }
-  return new Uint8Array(Buffer.concat(chunks));
+  return Buffer.concat(chunks);
 }
 
 /** What a host's answer means. What may succeed later has a status of 500 or more, so that a job is tried again. */

@@ -10,6 +10,9 @@ export interface AttachedContainer {
   readonly closed: Promise<void>;
   /** Queues bytes for its input. Resolves when there is room for more. */
   write(data: string): Promise<void>;
+  /** Reads nothing more of its output until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 /** Attaches to a container that has not been started yet, so that nothing it says is missed. */
@@ -31,6 +34,8 @@ export function attachTo(container: Docker.Container, address: string, attend: A
     }).finally(() => stream.destroy());
     return {
       closed,
+      pause: () => void stream.pause(),
+      resume: () => void stream.resume(),
       write: (data) =>
         new Promise<void>((resolve) => {
           if (stream.destroyed || stream.write(data)) return resolve();

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { newId } from "../../core/ids.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
+import { lacks } from "../../testing/parts.ts";
 import { connectDocker, connectFound, type DockerClient } from "../docker.ts";
 import { createDemuxer } from "./demux.ts";
 import { dockerEndpoint } from "./endpoint.ts";
@@ -145,7 +146,7 @@ describe.skipIf(!docker)("an engine", () => {
     }
   });
 
-  test.skipIf(!docker?.address.startsWith("unix://"))(
+  test.skipIf(lacks("container engine at a socket", docker?.address.startsWith("unix://") === true))(
     "is spoken to over tcp as over its socket, commands with input too",
     async () => {
       const path = engine.address.slice("unix://".length);

@@ -1,7 +1,10 @@
 /** Progress of image operations: the engine answers with JSON lines, the last of which may be an error. */
+
 import type { Readable } from "node:stream";
 import { Problem } from "../../core/errors.ts";
 import { isObject, numberIn, textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import { unlessGivenUp } from "./streams.ts";
 
@@ -16,7 +19,7 @@ export interface ImageProgress {
 
 function parseLine(line: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = readJson(line);
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;
@@ -42,15 +45,18 @@ export async function followProgress(
   }
 }
 
+const LINE_BYTES = 1024 * 1024;
+
 async function* linesOf(answer: Readable): AsyncGenerator<string> {
-  const decoder = new TextDecoder();
-  let rest = "";
+  let lines: string[] = [];
+  const splitter = createLineSplitter({ maxBytes: LINE_BYTES, onLine: ({ text }) => lines.push(text) });
   for await (const chunk of answer) {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
+    splitter.add(typeof chunk === "string" ? Buffer.from(chunk) : chunk);
     yield* lines;
+    lines = [];
   }
-  yield rest;
+  splitter.end();
+  yield* lines;
 }
 
 async function statusTexts(answer: Readable, onProgress?: (progress: ImageProgress) => void): Promise<string[]> {

@@ -1,5 +1,5 @@
 /** The change between two commits: its files, and their hunks a page at a time. */
-import { takeTurns } from "../../core/turns.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
 import type { GitCommand } from "./command.ts";
 import { assertRef } from "./names.ts";
 
@@ -52,26 +52,55 @@ function commits({ from, to }: Range): string[] {
   return [`${from}^{commit}`, `${to}^{commit}`, "--"];
 }
 
-/** All files that differ, in git's order. */
-export async function changedPaths(git: GitCommand, repository: string, range: Range): Promise<ChangedPath[]> {
-  const { stdout } = await git([...diff("--raw", "--numstat", "-z"), ...commits(range)], at(repository));
+export interface ChangedPart {
+  files: ChangedPath[];
+  /** Of all files that differ. */
+  stats: { files: number; insertions: number; deletions: number };
+}
+
+/** Which of the files are listed: one, or those after a path (null: the first), in git's order. */
+export type Wanted = { path: string } | { after: string | null; limit: number };
+
+/** Longest name of a file that is taken, bytes. */
+const PATH_BYTES = 64 * 1024;
+
+/** Files that differ. There may be very many with very long names: only those wanted are held. */
+export async function changedPaths(
+  git: GitCommand,
+  repository: string,
+  range: Range,
+  wanted: Wanted,
+): Promise<ChangedPart> {
+  const stats = { files: 0, insertions: 0, deletions: 0 };
   const found = new Map<string, ChangedPath>();
-  const fields = stdout.split("\0");
-  const turn = takeTurns();
-  for (let i = 0; i < fields.length; i++) {
-    const field = fields[i]!;
-    await turn();
-    const status = STATUSES.get(/^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(field)?.[1]);
-    if (status) {
-      const path = fields[++i]!;
-      found.set(path, { path, status, insertions: null, deletions: null });
-      continue;
-    }
-    const [, plus, minus, path] = /^(\d+|-)\t(\d+|-)\t([\s\S]*)$/.exec(field) ?? [];
-    const file = path === undefined ? undefined : found.get(path);
-    if (file && plus !== "-") Object.assign(file, { insertions: Number(plus), deletions: Number(minus) });
-  }
-  return [...found.values()];
+  let isThere = "path" in wanted || wanted.after === null;
+  let status: FileStatus | undefined;
+  const takeChange = (path: string, as: FileStatus): void => {
+    stats.files++;
+    const isWanted = "path" in wanted ? path === wanted.path : isThere && found.size < wanted.limit;
+    if (isWanted) found.set(path, { path, status: as, insertions: null, deletions: null });
+    if ("after" in wanted && path === wanted.after) isThere = true;
+  };
+  const takeCounts = (field: string): void => {
+    const [plus = "-", minus = "-"] = field.split("\t", 2);
+    if (plus === "-") return;
+    const [insertions, deletions] = [Number(plus), Number(minus)];
+    stats.insertions += insertions;
+    stats.deletions += deletions;
+    const file = found.get(field.slice(plus.length + minus.length + 2));
+    if (file) Object.assign(file, { insertions, deletions });
+  };
+  const fields = createLineSplitter({
+    maxBytes: PATH_BYTES,
+    end: 0,
+    onLine({ text }) {
+      if (status) takeChange(text, status);
+      else if (!text.startsWith(":")) return takeCounts(text);
+      status = status ? undefined : STATUSES.get(/^:\d+ \d+ \S+ \S+ ([AMDT])/.exec(text)?.[1]);
+    },
+  });
+  await git([...diff("--raw", "--numstat", "-z"), ...commits(range)], { ...at(repository), onOutput: fields.add });
+  return { files: [...found.values()], stats };
 }
 
 /** Unified diff of these files; cut after `maxBytes`. */

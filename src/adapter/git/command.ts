@@ -7,6 +7,7 @@
 import { existsSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { notFound, Problem, unavailable } from "../../core/errors.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
 
 export interface GitCommandOptions {
   /** Working directory; only matters to relative paths. */
@@ -23,6 +24,8 @@ export interface GitCommandOptions {
   cutAt?: number;
   /** Exit codes besides 0 that are not a failure. */
   accept?: readonly number[];
+  /** Receives the answer as it comes, however long; nothing of it is kept. */
+  onOutput?(chunk: Uint8Array): void;
   /** Receives each line of standard error (progress uses carriage returns; they end a line too). */
   onLine?(line: string): void;
 }
@@ -91,7 +94,7 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
   return async (args, options) => {
     const { spawn } = await import("node:child_process");
     return new Promise<GitResult>((done, fail) => {
-      const { cwd, stdin, signal, timeoutMs = DEFAULT_TIMEOUT_MS, accept = [], onLine, cutAt } = options;
+      const { cwd, stdin, signal, timeoutMs = DEFAULT_TIMEOUT_MS, accept = [], onLine, onOutput, cutAt } = options;
       if (signal?.aborted) return fail(signal.reason);
       const child = spawn(program, [...args], {
         cwd,
@@ -115,9 +118,10 @@ export function createGitCommand({ program, env }: GitRunner): GitCommand {
         then();
       };
       child.stdout!.on("data", (chunk: Buffer) => {
-        if (!out.add(chunk)) group.end();
+        if (onOutput) onOutput(chunk);
+        else if (!out.add(chunk)) group.end();
       });
-      child.stderr!.on("data", (chunk: Buffer) => lines.add(chunk.toString("utf8")));
+      child.stderr!.on("data", (chunk: Buffer) => lines.add(chunk));
       child.stdin?.on("error", () => {});
       let unfed: { error: unknown } | undefined;
       if (typeof stdin === "string") child.stdin?.end(stdin);
@@ -259,24 +263,21 @@ function collector(maxBytes: number) {
   };
 }
 
+const LINE_BYTES = 10_000;
+
 /** Keeps the last few lines. */
 function lineReader(onLine: ((line: string) => void) | undefined) {
-  let rest = "";
   const kept: string[] = [];
-  const take = (line: string): void => {
-    const plain = line.trim();
-    if (plain === "") return;
-    kept.push(plain);
-    if (kept.length > 20) kept.shift();
-    onLine?.(plain);
-  };
-  return {
-    add(text: string) {
-      const parts = `${rest}${text}`.split(/[\r\n]/);
-      rest = (parts.pop() ?? "").slice(-10_000);
-      for (const part of parts) take(part);
+  const { add, end } = createLineSplitter({
+    maxBytes: LINE_BYTES,
+    atReturns: true,
+    onLine({ text }) {
+      const plain = text.trim();
+      if (plain === "") return;
+      kept.push(plain);
+      if (kept.length > 20) kept.shift();
+      onLine?.(plain);
     },
-    end: () => take(rest),
-    last: () => kept,
-  };
+  });
+  return { add, end, last: () => kept };
 }

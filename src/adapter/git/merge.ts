@@ -6,7 +6,7 @@ import { conflict, isProblem } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
 import type { GitCommand } from "./command.ts";
 import type { Identity } from "./commit.ts";
-import { assertRef } from "./names.ts";
+import { assertBranch, assertRef } from "./names.ts";
 
 export interface MergeRequest {
   repository: string;
@@ -50,7 +50,7 @@ type At = { cwd: string; gitDir: string; signal: AbortSignal | undefined; timeou
 /** @throws Problem 409 `branch_moved`, 422 for too many commits to rebase. */
 export async function mergeInto(git: GitCommand, request: MergeRequest): Promise<MergeOutcome> {
   const { repository, into, source, strategy, signal } = request;
-  assertRef(into);
+  assertBranch(into);
   assertRef(source);
   const at: At = { cwd: repository, gitDir: repository, signal, timeoutMs: 300_000 };
   const { target, done } = await placesOf(git, at, request);
@@ -199,10 +199,21 @@ async function fileOf(git: GitCommand, at: At, tree: string, path: string, maxBy
   return (await git(["cat-file", "blob", id!], at)).stdout;
 }
 
-/** What is between conflict marks. */
+/** What is between conflict marks, marks included. The text is a stranger's: it is read once, line by line. */
 function conflictHunks(text: string): string[] {
-  const found = text.match(/^<{7} [\s\S]*?^>{7} .*$/gm) ?? [];
-  return found.slice(0, MAX_HUNKS).map((hunk) => hunk.slice(0, MAX_HUNK_CHARACTERS));
+  const hunks: string[] = [];
+  let start = -1;
+  for (let from = 0; from < text.length && hunks.length < MAX_HUNKS; ) {
+    const feed = text.indexOf("\n", from);
+    const end = feed === -1 ? text.length : feed;
+    if (start === -1 && text.startsWith("<<<<<<< ", from)) start = from;
+    else if (start !== -1 && text.startsWith(">>>>>>> ", from)) {
+      hunks.push(text.slice(start, Math.min(end, start + MAX_HUNK_CHARACTERS)));
+      start = -1;
+    }
+    from = end + 1;
+  }
+  return hunks;
 }
 
 interface NewCommit {

@@ -1,7 +1,7 @@
 /** What git needs to reach one remote repository and no other: its transport, the checked address, a header. */
 import { conflict, isProblem, Problem } from "../../core/errors.ts";
 import { type GitCommand, withSettings } from "./command.ts";
-import { assertRef } from "./names.ts";
+import { assertBranch } from "./names.ts";
 
 export type Transport = "https" | "http" | "ssh" | "git" | "file";
 
@@ -88,12 +88,30 @@ export async function fetchBranches(git: GitCommand, work: RemoteWork): Promise<
   throw new Problem(failed.status, failed.code, `${failed.detail.replace(/\.?$/, ".")} ${remedy}`);
 }
 
-/** @throws Problem 409 `push_rejected`, `target_checked_out`; 502, 504. */
+/** Lines kept of what a push was answered, and characters of the host's own words in a refusal. */
+const SAID_LINES = 200;
+const WORDS_CHARACTERS = 1_000;
+
+/** What the host's hooks or rules wrote, each line once. Text from outside: mask it before it is shown. */
+function wordsOf(said: readonly string[]): string {
+  const remote = said.flatMap((line) => (line.startsWith("remote:") ? line.slice("remote:".length).trim() : []));
+  // `! [remote rejected] main -> main (protected branch hook declined)`
+  const reasons = said.flatMap((line) =>
+    line.startsWith("! [remote rejected]") && line.endsWith(")") ? line.slice(line.lastIndexOf("(") + 1, -1) : [],
+  );
+  return [...new Set([...reasons, ...remote])].filter(Boolean).join(" / ").slice(0, WORDS_CHARACTERS);
+}
+
+/** @throws Problem 409 `push_rejected`, `push_refused`, `target_checked_out`; 502, 504. */
 export async function pushBranch(git: GitCommand, branch: string, work: RemoteWork): Promise<void> {
-  assertRef(branch);
+  assertBranch(branch);
   const refs = `refs/heads/${branch}:refs/heads/${branch}`;
   const said: string[] = [];
-  const options = { ...commandOptions(work), onLine: (line: string) => said.push(line) };
+  const options = {
+    ...commandOptions(work),
+    // What it says last is why it refuses.
+    onLine: (line: string) => void (said.push(line.slice(0, WORDS_CHARACTERS)) > SAID_LINES && said.shift()),
+  };
   try {
     await git(["push", "--no-verify", "--no-follow-tags", "--", work.source, refs], options);
   } catch (error) {
@@ -104,7 +122,12 @@ export async function pushBranch(git: GitCommand, branch: string, work: RemoteWo
         `The branch ${branch} is checked out in the repository. Check out another branch there, or merge into another.`,
         "target_checked_out",
       );
-    if (/\[(remote )?rejected\]/.test(text))
+    if (/\[remote rejected\]/.test(text))
+      throw conflict(
+        `The repository's host refuses the push to ${branch}: ${wordsOf(said)}. Its hooks or branch rules decide; push the run's own branch and open a pull request, or change the rule there.`,
+        "push_refused",
+      );
+    if (/\[rejected\]/.test(text))
       throw conflict(
         `The remote refused the push: its ${branch} has commits that are not here. Fetch the project, then push again.`,
         "push_rejected",

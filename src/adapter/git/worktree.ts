@@ -7,7 +7,7 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { removeFolder } from "../../working-copy/folder.ts";
 import type { GitCommand } from "./command.ts";
-import { assertName, assertRef } from "./names.ts";
+import { assertBranch, assertName, assertRef } from "./names.ts";
 
 export interface WorktreePlace {
   /** The project's repository folder (not a worktree's). */
@@ -22,6 +22,8 @@ export interface NewWorktree extends WorktreePlace {
   /** Branch to work on: made from `from` when it does not exist. */
   branch: string;
   from: string;
+  /** Called when the files are there, before the copy counts as whole. */
+  complete?(): Promise<void>;
   signal?: AbortSignal | undefined;
 }
 
@@ -29,18 +31,25 @@ export interface NewWorktree extends WorktreePlace {
 export const adminFolder = ({ repository, name }: WorktreePlace): string => join(repository, "worktrees", name);
 /** Where an agent's repository is made: on the same file system as the working copy, so that it can be moved in. */
 export const besideOf = ({ path }: WorktreePlace): string => `${path}.git`;
+/** Where a submodule's files are made, for the same reason. */
+export const moduleBesideOf = ({ path }: Pick<WorktreePlace, "path">): string => `${path}.module`;
 /**
  * Written last and removed first: git passes over a working copy without it, so no other command ever sees one that is
  * half made. One without it was never finished.
  */
 const gitdirFile = (place: WorktreePlace): string => join(adminFolder(place), "gitdir");
 
+export const hasWorktree = (place: WorktreePlace): boolean => existsSync(gitdirFile(place)) && existsSync(place.path);
+
 /** Makes the worktree, or finds it as it was left. @returns true when it was made. */
-export async function addWorktree(git: GitCommand, { branch, from, signal, ...place }: NewWorktree): Promise<boolean> {
+export async function addWorktree(
+  git: GitCommand,
+  { branch, from, complete, signal, ...place }: NewWorktree,
+): Promise<boolean> {
   assertName(place.name);
-  assertRef(branch);
+  assertBranch(branch);
   assertRef(from);
-  if (existsSync(gitdirFile(place)) && existsSync(place.path)) {
+  if (hasWorktree(place)) {
     await dropStaleLocks(place);
     return false;
   }
@@ -49,6 +58,8 @@ export async function addWorktree(git: GitCommand, { branch, from, signal, ...pl
   const known = await git(["show-ref", "--verify", "--quiet", `refs/heads/${branch}`], { ...at, accept: [1] });
   if (known.code !== 0) await git(["update-ref", `refs/heads/${branch}`, `${from}^{commit}`, ""], at);
   await fill(git, place, branch, signal);
+  await complete?.();
+  await writeFile(gitdirFile(place), `${join(place.path, ".git")}\n`);
   return true;
 }
 
@@ -68,7 +79,6 @@ async function fill(git: GitCommand, place: WorktreePlace, branch: string, signa
   await writeFile(join(admin, "locked"), "");
   const at = { cwd: place.path, gitDir: admin, workTree: place.path, signal, timeoutMs: 600_000 };
   await git(["reset", "--hard", "--quiet", "HEAD"], at);
-  await writeFile(gitdirFile(place), `${link}\n`);
 }
 
 /** Locks that a killed git left behind. One process owns the data folder and takes one step at a time in a worktree. */
@@ -82,6 +92,7 @@ export async function removeWorktree(place: WorktreePlace): Promise<void> {
   await rm(gitdirFile(place), { force: true });
   await removeFolder(place.path);
   await removeFolder(besideOf(place));
+  await removeFolder(moduleBesideOf(place));
   // The code graph of the copy is in it, and may be written at this moment.
   await rm(adminFolder(place), { recursive: true, force: true, maxRetries: 3 });
 }

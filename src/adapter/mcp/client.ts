@@ -6,8 +6,6 @@
 import type * as Library from "@modelcontextprotocol/client";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
-import { isValueTooDeep } from "../../core/json-depth.ts";
-import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
 import type { HttpFetch } from "./http-fetch.ts";
 import { createLineTransport } from "./line-transport.ts";
@@ -56,7 +54,7 @@ export interface Connection {
   listTools(signal: AbortSignal): Promise<unknown[]>;
   /**
    * @param definition as listed: some arguments go into headers by it.
-   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 504 `mcp_timeout`,
+   * @throws Problem 502 `mcp_call_refused` by the server, 502 `mcp_call_failed` on the way to it, 502 `mcp_bad_answer`, 504 `mcp_timeout`,
    * 401 `authorization_needed`, 403 `scope_needed`.
    */
   callTool(
@@ -78,16 +76,19 @@ const scopeNeeded = (tool: string) =>
     `${tool} needs wider rights than the last login gave. An administrator logs in again: skep mcp authorize SERVER`,
   );
 
+/** A server on a pipe that says nothing to the first question speaks an older revision; one on the network is slow. */
 const PROBE_MS = 2_000;
 const PAGES = 64;
 const TOOLS = 2_000;
 const SHOWN_CHARACTERS = 500;
+const LOGGED_CHARACTERS = 2_000;
 
 /** @throws Problem 401 `authorization_needed`, 502 `mcp_not_connected` with what is wrong. */
 export async function connectServer(target: Target, options: ConnectOptions): Promise<Connection> {
   const library = await import("@modelcontextprotocol/client");
   const { timeoutMs, signal } = options;
   const legacy = options.legacyOnly === true || target.transport === "sse";
+  const isPipe = target.transport === "stdio";
   const client = new library.Client(
     { name: "skep", title: "Skep", version: BUILD.version },
     {
@@ -95,7 +96,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
       capabilities: options.answersDefaults ? { elicitation: { form: { applyDefaults: true } } } : {},
       versionNegotiation: legacy
         ? { mode: "legacy" }
-        : { mode: "auto", probe: { timeoutMs: Math.min(PROBE_MS, timeoutMs) } },
+        : { mode: "auto", probe: { timeoutMs: isPipe ? Math.min(PROBE_MS, timeoutMs) : timeoutMs } },
       listChanged: { tools: { autoRefresh: false, onChanged: () => options.onToolsChanged() } },
       // What a server says of its own output is not checked here: its patterns would run on this thread.
       jsonSchemaValidator: {
@@ -141,7 +142,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
     },
     async callTool(definition, args, call) {
       try {
-        const result = await client.callTool(
+        return await client.callTool(
           { name: definition.name, arguments: args },
           {
             signal: call.signal,
@@ -151,13 +152,6 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
             ...(call.onProgress ? { onprogress: ({ message }) => message && call.onProgress?.(`${message}\n`) } : {}),
           },
         );
-        if (isValueTooDeep(result))
-          throw new Problem(
-            502,
-            "answer_too_deep",
-            `The server's answer is nested more than ${LIMITS.jsonLevels} levels deep.`,
-          );
-        return result;
       } catch (error) {
         call.signal.throwIfAborted();
         if (isProblem(error)) throw error;
@@ -165,7 +159,7 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
           if (target.transport !== "stdio" && error.requiredScope) target.onScopeNeeded?.(error.requiredScope);
           throw scopeNeeded(definition.name);
         }
-        throw callProblem(library, error, definition.name, call.timeoutMs);
+        throw callProblem(library, error, definition.name, call.timeoutMs, options.onLog);
       }
     },
     async close() {
@@ -215,12 +209,25 @@ const notConnected = (why: string) => new Problem(502, "mcp_not_connected", `${w
 const isUnauthorized = (error: unknown): boolean =>
   typeof error === "object" && error !== null && "status" in error && error.status === 401;
 
-function callProblem(library: typeof Library, error: unknown, tool: string, timeoutMs: number): Problem {
-  const isLate = error instanceof library.SdkError && error.code === library.SdkErrorCode.RequestTimeout;
-  if (isLate) return new Problem(504, "mcp_timeout", `${tool} gave no answer within ${timeoutMs / 1_000} s.`);
+function callProblem(
+  library: typeof Library,
+  error: unknown,
+  tool: string,
+  timeoutMs: number,
+  onLog: ConnectOptions["onLog"],
+): Problem {
+  const code = error instanceof library.SdkError ? error.code : undefined;
+  if (code === library.SdkErrorCode.RequestTimeout)
+    return new Problem(504, "mcp_timeout", `${tool} gave no answer within ${timeoutMs / 1_000} s.`);
+  // The answer came, so the server is there for other calls. What the library says of it is for its administrator.
+  if (code === library.SdkErrorCode.InvalidResult) {
+    onLog("skep", messageOf(error).slice(0, LOGGED_CHARACTERS));
+    const what = `${tool} gave an answer that the protocol does not allow; it was dropped.`;
+    return new Problem(502, "mcp_bad_answer", `${what} The server's log says what is wrong with it.`);
+  }
   // The server itself says no, or the way to it is cut.
-  const code = error instanceof library.ProtocolError ? "mcp_call_refused" : "mcp_call_failed";
-  return new Problem(502, code, messageOf(error).slice(0, SHOWN_CHARACTERS));
+  const kind = error instanceof library.ProtocolError ? "mcp_call_refused" : "mcp_call_failed";
+  return new Problem(502, kind, messageOf(error).slice(0, SHOWN_CHARACTERS));
 }
 
 function transportOf(library: typeof Library, target: Target, options: ConnectOptions) {

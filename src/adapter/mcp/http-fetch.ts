@@ -2,8 +2,14 @@
  * `fetch` for tool servers and what they point to. Each host is resolved once, judged, and the connection goes to that
  * very address; redirects are handed back, never followed here; answers are bounded however they come.
  */
+
+import { Cut, checkedEvents, checkedText } from "../../core/checked-stream.ts";
 import { Problem } from "../../core/errors.ts";
+import { jsonFault } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { ResolvedAddress } from "../address-guard.ts";
+import { createMessageGate, type MessageGate } from "./message-gate.ts";
 
 export interface HttpFetchOptions {
   /** @throws Problem when the address may not be reached; else where it is. */
@@ -13,6 +19,8 @@ export interface HttpFetchOptions {
   maxBytes: number;
   /** Until the head of the answer is there. */
   timeoutMs: number;
+  /** What is wrong with the server's messages, for its log. */
+  onLog(text: string): void;
 }
 
 export type HttpFetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -20,7 +28,13 @@ export type HttpFetch = (url: string | URL, init?: RequestInit) => Promise<Respo
 /** Statuses whose answers have no body. */
 const BODILESS = new Set([101, 204, 205, 304]);
 
+/** One for each connection: it remembers what was asked. */
 export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
+  const gate = createMessageGate({
+    maxMessageBytes: options.maxBytes,
+    onLog: options.onLog,
+    onNoise: (text) => options.onLog(`The server sent what is no message: ${text.slice(0, NOISE_CHARACTERS)}`),
+  });
   return async (given, init = {}) => {
     const url = new URL(given);
     if (url.protocol !== "http:" && url.protocol !== "https:")
@@ -28,15 +42,17 @@ export function createHttpFetch(options: HttpFetchOptions): HttpFetch {
     if (url.username || url.password) throw new Problem(422, "bad_address", "An address must not carry credentials.");
     const pinned = await options.resolve(url);
     init.signal?.throwIfAborted();
-    return send(url, pinned, init, options);
+    return send(url, pinned, init, { ...options, gate });
   };
 }
+
+const NOISE_CHARACTERS = 200;
 
 async function send(
   url: URL,
   pinned: ResolvedAddress,
   init: RequestInit,
-  options: HttpFetchOptions,
+  options: HttpFetchOptions & { gate: MessageGate },
 ): Promise<Response> {
   // The runtime takes 30 ms to load these.
   const library = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
@@ -80,13 +96,16 @@ async function send(
       const given = new Headers();
       for (let i = 0; i + 1 < answer.rawHeaders.length; i += 2)
         given.append(answer.rawHeaders[i] ?? "", answer.rawHeaders[i + 1] ?? "");
-      const isStream = /^text\/event-stream/i.test(given.get("content-type") ?? "");
-      const content = bounded(answer, {
-        maxBytes: options.maxBytes,
-        isStream,
-        onEnd: settle,
-        stop: () => request.destroy(),
-      });
+      const content = checked(
+        bodyOf(answer, {
+          isAborted: () => init.signal?.aborted === true,
+          onEnd: settle,
+          stop: () => request.destroy(),
+        }),
+        given.get("content-type") ?? "",
+        options,
+        requestIn(init.body, options.gate),
+      );
       done(new Response(BODILESS.has(status) ? null : content, { status, headers: given }));
       if (BODILESS.has(status)) answer.resume();
     });
@@ -94,9 +113,58 @@ async function send(
   });
 }
 
-interface Bounds {
-  maxBytes: number;
-  isStream: boolean;
+/** The request of the protocol that is sent, where it is one. */
+function requestIn(body: RequestInit["body"], gate: MessageGate): string | number | undefined {
+  return typeof body === "string" && body.startsWith("{") ? gate.sent(ownJson<unknown>(body)) : undefined;
+}
+
+/** The body, of which each message has passed the gate. */
+function checked(
+  body: ReadableStream<Uint8Array>,
+  type: string,
+  { maxBytes, gate }: HttpFetchOptions & { gate: MessageGate },
+  asked: string | number | undefined,
+): ReadableStream<Uint8Array> {
+  if (!/^text\/event-stream/i.test(type))
+    return checkedText(body, {
+      maxBytes,
+      take: (text) => {
+        if (asked !== undefined && /^application\/json/i.test(type))
+          return (gate.take(text, asked) ?? gate.unusable("one to another question", asked))?.text ?? "null";
+        const fault = jsonFault(text);
+        if (fault !== undefined) throw new Error(`the server's answer is ${fault}`);
+        return text;
+      },
+      unreadable(why) {
+        const error = asked === undefined ? undefined : gate.unusable(why, asked);
+        if (!error) throw new Error(`the server's answer is ${why}`);
+        return error.text;
+      },
+    });
+  let unheard = 0;
+  const counted = body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        unheard += chunk.byteLength;
+        if (unheard > LIMITS.mcpNoiseBytes) throw new Error(`the server sent ${unheard} bytes without a message`);
+        controller.enqueue(chunk);
+      },
+    }),
+  );
+  const heard = (text: string | undefined) => {
+    if (text !== undefined) unheard = 0;
+    return text;
+  };
+  return checkedEvents(counted, {
+    maxBytes,
+    // Other events are of the older transport, which says where its messages go to.
+    take: (data, event) => heard(event === "" || event === "message" ? gate.take(data, asked)?.text : data),
+    tooLong: (line) => heard(gate.tooLong(line, asked)?.text),
+  });
+}
+
+interface Ends {
+  isAborted(): boolean;
   onEnd(): void;
   stop(): void;
 }
@@ -106,9 +174,8 @@ interface Incoming extends NodeJS.EventEmitter {
   resume(): unknown;
 }
 
-/** The body as it comes, no faster than it is read; an error when it, or one event of it, is too long. */
-function bounded(answer: Incoming, { maxBytes, isStream, onEnd, stop }: Bounds): ReadableStream<Uint8Array> {
-  let since = 0;
+/** The body as it comes, no faster than it is read. */
+function bodyOf(answer: Incoming, { isAborted, onEnd, stop }: Ends): ReadableStream<Uint8Array> {
   let over = false;
   return new ReadableStream<Uint8Array>(
     {
@@ -122,23 +189,13 @@ function bounded(answer: Incoming, { maxBytes, isStream, onEnd, stop }: Bounds):
         };
         answer.on("data", (chunk: Uint8Array) => {
           if (over) return;
-          const boundary = isStream
-            ? Buffer.from(chunk)
-                .toString("latin1")
-                .search(/\r?\n\r?\n(?![\s\S]*\r?\n\r?\n)/)
-            : -1;
-          since = boundary === -1 ? since + chunk.length : chunk.length - boundary;
-          if (since > maxBytes) {
-            end(new Error(`the server's answer is longer than ${maxBytes} bytes`));
-            return stop();
-          }
           controller.enqueue(new Uint8Array(chunk));
           if ((controller.desiredSize ?? 1) <= 0) answer.pause();
         });
         answer.on("end", () => end());
         answer.on("close", () => end());
-        answer.on("error", (error: Error) => end(error));
-        answer.on("aborted", () => end(new Error("the connection was cut")));
+        answer.on("error", (error: Error) => end(isAborted() ? error : new Cut(error.message)));
+        answer.on("aborted", () => end(new Cut("the connection was cut")));
       },
       pull: () => void answer.resume(),
       cancel() {

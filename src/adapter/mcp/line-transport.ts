@@ -4,6 +4,8 @@
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { createLineReader } from "./line-reader.ts";
+import { createMessageGate } from "./message-gate.ts";
+import { createPacedChunks } from "./paced-chunks.ts";
 import type { OpenPipe, Pipe } from "./pipe.ts";
 
 export interface LineTransportOptions {
@@ -20,8 +22,7 @@ export interface LineTransport extends Transport {
   readonly endReason: string | undefined;
 }
 
-/** One call's answer was longer than a line may be. */
-const TOO_LONG = -32_001;
+const NOISE_CHARACTERS = 2_000;
 
 export function createLineTransport(options: LineTransportOptions): LineTransport {
   const { onLog } = options;
@@ -41,18 +42,22 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
     })();
     return closing;
   };
+  const gate = createMessageGate({
+    maxMessageBytes: options.maxLineBytes,
+    onLog: (text) => onLog("skep", text),
+    onNoise: (text) => onLog("stdout", text.slice(0, NOISE_CHARACTERS)),
+  });
   const read = createLineReader({
-    ...{ maxLineBytes: options.maxLineBytes, maxNoiseBytes: options.maxNoiseBytes },
+    ...{ maxLineBytes: options.maxLineBytes, maxNoiseBytes: options.maxNoiseBytes, gate },
     onMessage: (message) => transport.onmessage?.(message as JSONRPCMessage),
-    onNoise: (text) => onLog("stdout", text),
-    onTooLong(bytes, id) {
-      const what = `an answer of ${bytes} bytes, more than the ${options.maxLineBytes} that a message may have`;
-      onLog("skep", `The server sent ${what}; it was dropped.`);
-      if (id === undefined) return;
-      const error = { code: TOO_LONG, message: `The server gave ${what}.` };
-      transport.onmessage?.({ jsonrpc: "2.0", id, error });
-    },
     onFlood: (bytes) => end(`it wrote ${bytes} bytes without a message to its standard output`),
+  });
+  const chunks = createPacedChunks({
+    read(piece) {
+      if (!closing) read(piece);
+    },
+    pause: () => pipe?.pause(),
+    resume: () => pipe?.resume(),
   });
   const transport: LineTransport & { stderr: null; pid: null } = {
     // By these two the library knows that silence here means an older revision, not an outage.
@@ -63,16 +68,16 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
     },
     async start() {
       const events = {
-        onStdout: (chunk: Uint8Array) => {
-          if (!closing) read(chunk);
-        },
+        onStdout: chunks.add,
         onStderr: (chunk: Uint8Array) => onLog("stderr", decoder.decode(chunk, { stream: true })),
       };
       pipe = await options.open(events, options.signal);
-      void pipe.ended.then(end);
+      // Its last words count.
+      void pipe.ended.then((reason) => chunks.drained().then(() => end(reason)));
     },
     async send(message) {
       if (!pipe || closing) throw new Error("The server is not running.");
+      gate.sent(message);
       await pipe.write(`${JSON.stringify(message)}\n`);
     },
     close,

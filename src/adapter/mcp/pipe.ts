@@ -9,6 +9,9 @@ export interface Pipe {
   /** Resolves with why, in words, when the server has ended or its streams are gone. */
   readonly ended: Promise<string>;
   write(line: string): Promise<void>;
+  /** Reads nothing more of its standard output until `resume`, so that it has to wait. */
+  pause(): void;
+  resume(): void;
   /** Ends it with everything that it started, and waits until it is gone. May be called again. */
   kill(): Promise<void>;
 }

@@ -51,7 +51,7 @@ export interface CatalogueDeps {
 const REASONING =
   /(^|\/)o\d|gpt-[5-9]|gpt-oss|claude-(3-7|(opus|sonnet|haiku|fable)-[4-9])|gemini-(2\.5|[3-9])|deepseek-(r1|reasoner|v[3-9])|qwen[3-9]|qwq|grok-(3-mini|[4-9]|code)|magistral|glm-[4-9]|kimi-k\d|thinking|reason|minimax-m/i;
 const VISION =
-  /gpt-(4o|4\.1|4-turbo|[5-9])|(^|\/)o[134](?!-mini)|o4-mini|claude-(3|(opus|sonnet|haiku|fable)-\d)|gemini-(1\.5|[2-9])|gemma-?[3-9]|llava|llama-?4|vision|pixtral|qwen.*(vl|omni)|grok-[4-9]|mistral-(small-3|medium-3|large-3)|minicpm-v|internvl|kimi-k[2-9]\.|phi-4-multi/i;
+  /gpt-(4o|4\.1|4-turbo|[5-9])|(^|\/)o[134](?!-mini)|o4-mini|claude-(3|(opus|sonnet|haiku|fable)-\d)|gemini-(1\.5|[2-9])|gemma-?[3-9]|llava|llama-?4|vision|pixtral|qwen[^q]*(vl|omni)|grok-[4-9]|mistral-(small-3|medium-3|large-3)|minicpm-v|internvl|kimi-k[2-9]\.|phi-4-multi/i;
 const NO_TOOLS = /gpt-3\.5-turbo-instruct|claude-(2|v1|instant)|gemma-?2|phi-2|o1-(mini|preview)|gemini-(1\.0|pro$)/i;
 
 const UNKNOWN: Rates = { input: null, output: null, context: null };

@@ -3,7 +3,7 @@ import type { EmbeddingModel } from "ai";
 import type { Clock } from "../../core/clock.ts";
 import { messageOf, Problem } from "../../core/errors.ts";
 import type { ModelReply } from "../../engine/model.ts";
-import { type Endpoint, fetchDirectly } from "./endpoint.ts";
+import { type Endpoint, fetchVectors } from "./endpoint.ts";
 import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
 import { createScrubber } from "./scrubber.ts";
 import { NO_USAGE } from "./usage.ts";
@@ -67,7 +67,7 @@ async function embeddingModel(
   { kind, baseUrl: baseURL, providerId, apiKey = "" }: Endpoint,
   name: string,
 ): Promise<EmbeddingModel> {
-  const fetch = fetchDirectly;
+  const fetch = fetchVectors;
   if (kind === "openai") {
     const { createOpenAI } = await import("@ai-sdk/openai");
     return createOpenAI({ baseURL, apiKey, fetch }).embeddingModel(name);

@@ -1,5 +1,8 @@
-/** Where and how a provider is reached: no redirect takes a key to another host. */
+/** Where and how a provider is reached: no redirect takes a key to another host, and what it answers is bounded. */
+
+import { checkedAnswer } from "../../core/checked-stream.ts";
 import { likeFetch } from "../../core/like-fetch.ts";
+import { LIMITS } from "../../core/limits.ts";
 import type { ProviderKind } from "./providers.ts";
 
 export interface Endpoint {
@@ -10,5 +13,16 @@ export interface Endpoint {
   apiKey: string | undefined;
 }
 
-/** `fetch` that follows no redirect and leaves time limits to the caller. */
-export const fetchDirectly = likeFetch((input, init) => fetch(input, { ...init, redirect: "manual", timeout: false }));
+/** `fetch` that follows no redirect and leaves time limits to the caller. @param values of one answer or event. */
+const createFetch = (values?: number) =>
+  likeFetch(async (input, init) =>
+    checkedAnswer(await fetch(input, { ...init, redirect: "manual", timeout: false }), {
+      maxBytes: LIMITS.providerAnswerBytes,
+      eventBytes: LIMITS.providerEventBytes,
+      ...(values === undefined ? {} : { values }),
+    }),
+  );
+
+export const fetchDirectly = createFetch();
+/** For answers that are numbers by the thousand. */
+export const fetchVectors = createFetch(LIMITS.vectorValues);

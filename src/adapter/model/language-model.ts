@@ -2,11 +2,13 @@
  * The SDK's model object for one call. Address and key are always given, so that no SDK reads the environment by itself.
  */
 
-import type { JSONValue, LanguageModel } from "ai";
+import type { JSONValue, LanguageModel, LanguageModelMiddleware } from "ai";
 import { membersOf } from "../../core/is-object.ts";
+import { jsonFault } from "../../core/json-reader.ts";
 import type { ModelRequest } from "../../engine/model.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import type { ProviderKind } from "./providers.ts";
+import { inputRefusal } from "./reply-parts.ts";
 
 /** OpenRouter says what a call cost; others do not. */
 const costMetadata = {
@@ -25,6 +27,31 @@ const costMetadata = {
 
 /** Loads the SDK of that kind of provider at its first call. */
 export async function languageModel(endpoint: Endpoint, name: string): Promise<LanguageModel> {
+  const [{ wrapLanguageModel }, model] = await Promise.all([import("ai"), sdkModel(endpoint, name)]);
+  return wrapLanguageModel({ model, middleware: boundedCalls });
+}
+
+/** Arguments are JSON in a text: bounded here, before the SDK parses and walks them. */
+const boundedCalls: LanguageModelMiddleware = {
+  specificationVersion: "v4",
+  async wrapStream({ doStream }) {
+    const { stream, ...rest } = await doStream();
+    type Part = typeof stream extends ReadableStream<infer One> ? One : never;
+    const bounded = new TransformStream<Part, Part>({
+      transform(part, controller) {
+        const fault = part.type === "tool-call" ? jsonFault(part.input) : undefined;
+        controller.enqueue(
+          fault !== undefined && part.type === "tool-call"
+            ? { ...part, input: JSON.stringify(inputRefusal(fault)) }
+            : part,
+        );
+      },
+    });
+    return { ...rest, stream: stream.pipeThrough(bounded) };
+  },
+};
+
+async function sdkModel(endpoint: Endpoint, name: string) {
   const { kind, baseUrl: baseURL, providerId } = endpoint;
   const apiKey = endpoint.apiKey ?? "";
   const fetch = fetchDirectly;

@@ -5,6 +5,7 @@
 
 import type { Clock } from "../../core/clock.ts";
 import { isObject } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
 import { createScrubber } from "./scrubber.ts";
 
@@ -103,7 +104,7 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
     if (!response.ok) throw new Refused(`it answered ${response.status}: ${text.slice(0, 200)}`);
     let answer: Json;
     try {
-      const value: unknown = JSON.parse(text);
+      const value: unknown = readJson(text);
       answer = Array.isArray(value) ? { data: value } : asJson(value);
     } catch {
       throw new Refused("its answer is not JSON; is the base URL right?");

@@ -122,5 +122,5 @@ export function normalizeBaseUrl(entry: ProviderEntry, given?: string): string |
   const url = new URL(text);
   if (url.protocol !== "http:" && url.protocol !== "https:") return undefined;
   if (url.pathname === "/") url.pathname = entry.baseUrl ? new URL(entry.baseUrl).pathname : "/v1";
-  return url.toString().replace(/\/+$/, "");
+  return url.toString().replace(/(?<!\/)\/+$/, "");
 }

@@ -1,6 +1,5 @@
 /** Puts the SDK's stream parts together into the parts of a reply, in the order in which they began. */
-import { isValueTooDeep } from "../../core/json-depth.ts";
-import { LIMITS } from "../../core/limits.ts";
+import { valueFault } from "../../core/json-reader.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import { stampProviderData } from "./prompt.ts";
 
@@ -56,7 +55,14 @@ const WORDS: Record<string, { type: Open["type"]; what: "start" | "delta" | "end
   "reasoning-end": { type: "thinking", what: "end" },
 };
 
-const TOO_DEEP = `(lists and objects nested more than ${LIMITS.jsonLevels} levels deep)`;
+/** What is too much of an input is said in its place: it is refused when the call is made. */
+function boundedInput(input: unknown): unknown {
+  const fault = valueFault(input);
+  return fault === undefined ? (input ?? "null") : inputRefusal(fault);
+}
+
+/** @param fault what is too much of it. */
+export const inputRefusal = (fault: string): string => `(arguments ${fault})`;
 
 const filled = (part: AssistantPart): boolean =>
   part.type === "tool_call" || part.text !== "" || (part.type === "thinking" && part.provider !== undefined);
@@ -111,7 +117,7 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
         type: "tool_call",
         call_id,
         tool,
-        input: input === undefined ? {} : isValueTooDeep(input) ? TOO_DEEP : (input ?? "null"),
+        input: input === undefined ? {} : boundedInput(input),
       };
       calls++;
       stamp(call, part.providerMetadata);

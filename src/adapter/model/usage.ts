@@ -83,7 +83,7 @@ export function measured(
   reported: ModelUsage | undefined,
 ): Measured {
   const sent = sentSize(request);
-  const said = textSize(JSON.stringify(received.parts));
+  const said = { ...textSize(JSON.stringify(received.parts)), characters: received.characters };
   if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
   const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
   // An attached page costs what a picture does, however many bytes it has.
@@ -101,7 +101,10 @@ function isPossible(usage: ModelUsage, sent: Size, said: Size): boolean {
     input: sent.bytes + TOKENS_ADDED + sent.items * TOKENS_PER_ITEM + sent.pages * TOKENS_PER_PAGE,
     output: said.bytes + TOKENS_ADDED + (usage.reasoning_tokens > 0 ? HIDDEN_THINKING_TOKENS : 0),
   };
+  // Nobody counts nothing where there was text: such a provider does not count, and would charge nothing.
+  const isCounted = (sent.bytes === 0 || usage.input_tokens > 0) && (said.characters === 0 || usage.output_tokens > 0);
   return (
+    isCounted &&
     Object.values(usage).every((count) => Number.isSafeInteger(count) && count >= 0) &&
     usage.input_tokens <= most.input &&
     usage.output_tokens <= most.output

@@ -9,6 +9,7 @@ import { isLoopback } from "../../core/config.ts";
 import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { OidcClient, OidcPerson, OidcSettings } from "../oidc.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { isWebAddress, listed } from "./metadata.ts";
 
 const TIMEOUT_SECONDS = 10;
@@ -36,6 +37,7 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
       const found = await client.discovery(url, clientId, undefined, client.None(), {
         timeout: TIMEOUT_SECONDS,
         execute,
+        [client.customFetch]: boundedFetch,
       });
       const metadata = found.serverMetadata();
       if (!isWebAddress(metadata.authorization_endpoint) || !isWebAddress(metadata.token_endpoint))
@@ -45,6 +47,7 @@ export function openOidcClient(log: (why: string, detail: Record<string, unknown
       const auth = methods.includes("client_secret_basic") ? client.ClientSecretBasic : client.ClientSecretPost;
       const configuration = new client.Configuration(metadata, clientId, undefined, auth(clientSecret));
       configuration.timeout = TIMEOUT_SECONDS;
+      configuration[client.customFetch] = boundedFetch;
       for (const step of execute) step(configuration);
       return configuration;
     } catch (error) {

@@ -6,7 +6,9 @@
 import * as client from "openid-client";
 import { isLoopback } from "../../core/config.ts";
 import { isObject, membersOf } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
 import type { OidcFinding, OidcSettings, ProbeRequest } from "../oidc.ts";
+import { boundedFetch } from "./bounded-fetch.ts";
 import { isWebAddress, listed } from "./metadata.ts";
 
 const TIMEOUT_MS = 10_000;
@@ -53,6 +55,7 @@ async function discover({ issuer, clientId }: OidcSettings): Promise<client.Conf
     return await client.discovery(url, clientId, undefined, client.None(), {
       timeout: TIMEOUT_MS / 1_000,
       execute: plain ? [client.allowInsecureRequests] : [],
+      [client.customFetch]: boundedFetch,
     });
   } catch (error) {
     const { code, cause } = membersOf(error);
@@ -111,7 +114,7 @@ interface Answered {
 
 function jsonOf(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = readJson(text);
     return isObject(value) ? value : {};
   } catch {
     return {};

@@ -1,4 +1,5 @@
 /** A command's output within a limit: all of it, or its head and its tail with a line between that counts the rest. */
+import { wholeFrom, wholeTo } from "../../core/whole-characters.ts";
 
 export interface OutputWindow {
   /** Takes a chunk, decodes it and returns its text (whole characters only; the rest comes with the next chunk). */
@@ -11,37 +12,25 @@ export function createOutputWindow(maxBytes: number): OutputWindow {
   const headLimit = Math.ceil(maxBytes / 2);
   const tailLimit = maxBytes - headLimit;
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
-  const head: Uint8Array[] = [];
-  const tail: Uint8Array[] = [];
-  let headBytes = 0;
-  let tailBytes = 0;
+  const head = createBlocks();
+  const tail = createBlocks();
   let omittedBytes = 0;
 
   const keepTail = (chunk: Uint8Array) => {
-    tail.push(chunk);
-    tailBytes += chunk.length;
-    while (tailBytes > tailLimit) {
-      const first = tail[0]!;
-      const excess = Math.min(first.length, tailBytes - tailLimit);
-      if (excess === first.length) tail.shift();
-      else tail[0] = first.subarray(excess);
-      tailBytes -= excess;
-      omittedBytes += excess;
-    }
+    tail.add(chunk);
+    omittedBytes += tail.dropFirst(tail.bytes() - tailLimit);
   };
   return {
     push(stream, chunk) {
-      const forHead = Math.min(chunk.length, headLimit - headBytes);
-      // Copies: a view would keep the whole network buffer alive.
-      if (forHead > 0) head.push(chunk.slice(0, forHead));
-      headBytes += forHead;
-      if (forHead < chunk.length) keepTail(chunk.slice(Math.max(forHead, chunk.length - tailLimit)));
+      const forHead = Math.min(chunk.length, headLimit - head.bytes());
+      if (forHead > 0) head.add(chunk.subarray(0, forHead));
+      if (forHead < chunk.length) keepTail(chunk.subarray(Math.max(forHead, chunk.length - tailLimit)));
       omittedBytes += Math.max(0, chunk.length - tailLimit - forHead);
       return decoders[stream].decode(chunk, { stream: true });
     },
     end() {
-      const [start, finish] = [Buffer.concat(head), Buffer.concat(tail)];
-      if (omittedBytes === 0) return { output: Buffer.concat([start, finish]).toString(), omittedBytes };
+      if (omittedBytes === 0) return { output: Buffer.concat([...head.all(), ...tail.all()]).toString(), omittedBytes };
+      const [start, finish] = [Buffer.concat(head.all()), Buffer.concat(tail.all())];
       const from = wholeFrom(finish);
       const to = wholeTo(start);
       const omitted = omittedBytes + from + (start.length - to);
@@ -51,20 +40,39 @@ export function createOutputWindow(maxBytes: number): OutputWindow {
   };
 }
 
-const isContinuation = (byte: number | undefined) => byte !== undefined && (byte & 0xc0) === 0x80;
+const BLOCK_BYTES = 64 * 1024;
 
-/** Where the first whole character begins. */
-function wholeFrom(bytes: Uint8Array): number {
-  let at = 0;
-  while (at < 3 && isContinuation(bytes[at])) at += 1;
-  return at;
-}
-
-/** Where the last whole character ends. */
-function wholeTo(bytes: Uint8Array): number {
-  let start = bytes.length - 1;
-  while (start > bytes.length - 4 && isContinuation(bytes[start])) start -= 1;
-  const lead = bytes[start] ?? 0;
-  const length = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : lead >= 0xc0 ? 2 : 1;
-  return start + length > bytes.length ? start : bytes.length;
+/** Bytes one after another, copied together: a program may write them one at a time, and an object costs a hundred. */
+function createBlocks() {
+  const blocks: Buffer[] = [];
+  /** Of the last block, and how much of the first is dropped. */
+  let [used, skipped, total] = [0, 0, 0];
+  return {
+    bytes: () => total,
+    add(chunk: Uint8Array) {
+      total += chunk.length;
+      for (let at = 0; at < chunk.length; ) {
+        if (blocks.length === 0 || used === BLOCK_BYTES) {
+          blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+          used = 0;
+        }
+        const piece = chunk.subarray(at, at + BLOCK_BYTES - used);
+        blocks.at(-1)?.set(piece, used);
+        used += piece.length;
+        at += piece.length;
+      }
+    },
+    /** @returns how many were dropped. */
+    dropFirst(count: number): number {
+      if (count <= 0) return 0;
+      skipped += count;
+      total -= count;
+      const whole = Math.floor(skipped / BLOCK_BYTES);
+      if (whole > 0) blocks.splice(0, whole);
+      skipped -= whole * BLOCK_BYTES;
+      return count;
+    },
+    all: () =>
+      blocks.map((block, i) => block.subarray(i === 0 ? skipped : 0, i === blocks.length - 1 ? used : BLOCK_BYTES)),
+  };
 }

@@ -10,6 +10,7 @@ import fc from "fast-check";
 import { LIMITS } from "../../core/limits.ts";
 import type { Workspace } from "../../engine/sandbox.ts";
 import { processorMs } from "../../testing/busy-machine.ts";
+import { isRoot, lacks } from "../../testing/parts.ts";
 import { parseIgnoreRules } from "../../working-copy/ignore-rules.ts";
 import { createWorkspaceFiles } from "./workspace-files.ts";
 import { giveWorkspace } from "./workspace-owner.ts";
@@ -183,7 +184,7 @@ describe("files of a workspace", () => {
     );
   });
 
-  test.skipIf(process.getuid?.() !== 0)(
+  test.skipIf(lacks("root", isRoot))(
     "what a server that is root writes and takes over belongs to the sandbox's user",
     async () => {
       const owner = { uid: 10_001, gid: 10_001 };

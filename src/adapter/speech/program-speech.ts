@@ -4,7 +4,7 @@
  */
 import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { invalidField, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { SpeechService, Voice } from "./speech.ts";
@@ -67,7 +67,7 @@ const voicesIn = (output: string): Voice[] =>
 /** @param model path of the voice's `.onnx` file. */
 export function createPiper(model: string): SpeechService {
   const name = "piper";
-  const id = /([^/]+?)(?:\.onnx)?$/.exec(model)?.[1] ?? model;
+  const id = basename(model, ".onnx");
   return {
     name,
     formats: ["wav"],

@@ -1,5 +1,7 @@
 /** Requests to a speech service: no redirect is followed, answers are bounded, and what goes wrong is a Problem. */
+
 import { messageOf, type Problem, unavailable } from "../../core/errors.ts";
+import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 
 export interface SpeechAnswer {
@@ -50,7 +52,7 @@ async function bounded(name: string, answer: Response): Promise<Uint8Array> {
 /** The JSON of an answer. @throws Problem 503 when it is not one. */
 export function jsonOf(name: string, { bytes }: SpeechAnswer): unknown {
   try {
-    return JSON.parse(new TextDecoder().decode(bytes));
+    return readJson(new TextDecoder().decode(bytes));
   } catch {
     throw unavailable("speech_refused", `The speech service ${name} did not answer with JSON.`);
   }

@@ -1,7 +1,7 @@
 /** `skep chat` at a real terminal and in a pipe, against a server with the scripted model. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal, type TestTerminal } from "../../testing/terminal.ts";
@@ -57,7 +57,7 @@ describe("a chat at a terminal", () => {
     expect(text).toMatch(/^They ring, see bell\.txt\.$/m);
     expect(text).toMatch(/^✔ ls \. +\d+\.\d s/m);
     expect(text).toMatch(/^• one\n• two$/m);
-    expect(text).toMatch(/^scribe \$0\.0000 · \d\S* tokens ›/m);
+    expect(text).toMatch(/^scribe \$0\.00 · \d\S* tokens ›/m);
     expect(terminal.sent()).toContain("\x1b[1mring");
     terminal.type("/quit\r");
     expect(await terminal.exited).toBe(0);
@@ -114,7 +114,12 @@ describe("a chat at a terminal", () => {
     await command("/rewind", /1 +Second\n2 +First/);
     await command("/rewind 1", /Taken back[\s\S]*› Second$/);
     terminal.type("\x15");
-    await command("/fork", /continue in a copy/);
+    const [{ id } = { id: "" }] = await chats("reviewer");
+    const large = join(server.data, "workspaces", id, "large.bin");
+    mkdirSync(dirname(large), { recursive: true });
+    writeFileSync(large, "");
+    truncateSync(large, 65 * 1024 ** 2);
+    await command("/fork", /continue in a copy[\s\S]*stay with the other chat alone: 1\./);
     await command("/export chat.md", /Written to chat\.md/);
     await command("/export chat.md", /chat\.md already exists/);
     await command("/cost", /context +known after the next reply/);

@@ -5,7 +5,7 @@ import { didYouMean } from "../../core/near.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne, listItems } from "../resource/find.ts";
 import { oneLine, ownColoursOnly, paint } from "../terminal/style.ts";
-import { fieldLines } from "../terminal/table.ts";
+import { fieldLines, fullCostText } from "../terminal/table.ts";
 import { attachFiles } from "./attach.ts";
 import { type ChatDetailView, type ChatView, type MessageView, pathOf } from "./session.ts";
 import type { ChatState } from "./terminal-chat.ts";
@@ -21,6 +21,9 @@ interface JobView {
   state: string;
   error: { code: string; message: string } | null;
 }
+
+/** A chat that was made; a copy of another counts the files that it did not get. */
+type MadeView = ChatView & { files_left_out?: number };
 
 const LOOK_MS = 200;
 const LISTED = 10;
@@ -141,10 +144,14 @@ async function fork(state: ChatState, word: string): Promise<string> {
   const last = all[at - 1];
   if (word !== "" && !all[at]!.content.includes("\n")) state.draft = all[at]!.content;
   const { agent_id, project_id, model } = session;
-  state.session = last
-    ? await client.call<ChatView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
-    : await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
-  return "You continue in a copy; the other chat stays as it is.";
+  const made = last
+    ? await client.call<MadeView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
+    : await client.call<MadeView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
+  const { files_left_out = 0, ...copy } = made;
+  state.session = copy;
+  const said = "You continue in a copy; the other chat stays as it is.";
+  if (files_left_out === 0) return said;
+  return `${said} Files that could not be copied, and stay with the other chat alone: ${files_left_out}.`;
 }
 
 async function compact({ client, session }: ChatState): Promise<string> {
@@ -170,12 +177,13 @@ async function exportChat({ client, session }: ChatState, word: string): Promise
 }
 
 async function cost({ client, session }: ChatState): Promise<string[]> {
-  const { cost_usd, tokens, context, model, message_count } = await client.call<ChatView>("GET", pathOf(session.id));
+  const chat = await client.call<ChatView>("GET", pathOf(session.id));
+  const { tokens, context, model, message_count } = chat;
   const { used, window } = context;
   const of = window === null ? "" : ` of ${window.toLocaleString("en")}`;
   return fieldLines([
     ["model", model],
-    ["cost", `$${cost_usd.toFixed(4)}`],
+    ["cost", fullCostText(chat)],
     ["tokens", tokens.toLocaleString("en")],
     [
       "context",

@@ -1,8 +1,10 @@
 /** The line in which a person types, with what they typed before. Hidden while an agent writes; what is typed then waits. */
+
 import { appendFileSync, mkdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import { ownJson } from "../../core/own-json.ts";
 import { credentialsPath } from "../server/credentials.ts";
 
 export interface InputLine {
@@ -112,7 +114,7 @@ export function createInputLine(words: readonly string[]): InputLine {
 function readHistory(): string[] {
   try {
     const lines = readFileSync(historyPath(), "utf8").trimEnd().split("\n");
-    return lines.slice(-KEPT_LINES).map((line) => String(JSON.parse(line)).replaceAll("\n", " "));
+    return lines.slice(-KEPT_LINES).map((line) => String(ownJson<unknown>(line)).replaceAll("\n", " "));
   } catch {
     return [];
   }

@@ -70,10 +70,10 @@ function createLineStyle(): (line: string) => string {
 }
 
 function styled(line: string): string {
-  const heading = /^#{1,6}\s+(.*)$/.exec(line)?.[1];
+  const heading = /^#{1,6}\s([\s\S]*)$/.exec(line)?.[1]?.trimStart();
   if (heading !== undefined) return paint("bold", heading.replaceAll("**", ""));
   if (/^\s*([-*_])(\s*\1){2,}\s*$/.test(line)) return paint("dim", "─".repeat(Math.min(RULE_COLUMNS, columns())));
-  const [, quote, said] = /^(\s*(?:>\s?)+)(.*)$/.exec(line) ?? [];
+  const [, quote, said] = /^(\s*>[\s>]*)([\s\S]*)$/.exec(line) ?? [];
   if (quote !== undefined) return paint("dim", `${"│ ".repeat(quote.split(">").length - 1)}${said}`);
   return inline(line.replace(/^(\s*)[-*+](\s+)/, "$1•$2"));
 }
@@ -88,7 +88,7 @@ const inline = (text: string): string =>
         : part
             .replace(/\*\*([^*]+)\*\*/g, (_, words: string) => paint("bold", words))
             .replace(
-              /\[([^\]]+)\]\((\S+?)\)/g,
+              /\[([^[\]]+)\]\(([^\s()]+)\)/g,
               (_, words: string, url: string) => `${words} ${paint("dim", `(${url})`)}`,
             ),
     )

@@ -46,7 +46,7 @@ async function summary(client: Client, id: string, { status, error }: TurnEnd): 
         .map(({ content }) => content)
         .filter(Boolean)
         .join("\n\n"),
-      cost_usd: chat.cost_usd,
+      ...{ cost_usd: chat.cost_usd, calls_without_price: chat.calls_without_price },
       tokens: chat.tokens,
     },
   };

@@ -2,9 +2,10 @@
 import { Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
+import { type Cost, shortCostText } from "../terminal/table.ts";
 import type { Attached } from "./attach.ts";
 
-export interface ChatView {
+export interface ChatView extends Cost {
   id: string;
   agent_id: string;
   project_id: string | null;
@@ -12,7 +13,6 @@ export interface ChatView {
   model: string | null;
   status: "ready" | "busy" | "ended" | "failed";
   message_count: number;
-  cost_usd: number;
   tokens: number;
   context: { used: number | null; window: number | null };
 }
@@ -82,8 +82,9 @@ export async function follow(
 const short = new Intl.NumberFormat("en", { notation: "compact" });
 
 /** `$0.0123 · 12 %`: what the chat has cost, and how full the model's window is; the tokens where that is unknown. */
-export function meterOf({ cost_usd, context: { used, window } }: ChatView): string {
-  const cost = `$${cost_usd.toFixed(cost_usd < 1 ? 4 : 2)}`;
+export function meterOf(chat: ChatView): string {
+  const { used, window } = chat.context;
+  const cost = shortCostText(chat);
   if (used === null) return cost;
   return `${cost} · ${window ? `${Math.round((100 * used) / window)} %` : `${short.format(used)} tokens`}`;
 }

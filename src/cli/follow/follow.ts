@@ -5,19 +5,19 @@ import { listItems } from "../resource/find.ts";
 import type { Client } from "../server/client.ts";
 import { createLiveLines } from "../terminal/live.ts";
 import { isLive, paint } from "../terminal/style.ts";
+import type { Cost } from "../terminal/table.ts";
 import { createApprovals } from "./approval.ts";
 import { createPlainLines } from "./plain-lines.ts";
 import { createReducer, initialState, type StepRow } from "./state.ts";
 import { createStepText } from "./step-text.ts";
 import { treeLines } from "./tree.ts";
 
-export interface RunView {
+export interface RunView extends Cost {
   id: string;
   pipeline_id: string;
   status: RunStatus;
   outputs: Record<string, unknown>;
   error: { code: string; message: string; step_id?: string } | null;
-  cost_usd: number;
   tokens: number;
   branch: string | null;
   project_id: string | null;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { statusStyle } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
-import { costText } from "../terminal/table.ts";
+import { fullCostText } from "../terminal/table.ts";
 import { hasEnded, type RunView } from "./follow.ts";
 
 const shown = (value: unknown) => plain(typeof value === "string" ? value : JSON.stringify(value));
@@ -38,7 +38,7 @@ export function reportLines(run: RunView, client?: Pick<Client, "data">): string
     ...Object.entries(run.outputs).flatMap(([name, value]) => outputLines(name, value)),
     ...(run.branch ? [`  branch: ${run.branch}`] : []),
     ...placeOf(run, client?.data),
-    `  cost: ${costText(run.cost_usd)}, ${run.tokens} tokens`,
+    `  cost: ${fullCostText(run)}, ${run.tokens} tokens`,
   ];
 }
 

@@ -2,8 +2,9 @@
 
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf } from "../../core/is-object.ts";
+import type { Cost } from "../terminal/table.ts";
 
-export interface StepView {
+export interface StepView extends Cost {
   name: string;
   /** Position in a `for_each`; undefined for the step itself. */
   index?: number | undefined;
@@ -14,7 +15,6 @@ export interface StepView {
   /** Unix milliseconds. */
   startedAt?: number | undefined;
   endedAt?: number | undefined;
-  costUsd: number;
   /** The tool call that runs now, e.g. `bash npm test`. */
   call?: string | undefined;
   /** The last line that its agent wrote. */
@@ -27,10 +27,9 @@ export interface Question {
   message: string;
 }
 
-export interface RunState {
+export interface RunState extends Cost {
   /** In the order of the run; items of a `for_each` follow their step. */
   steps: StepView[];
-  costUsd: number;
   tokens: number;
   startedAt?: number | undefined;
   endedAt?: number | undefined;
@@ -53,14 +52,14 @@ export interface StepRow {
 export function initialState(rows: readonly StepRow[]): RunState {
   const names = new Map(rows.filter(({ index }) => index === null).map((row) => [row.step_id, byOf(row)]));
   const steps = [...names].map(([name, by]) => emptyStep(name, by));
-  return { steps, costUsd: 0, tokens: 0, questions: new Map() };
+  return { steps, cost_usd: 0, calls_without_price: 0, tokens: 0, questions: new Map() };
 }
 
 /** A command has no agent, though it runs in the sandbox of one. */
 const byOf = ({ kind, agent_id }: StepRow): string => (kind === "command" ? "a command" : (agent_id ?? "a person"));
 
 const emptyStep = (name: string, by: string, index?: number): StepView => ({
-  ...{ name, by, index, status: "pending", attempt: 1, costUsd: 0, says: "" },
+  ...{ name, by, index, status: "pending", attempt: 1, cost_usd: 0, calls_without_price: 0, says: "" },
 });
 
 /** Applies events to a state, one after the other. */
@@ -100,9 +99,12 @@ function runChanged(state: RunState, kind: string, time: number): void {
 
 function count(state: RunState, data: Record<string, unknown>, step: StepView | undefined): void {
   const cost = Number(data["cost_usd"] ?? 0);
-  state.costUsd += cost;
+  const unpriced = data["cost_usd"] === null ? 1 : 0;
+  for (const sums of step ? [state, step] : [state]) {
+    sums.cost_usd += cost;
+    sums.calls_without_price += unpriced;
+  }
   state.tokens += Number(data["input_tokens"] ?? 0) + Number(data["output_tokens"] ?? 0);
-  if (step) step.costUsd += cost;
 }
 
 const ENDS: Readonly<Record<string, string>> = {

@@ -113,7 +113,7 @@ describe("the tree of a run", () => {
 
   test("a step that is visited again starts over", () => {
     const state = after(...done("plan", 0, 4), [9, "step_queued", step("plan", "again"), { attempt: 1 }]);
-    expect(state.steps[0]).toMatchObject({ status: "queued", startedAt: undefined, costUsd: 0.0125 });
+    expect(state.steps[0]).toMatchObject({ status: "queued", startedAt: undefined, cost_usd: 0.0125 });
   });
 });
 

@@ -1,6 +1,6 @@
 /** The steps of a run as lines for a terminal: one each, more only for what is at work, no wider and no higher than it. */
 import { fit, oneLine, padEnd, padStart, paint, plain, type Style } from "../terminal/style.ts";
-import { costText, spanText } from "../terminal/table.ts";
+import { type Cost, shortCostText, spanText } from "../terminal/table.ts";
 import type { RunState, StepView } from "./state.ts";
 
 interface Mark {
@@ -59,8 +59,10 @@ function stepLines(
 ): string[] {
   const { sign, style } = MARKS[step.status] ?? MARKS["pending"]!;
   const took = step.startedAt === undefined ? "" : spanText((step.endedAt ?? now) - step.startedAt);
-  const costUsd = itemsOf(step, state.steps).reduce((sum, item) => sum + item.costUsd, step.costUsd);
-  const cost = costUsd > 0 ? costText(costUsd) : "";
+  const work = [step, ...itemsOf(step, state.steps)];
+  const sum = (of: keyof Cost) => work.reduce((sum, each) => sum + each[of], 0);
+  const spent = { cost_usd: sum("cost_usd"), calls_without_price: sum("calls_without_price") };
+  const cost = spent.cost_usd > 0 || spent.calls_without_price > 0 ? shortCostText(spent) : "";
   const end = `${padStart(took, TIME)} ${padStart(cost, COST)}`.trimEnd();
   const room = Math.max(8, width - 2 - nameWidth - 2 - (TIME + 1 + COST) - 1);
   const name = padEnd(fit(plain(labelOf(step)), nameWidth), nameWidth);
@@ -120,10 +122,11 @@ function folded(groups: readonly Group[], height: number, width: number): string
   return lines.length <= height ? lines : lines.slice(0, Math.max(0, height));
 }
 
-function sumLine({ steps, costUsd, tokens, startedAt, endedAt }: RunState, now: number, width: number): string {
+function sumLine(state: RunState, now: number, width: number): string {
+  const { steps, tokens, startedAt, endedAt } = state;
   const own = steps.filter(({ index }) => index === undefined);
   const done = own.filter(({ status }) => ["succeeded", "skipped"].includes(status)).length;
   const took = startedAt === undefined ? "" : spanText((endedAt ?? now) - startedAt);
-  const parts = [`${done} of ${own.length} steps`, took, costText(costUsd), `${tokens} tokens`];
+  const parts = [`${done} of ${own.length} steps`, took, shortCostText(state), `${tokens} tokens`];
   return fit(paint("dim", `  ${parts.filter(Boolean).join(" · ")}`), width);
 }

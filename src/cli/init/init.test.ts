@@ -163,19 +163,78 @@ describe("skep init at a terminal", () => {
     const terminal = openTerminal(command, { columns: 100, rows: 60, env, cwd: repository });
     await terminal.shows(/Key of OpenAI:/);
     terminal.type("sk-wrong-canary\r");
-    await terminal.shows(/refused the key[\s\S]*Try another key[\s\S]*Key of OpenAI:/);
+    await terminal.shows(/refused the key[\s\S]*Key of OpenAI:/);
+    terminal.type("sk with a canary blank\r");
+    await terminal.shows(/A key is one word[\s\S]*Key of OpenAI:/);
+    terminal.type("\r");
+    await terminal.shows(/The key is empty[\s\S]*Key of OpenAI:/);
     terminal.type(`${KEY}\r`);
     await terminal.shows(/Model \[1\]:/);
     terminal.type("openai/qwen3-large\r");
-    await terminal.shows(/Add the repository .* as a project\? \[y\/n\]/);
+    await terminal.shows(/Add the repository .* as a project\? \[Y\/n\]/);
     terminal.type("y\r");
-    await terminal.shows(/Leave the server running here\? \[y\/n\]/);
+    await terminal.shows(/Leave the server running here\? \[Y\/n\]/);
     terminal.type("n\r");
     expect(await terminal.exited).toBe(0);
     expect(terminal.sent()).not.toMatch(/canary/);
     expect(terminal.text()).toMatch(/^Model {7}openai\/qwen3-large$/m);
     expect(terminal.text()).toMatch(/✔ look[\s\S]*✔ greet[\s\S]*✔ check[\s\S]*succeeded: run_/);
     await picky.stop(true);
+  });
+
+  test("a server of one's own: its address is asked for until it answers, and its key when it wants one", async () => {
+    const strict = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: (request) =>
+        request.headers.get("authorization") === `Bearer ${KEY}`
+          ? Response.json({ data: [{ id: "qwen3-small" }] })
+          : Response.json({ error: { message: "no key" } }, { status: 401 }),
+    });
+    const options = { columns: 120, rows: 80, env, cwd: home };
+    const terminal = openTerminal(skepCommand("init", "--no-run", "--no-project"), options);
+    await terminal.shows(/Provider \[1\]:/);
+    terminal.type("a teapot\r");
+    await terminal.shows(/There is no "a teapot" here[\s\S]*Provider \[1\]:/);
+    terminal.type("a server of your own that speaks OpenAI's protocol\r");
+    await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:8080\/v1\]:/);
+    terminal.type(`127.0.0.1:${strict.port}/v1\r`);
+    await terminal.shows(/begins with http:\/\/ or https:\/\/[\s\S]*Is it http:\/\/127[\s\S]*Address of the server/);
+    // A typing error: nothing answers there.
+    terminal.type("http://127.0.0.1:9/v1\r");
+    await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:9\/v1\]:/);
+    terminal.type(`http://127.0.0.1:${strict.port}/v1\r`);
+    await terminal.shows(/custom-own wants a key[\s\S]*Key of custom-own:/);
+    terminal.type("sk-wrong-canary\r");
+    await terminal.shows(/refused the key[\s\S]*Key of custom-own:/);
+    terminal.type(`${KEY}\r`);
+    await terminal.shows(/Model \[1\]:/);
+    terminal.type("\r");
+    await terminal.shows(/Leave the server running here\? \[Y\/n\]/);
+    terminal.type("n\r");
+    expect(await terminal.exited).toBe(0);
+    expect(terminal.text()).toMatch(/^Model {7}custom-own\/qwen3-small$/m);
+    expect(terminal.text()).not.toMatch(/\^\[|\\S|\\x21/);
+    expect(terminal.sent()).not.toMatch(/canary/);
+    await strict.stop(true);
+  });
+
+  test("a server of one's own that does not answer is stored nowhere: the next start asks again", async () => {
+    const options = { columns: 120, rows: 60, env, cwd: home };
+    for (const _ of [1, 2]) {
+      const terminal = openTerminal(skepCommand("init", "--provider", "custom-own"), options);
+      await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:8080\/v1\]:/);
+      terminal.type("http://127.0.0.1:9/v1\r");
+      await terminal.shows(/Address of the server \[http:\/\/127\.0\.0\.1:9\/v1\]:/);
+      terminal.type("\x03");
+      expect(await terminal.exited).toBe(1);
+    }
+    const args = ["init", "--provider", "custom-own", "--base-url", "localhost:8080", "--no-run"];
+    const bad = await skep(args, { env, cwd: home });
+    expect([bad.code, bad.stderr]).toEqual([
+      2,
+      "skep: --base-url: An address begins with http:// or https:// and has no spaces. Is it http://localhost:8080?\n",
+    ]);
   });
 
   test("Ctrl-C at a question stops it, in one line, with nothing stored and no server left", async () => {

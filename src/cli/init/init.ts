@@ -18,6 +18,7 @@ import { type Client, createClient } from "../server/client.ts";
 import { tokenFor } from "../server/credentials.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { startServer } from "../server/start.ts";
+import { isPrivate } from "../server/trust.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import { untilStopped } from "../until-stopped.ts";
 import { setUpModel } from "./provider.ts";
@@ -95,11 +96,12 @@ async function joinOrStart(flags: InitFlags): Promise<Joined> {
   return { client, own: { data, stop: started.stop } };
 }
 
-/** The flag's or variable's folder, else ./data if it is a data folder, else one in the user's home, not in a repository. */
+/** The flag's or variable's folder, else ./data if it is a data folder of this user's, else one in the user's home, not in a repository. */
 function dataFolder({ data }: InitFlags): string {
   const given = data ?? process.env["DATA"];
   if (given) return resolve(given);
-  if (existsSync("data/skep.db")) return resolve("data");
+  // A cloned repository can hold a data folder, too: one with providers of its own, which would get the keys.
+  if (isPrivate(resolve("data"), "folder") && existsSync("data/skep.db")) return resolve("data");
   return join(process.env["XDG_DATA_HOME"] || join(homedir(), ".local", "share"), "skep");
 }
 
@@ -150,7 +152,7 @@ function closing(client: Client, data: string | undefined, project: string | und
 }
 
 async function isToStay({ keep, yes }: InitFlags): Promise<boolean> {
-  return keep === true || (!yes && hasPerson() && (await confirm("Leave the server running here?")));
+  return keep === true || (!yes && hasPerson() && (await confirm("Leave the server running here?", true)));
 }
 
 async function stay(url: string, say: (text: string) => void): Promise<void> {

@@ -1,9 +1,9 @@
 /** The provider and the model of a first set-up: found or asked for, tried before anything is stored. */
-import { Problem } from "../../core/errors.ts";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { preferred, SCRIPTED } from "../model-choice.ts";
 import { readSecret } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
-import { ask, choose, hasPerson } from "../terminal/ask.ts";
+import { ask, askHidden, askUntil, choose, confirm, hasPerson } from "../terminal/ask.ts";
 import type { InitFlags } from "./init.ts";
 
 interface ProviderView {
@@ -17,6 +17,7 @@ interface ProviderView {
 interface TestView {
   ok: boolean;
   error: string | null;
+  key_refused: boolean;
   models: { id: string; tools: boolean }[];
 }
 type Say = (text: string) => void;
@@ -25,9 +26,8 @@ const PATH = "/v1/settings/providers";
 const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
 /** Servers of this machine that are looked for without being named. */
 const LOCAL = ["ollama", "lmstudio"];
-/** These need no key. */
+/** Servers of the user's own: these may need no key, and their address may change. */
 const KEYLESS = /^(ollama|lmstudio|vllm|custom-.*)$/;
-const KEY_TRIES = 3;
 /** Of a long list of models. */
 const MODELS_SHOWN = 12;
 
@@ -46,20 +46,11 @@ export async function setUpModel(client: Client, flags: InitFlags, say: Say): Pr
       "not_found",
       `There is no provider ${id}. There are: ${items.map((one) => one.id).join(", ")}, and custom-NAME.`,
     );
-  const address = flags.baseUrl ?? (id.startsWith("custom-") && !provider ? await askAddress() : undefined);
-  const tried = await withKey(
-    client,
-    { id, name: provider?.name ?? id, configured: provider?.configured ?? false },
-    address,
-    flags,
-    say,
-  );
-  const model = flags.model ?? (await chooseModel(tried.models, id));
-  const body = {
-    ...(address ? { base_url: address } : {}),
-    ...(tried.key ? { api_key: tried.key } : {}),
-    default: model,
-  };
+  const { name, configured, base_url } = provider ?? { name: id, configured: false, base_url: null };
+  const { models, address, key } = await connectTo(client, { id, name, configured, base_url }, flags);
+  say(`Provider    ${name} answers, ${models.length} models`);
+  const model = flags.model ?? (await chooseModel(models, id));
+  const body = { ...(address && { base_url: address }), ...(key && { api_key: key }), default: model };
   await client.call("PUT", pathOf(id), body);
   say(`Model       ${model}`);
   return model;
@@ -95,49 +86,93 @@ async function chooseProvider(
   ]);
 }
 
-interface Tried extends TestView {
-  /** One that is not stored yet. */
-  key?: string;
-}
-
-const tryOut = (client: Client, id: string, body: { api_key?: string; base_url?: string }): Promise<TestView> =>
-  client.call<TestView>("POST", `${pathOf(id)}/test`, body);
-
-/** Tries the connection with a key that is given, stored or asked for; asks again for one that is refused. */
-async function withKey(
-  client: Client,
-  { id, name, configured }: Pick<ProviderView, "id" | "name" | "configured">,
-  address: string | undefined,
-  flags: InitFlags,
-  say: Say,
-): Promise<Tried> {
-  const at = address === undefined ? {} : { base_url: address };
-  // A server that is new to the instance has to be there before it can be tried.
-  if (id.startsWith("custom-") && !configured && address) await client.call("PUT", pathOf(id), at);
-  const wantsKey = flags.keyEnv !== undefined || flags.key === true || (!configured && !KEYLESS.test(id));
-  for (let left = KEY_TRIES; ; left--) {
-    const key = wantsKey ? await readSecret(`key of ${name}`, flags.keyEnv ? { env: flags.keyEnv } : {}) : undefined;
-    const found = await tryOut(client, id, { ...at, ...(key ? { api_key: key } : {}) });
-    if (found.ok) {
-      say(`Provider    ${name} answers, ${found.models.length} models`);
-      return { ...found, ...(key ? { key } : {}) };
-    }
-    const again = wantsKey && flags.keyEnv === undefined && hasPerson() && left > 1;
-    if (!again)
-      throw new Problem(422, "provider_refused", `${found.error ?? `${name} does not answer`}. Nothing was stored.`);
-    console.error(`${found.error}. Try another key.`);
+/** Tries a connection; what the server says of a wrong key or address is a failed try, too. */
+async function tryOut(client: Client, id: string, body: { api_key?: string; base_url?: string }): Promise<TestView> {
+  try {
+    return await client.call<TestView>("POST", `${pathOf(id)}/test`, body);
+  } catch (error) {
+    if (!isProblem(error) || error.status !== 422) throw error;
+    const isKey = error.extras.errors?.some(({ pointer }) => pointer === "/api_key") ?? false;
+    return { ok: false, error: error.detail, key_refused: isKey, models: [] };
   }
 }
 
-async function askAddress(): Promise<string> {
+interface Connection {
+  models: TestView["models"];
+  /** What is not stored yet. */
+  address?: string | undefined;
+  key?: string | undefined;
+}
+
+/** Tries the connection until it answers, and asks again for what was wrong with it. Stores nothing. */
+async function connectTo(
+  client: Client,
+  { id, name, configured, base_url }: Pick<ProviderView, "id" | "name" | "configured" | "base_url">,
+  flags: InitFlags,
+): Promise<Connection> {
+  const isOwn = KEYLESS.test(id);
+  const wrong = flags.baseUrl === undefined ? undefined : wrongAddress(flags.baseUrl);
+  if (wrong) throw new Problem(422, "bad_usage", `--base-url: ${wrong}`);
+  let address = flags.baseUrl ?? (id.startsWith("custom-") && !configured ? await askAddress() : undefined);
+  const wantsKey = flags.keyEnv !== undefined || flags.key === true || (!configured && !isOwn);
+  let key = wantsKey ? await askKey(name, flags) : undefined;
+  for (;;) {
+    const found = await tryOut(client, id, { ...(address && { base_url: address }), ...(key && { api_key: key }) });
+    if (found.ok) return { models: found.models, address, key };
+    const said = found.key_refused && key === undefined ? `${name} wants a key` : (found.error ?? "It does not answer");
+    const reason = said.replace(/\.?$/, ".");
+    if (flags.yes || !hasPerson()) throw new Problem(422, "provider_refused", `${reason} Nothing was stored.`);
+    console.error(reason);
+    if (found.key_refused) key = await askKey(name, {});
+    else if (isOwn) address = await askAddress(address ?? base_url ?? undefined);
+    else if (!(await confirm("Try again?", true))) throw new Problem(400, "stopped", "Stopped; nothing was stored.");
+  }
+}
+
+async function askKey(name: string, { keyEnv }: Pick<InitFlags, "keyEnv">): Promise<string> {
+  const what = `key of ${name}`;
+  if (keyEnv !== undefined || !hasPerson()) {
+    const key = await readSecret(what, keyEnv === undefined ? {} : { env: keyEnv });
+    const wrong = wrongKey(key);
+    if (wrong) throw new Problem(422, "bad_usage", wrong);
+    return key;
+  }
+  return askUntil(async () => (await askHidden(what)).trim(), wrongKey);
+}
+
+function wrongKey(key: string): string | undefined {
+  if (key === "") return "The key is empty. Paste it, or stop with Ctrl-C.";
+  if (/^[!-~]+$/.test(key)) return undefined;
+  return "A key is one word of letters, digits and signs, without spaces. Copy it again.";
+}
+
+/** An address that people give for a server of their own, where they run one more often than elsewhere. */
+const USUAL_ADDRESS = "http://127.0.0.1:8080/v1";
+
+async function askAddress(preferred = USUAL_ADDRESS): Promise<string> {
   if (!hasPerson()) throw new Problem(422, "bad_usage", "A server of your own needs its address: --base-url URL.");
-  return ask("address, e.g. http://127.0.0.1:8080/v1");
+  return askUntil(() => ask("address of the server", preferred), wrongAddress);
+}
+
+function wrongAddress(address: string): string | undefined {
+  if (/^https?:\/\/[^/\s]\S*$/i.test(address) && URL.canParse(address)) return undefined;
+  const guess = `http://${address}`;
+  const hint = /^[\w.-]+(:\d+)?(\/\S*)?$/.test(address) ? `Is it ${guess}?` : `For example: ${USUAL_ADDRESS}`;
+  return `An address begins with http:// or https:// and has no spaces. ${hint}`;
 }
 
 async function chooseModel(models: readonly { id: string; tools: boolean }[], provider: string): Promise<string> {
   const best = preferred(models);
-  if (best === undefined)
-    throw new Problem(422, "no_model", `${provider} lists no model that agents can use. Name one with --model.`);
+  if (best === undefined) {
+    const none = `${provider} lists no model that agents can use.`;
+    if (!hasPerson()) throw new Problem(422, "no_model", `${none} Name one with --model.`);
+    console.error(`${none} Which one does it have?`);
+    const given = await askUntil(
+      () => ask("name of the model"),
+      (name) => (/^\S+$/.test(name) ? undefined : "A name of a model is one word."),
+    );
+    return given.startsWith(`${provider}/`) ? given : `${provider}/${given}`;
+  }
   if (!hasPerson()) return best;
   const shown = [best, ...models.map(({ id }) => id).filter((id) => id !== best)].slice(0, MODELS_SHOWN);
   console.error(

@@ -26,7 +26,7 @@ export async function addRepository(
     say("Project     none: this folder is not a git repository. Later: skep projects add --repository URL");
     return undefined;
   }
-  if (!asked && !flags.yes && hasPerson() && !(await confirm(`Add the repository ${root} as a project?`)))
+  if (!asked && !flags.yes && hasPerson() && !(await confirm(`Add the repository ${root} as a project?`, true)))
     return undefined;
   const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
   const origin = gitOrigin(root);

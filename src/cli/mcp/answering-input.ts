@@ -5,6 +5,9 @@
 
 import { PassThrough, type Readable, Transform, type Writable } from "node:stream";
 import { membersOf } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
 
 export interface AnsweringInput {
   input: Readable;
@@ -53,18 +56,15 @@ export function answeringInput(stdin: Readable, stdout: Writable): AnsweringInpu
 
 /** Tells the id of each message that has one, and whether it is an answer. */
 function byLine(report: (id: unknown, isAnswer: boolean) => unknown): (chunk: Uint8Array) => void {
-  let rest = "";
-  const decoder = new TextDecoder();
-  return (chunk) => {
-    const lines = (rest + decoder.decode(chunk, { stream: true })).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) {
+  return createLineSplitter({
+    maxBytes: LIMITS.mcpMessageBytes,
+    onLine({ text }) {
       try {
-        const { id, method } = membersOf(JSON.parse(line));
+        const { id, method } = membersOf(readJson(text));
         if (id !== undefined) report(id, method === undefined);
       } catch {
         // Not a message: the library reports it.
       }
-    }
-  };
+    },
+  }).add;
 }

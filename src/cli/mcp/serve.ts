@@ -19,7 +19,7 @@ async function serve(build: (library: typeof Library) => Library.Server): Promis
   await handle.close();
 }
 
-/** @param tool answers one of the four tools as text; what it throws is the call's failure, which the model reads. */
+/** @param tool answers one of the tools as text; what it throws is the call's failure, which the model reads. */
 export const serveGraph = (tool: (name: string, args: Record<string, unknown>) => Promise<string>): Promise<void> =>
   serve((library) => {
     const server = new library.Server({ name: "skep", version: BUILD.version }, { capabilities: { tools: {} } });
@@ -54,7 +54,10 @@ export async function serveServer(flags: ServerFlags): Promise<void> {
   const token = tokenFor(url);
   const { Client, StreamableHTTPClientTransport } = await import("@modelcontextprotocol/client");
   const client = new Client({ name: "skep-mcp", version: BUILD.version }, { versionNegotiation: { mode: "auto" } });
-  const requestInit: RequestInit = token ? { headers: { Authorization: `Bearer ${token}` } } : {};
+  const requestInit: RequestInit = {
+    redirect: "error",
+    ...(token && { headers: { Authorization: `Bearer ${token}` } }),
+  };
   try {
     await client.connect(new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit }));
   } catch (error) {

@@ -1,5 +1,7 @@
 /** The tool servers of a server: listed, added, imported, approved, granted, followed. */
+
 import { Problem } from "../../core/errors.ts";
+import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { listItems } from "../resource/find.ts";
@@ -150,9 +152,10 @@ function importVerb(): Verb {
     async run({ client, path, args: [file], flags }) {
       let config: unknown;
       try {
-        config = JSON.parse(await readText(file!));
+        config = readJson(await readText(file!));
       } catch (error) {
         if (error instanceof Problem) throw error;
+        if (error instanceof JsonTooMuch) throw new Problem(422, "bad_usage", `${file} is ${error.fault}.`);
         throw new Problem(422, "bad_usage", `${file} is not JSON.`);
       }
       const image = flags["image"] ? { image: flags["image"] } : {};

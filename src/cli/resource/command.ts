@@ -1,5 +1,6 @@
 /** The commands of a resource: `skep NAME` lists, `skep NAME ONE` shows, `skep NAME VERB …` acts. */
 import { Argument, type Command, Option } from "commander";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -56,8 +57,33 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
     const placed = await located(client, resource, flags);
     const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
     const path = verb.on === "one" ? pathOf(placed, item) : placed.path;
-    say(flags, await verb.run({ client, item, path, args: words, flags }), exit);
+    try {
+      say(flags, await verb.run({ client, item, path, args: words, flags }), exit);
+    } catch (error) {
+      throw isProblem(error) ? inFlags(error, command) : error;
+    }
   });
+}
+
+/** Members of bodies whose flags have another name. */
+const TYPED: Readonly<Record<string, string>> = {
+  api_key: "The key",
+  interval_minutes: "--every",
+  offset_minutes: "--offset",
+  secret_type: "--type",
+  timeout_seconds: "--timeout",
+  token: "The token",
+};
+
+/** A refusal in the words of the command line: a flag rather than the member of the body that it became. */
+function inFlags({ status, code, detail, extras }: Problem, { options }: Command): Problem {
+  const flagOf = (member: string): string | undefined =>
+    options.find(({ long }) => long === `--${member.replaceAll("_", "-")}`)?.long ?? TYPED[member];
+  const said = detail.replace(/^( *)([a-z_]+)(?=:? )/gm, (whole, indent, member) => {
+    const flag = flagOf(member);
+    return flag === undefined ? whole : `${indent}${flag}`;
+  });
+  return new Problem(status, code, said.replace(/ or null(?=[.,]|$)/gm, ""), extras);
 }
 
 const placeOf = ({ within }: Resource): OptionSpec[] => (within ? [within.option] : []);

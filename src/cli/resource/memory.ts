@@ -246,6 +246,7 @@ async function show({ client, args: [name] }: Call): Promise<Answer> {
       ["tags", entry["tags"]],
       ["written by", [origin.by, origin.author].filter(Boolean).join(" ")],
       ["execution", origin.execution],
+      ["unconfirmed because", entry["trusted"] ? undefined : origin.outside],
       ["superseded by", entry["superseded_by"]],
       ["expires", entry["expires_at"]],
       ["changed", timeText(entry["updated_at"])],

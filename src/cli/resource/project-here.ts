@@ -37,4 +37,4 @@ export function ofFolder(folder: string, items: readonly Item[]): Item[] {
 }
 
 /** Addresses that differ only in a trailing `/` or `.git` mean the same repository. */
-const bare = (address: string): string => address.replace(/\/+$/, "").replace(/\.git$/, "");
+const bare = (address: string): string => address.replace(/(?<!\/)\/+$/, "").replace(/\.git$/, "");

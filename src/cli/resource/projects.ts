@@ -7,7 +7,7 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
-import { bodyOf, deleteVerb, editVerb, statusStyle } from "./words.ts";
+import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
 
 const FIELDS = {
   name: "name",
@@ -74,6 +74,7 @@ export const projects: Resource = {
       ],
       { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf: (project) => linesOf(project) },
     ),
+    confirmVerb("trust a description and a vision that may come from outside text", (project) => linesOf(project)),
     {
       name: "clone",
       about: "try a clone that failed again",
@@ -90,6 +91,15 @@ export const projects: Resource = {
       on: "one",
       options: [{ flags: "--no-wait", about: "do not wait for the end" }],
       run: (call) => fetchProject(call),
+    },
+    {
+      name: "reset",
+      about: "begin again at the fetched branch, after the repository's history was rewritten",
+      on: "one",
+      async run({ client, item, path }) {
+        const project = await client.call<Item>("POST", `${path}/reset`);
+        return { json: project, text: `${item["name"]}: at ${project["workspace"].head?.slice(0, 8) ?? "no commit"}` };
+      },
     },
     {
       name: "vision",
@@ -113,6 +123,7 @@ const linesOf = (project: Item): string[] =>
     ["name", project["name"]],
     ["id", project["id"]],
     ["description", project["description"]],
+    ["unconfirmed because", project["outside"]],
     ["status", project["status"]],
     ["repository", project["repository"]],
     ["branch", project["default_branch"]],

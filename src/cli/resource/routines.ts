@@ -23,20 +23,32 @@ const blackoutText = ({ start, end, days }: Item): string => `${start}-${end}${d
 
 /** `22:00-06:00` or `22:00-06:00 sat,sun`. */
 function blackoutOf(text: string): Item {
-  const [, start, end, days] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:\s+([a-z, ]+))?$/.exec(text.trim()) ?? [];
+  const [, start, end, days] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:\s+([a-z,][a-z, ]*))?$/.exec(text.trim()) ?? [];
   if (start === undefined) throw badUsage(`--blackout takes 22:00-06:00, or "22:00-06:00 sat,sun"; not ${text}.`);
   return { start, end, ...(days === undefined ? {} : { days: listOf(days) }) };
 }
 
-function wholeOf(flags: Flags, name: string, flag: string): number | undefined {
-  if (flags[name] === undefined) return undefined;
-  if (/^\d{1,6}$/.test(flags[name])) return Number(flags[name]);
-  throw badUsage(`${flag} takes a whole number.`);
+interface Whole {
+  flag: string;
+  least: number;
+  most: number;
 }
+
+function wholeOf(flags: Flags, name: string, { flag, least, most }: Whole): number | undefined {
+  if (flags[name] === undefined) return undefined;
+  const value = /^\d{1,6}$/.test(flags[name]) ? Number(flags[name]) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  throw badUsage(`${flag} takes a whole number from ${least} to ${most}.`);
+}
+
+const EVERY = { flag: "--every", least: 1, most: 44_640 };
+const OFFSET = { flag: "--offset", least: 0, most: 44_639 };
+const TIMEOUT = { flag: "--timeout", least: 1, most: 86_400 };
+const AT_ONCE = { flag: "--max-concurrent", least: 1, most: 8 };
 
 function scheduleOf(flags: Flags): Item | string | undefined {
   const { cron } = flags;
-  const [every, offset] = [wholeOf(flags, "every", "--every"), wholeOf(flags, "offset", "--offset")];
+  const [every, offset] = [wholeOf(flags, "every", EVERY), wholeOf(flags, "offset", OFFSET)];
   if (cron !== undefined && every !== undefined) throw badUsage("Give --cron or --every, not both.");
   if (offset !== undefined && every === undefined) throw badUsage("--offset goes with --every.");
   if (every === undefined) return cron;
@@ -74,8 +86,8 @@ async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Prom
       project ? (await findOne(client, projects, project))["id"] : project === "" ? null : undefined,
     ),
     ...given("tools", tools === undefined ? undefined : tools === "" ? null : listOf(tools)),
-    ...given("timeout_seconds", wholeOf(flags, "timeout", "--timeout")),
-    ...given("max_concurrent", wholeOf(flags, "maxConcurrent", "--max-concurrent")),
+    ...given("timeout_seconds", wholeOf(flags, "timeout", TIMEOUT)),
+    ...given("max_concurrent", wholeOf(flags, "maxConcurrent", AT_ONCE)),
   };
 }
 

@@ -1,4 +1,5 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
+import { msBetween, timestamp } from "../../core/clock.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
@@ -7,11 +8,11 @@ import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain, type Style } from "../terminal/style.ts";
-import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
+import { spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Answer, Call, Flags, Item, Resource, Verb } from "./resource.ts";
-import { statusStyle } from "./words.ts";
+import { COST, statusStyle } from "./words.ts";
 
 /** Steps of one run that are shown, every attempt. */
 const STEPS = 2_000;
@@ -27,7 +28,7 @@ export const runs: Resource = {
     { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
     { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
     { head: "TOOK", of: tookOf, right: true },
-    { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
+    COST,
     { head: "PIPELINE", of: ({ pipeline_id }) => pipeline_id },
     { head: "PROJECT", of: ({ project_name }) => project_name, optional: true },
     { head: "WAITS FOR", of: ({ waiting_reason }) => waiting_reason, shrinks: true, optional: true },
@@ -51,7 +52,7 @@ export const runs: Resource = {
 
 function tookOf({ started_at, finished_at }: Item): string {
   if (!started_at) return "";
-  return spanText((finished_at ? Date.parse(finished_at) : Date.now()) - Date.parse(started_at));
+  return spanText(msBetween(started_at, finished_at ?? timestamp(Date.now())));
 }
 
 /** What one run has beside what lists show. */
@@ -72,7 +73,7 @@ async function show(run: RunView & Started, client: Client): Promise<Answer> {
       { head: "BY", of: ({ agent_id, kind }) => (kind === "command" ? "a command" : agent_id) },
       { head: "MODEL", of: ({ model }) => model },
       { head: "TOOK", of: tookOf, right: true },
-      { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
+      COST,
       { head: "ERROR", of: ({ error }) => error?.message, shrinks: true },
     ],
     partsBelow(steps),

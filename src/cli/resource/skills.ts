@@ -9,6 +9,12 @@ const placeOf = ({ name, agent_id }: Item, rest = ""): string =>
   `/v1/skills/${encodeURIComponent(name)}${rest}${agent_id ? `?agent_id=${encodeURIComponent(agent_id)}` : ""}`;
 const nameOf = ({ name, agent_id }: Item): string => (agent_id ? `${agent_id}/${name}` : name);
 
+const stateOf = ({ enabled, problems, trusted }: Item): string => {
+  if (problems.length > 0) return "broken";
+  if (!trusted) return "unconfirmed";
+  return enabled ? "on" : "off";
+};
+
 export const skills: Resource = {
   name: "skills",
   one: "skill",
@@ -20,8 +26,8 @@ export const skills: Resource = {
     { head: "SKILL", of: nameOf },
     {
       head: "STATE",
-      of: ({ enabled, problems }) => (problems.length > 0 ? "broken" : enabled ? "on" : "off"),
-      style: ({ problems }) => (problems.length > 0 ? "red" : undefined),
+      of: stateOf,
+      style: ({ problems, trusted }) => (problems.length > 0 ? "red" : trusted ? undefined : "yellow"),
     },
     { head: "TAGS", of: ({ tags }) => tags.join(", "), shrinks: true },
     { head: "DESCRIPTION", of: ({ description }) => description, shrinks: true },
@@ -36,6 +42,9 @@ export const skills: Resource = {
         ["description", skill["description"]],
         ["tags", skill["tags"]],
         ["on", skill["enabled"]],
+        ["written by", [skill["origin"].by, skill["origin"].author].filter(Boolean).join(" ")],
+        ["for the work of", skill["owner_id"] ?? "everybody"],
+        ["unconfirmed because", skill["trusted"] ? undefined : skill["origin"].outside],
         ["file", skill["source_file"]],
         ["problems", problems],
       ]),
@@ -82,6 +91,17 @@ export const skills: Resource = {
           ...(flags["tags"] === undefined ? {} : { tags: listOf(flags["tags"]) }),
         });
         return { json: skill, text: `${nameOf(skill)}: changed` };
+      },
+    },
+    {
+      name: "confirm",
+      about: "trust a skill that an agent wrote after it had read outside text",
+      on: "one",
+      options: [{ flags: "--for-everybody", about: "and use it in everybody's work; for administrators" }],
+      async run({ client, item, flags }) {
+        const body = { trusted: true, ...(flags["forEverybody"] ? { for_everybody: true } : {}) };
+        const skill = await client.call<Item>("PUT", placeOf(item), body);
+        return { json: skill, text: `${nameOf(skill)}: confirmed` };
       },
     },
     switchVerb("enable", "offer a skill to agents", true),

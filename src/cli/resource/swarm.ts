@@ -1,13 +1,14 @@
 /** `skep swarm`: tasks that depend on each other, done by agents side by side. `run` starts one from a file. */
+import { msBetween, timestamp } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
-import { costText, spanText, tableLines, timeText } from "../terminal/table.ts";
+import { fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import type { Answer, Call, Flags, Item, OptionSpec, Resource } from "./resource.ts";
-import { statusStyle } from "./words.ts";
+import { COST, statusStyle } from "./words.ts";
 
 /** More than a swarm may have. */
 const TASKS = 200;
@@ -15,7 +16,7 @@ const SWARMS = 50;
 
 const tookOf = ({ started_at, created_at, finished_at }: Item): string => {
   const begun = started_at === undefined ? created_at : started_at;
-  return begun ? spanText((finished_at ? Date.parse(finished_at) : Date.now()) - Date.parse(begun)) : "";
+  return begun ? spanText(msBetween(begun, finished_at ?? timestamp(Date.now()))) : "";
 };
 const doneOf = ({ counts, task_count }: Item): string => `${counts.succeeded ?? 0}/${task_count}`;
 const exitCodeOf = ({ status }: Item): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
@@ -35,7 +36,7 @@ export const swarm: Resource = {
     { head: "DONE", of: doneOf, right: true },
     { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
     { head: "TOOK", of: tookOf, right: true },
-    { head: "COST", of: ({ cost_usd }) => costText(cost_usd), right: true },
+    COST,
     { head: "AGENT", of: ({ agent_id }) => agent_id },
     { head: "FIRST TASK", of: ({ title }) => title, shrinks: true },
   ],
@@ -116,10 +117,10 @@ const tasksOf = (client: Client, { id }: Item) =>
 
 async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const { items: tasks } = await tasksOf(client, item);
-  const { id, status, counts, error, cost_usd, max_concurrent } = item;
+  const { id, status, counts, error, cost_usd, calls_without_price, max_concurrent } = item;
   const count = Object.entries<number>(counts).map(([name, number]) => `${number} ${name}`);
   const head = [
-    `${paint("bold", id)}  ${status}  ${tookOf(item)}  ${costText(cost_usd)}`,
+    `${paint("bold", id)}  ${status}  ${tookOf(item)}  ${fullCostText({ cost_usd, calls_without_price })}`,
     paint("dim", `${count.join(", ")}; at most ${max_concurrent} at once`),
     ...(error ? [paint("red", error.message)] : []),
     "",
@@ -128,7 +129,7 @@ async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
     { head: "TASK", of: ({ key }: Item) => key },
     { head: "STATUS", of: ({ status: is }: Item) => is, style: ({ status: is }: Item) => statusStyle(is) },
     { head: "TOOK", of: tookOf, right: true },
-    { head: "COST", of: ({ cost_usd: usd }: Item) => costText(usd), right: true },
+    COST,
     { head: "AGENT", of: ({ agent_id }: Item) => agent_id },
     { head: "AFTER", of: ({ depends_on }: Item) => depends_on.join(" "), shrinks: true, optional: true },
     { head: "SAID", of: (task: Item) => oneLine(task["error"]?.message ?? task["output"] ?? ""), shrinks: true },

@@ -13,7 +13,7 @@ import type { Answer, Call, Item, OptionSpec, Resource, Verb } from "./resource.
 import { showBoard } from "./task-board.ts";
 import { importTasks } from "./task-import.ts";
 import { columnsVerb, planOf, policyVerb } from "./task-workflow.ts";
-import { bodyOf, deleteVerb, editVerb, listOf, statusStyle } from "./words.ts";
+import { bodyOf, confirmVerb, deleteVerb, editVerb, listOf, statusStyle } from "./words.ts";
 
 const PRIORITIES = ["p0", "p1", "p2", "p3"];
 const SHOWN = 200;
@@ -98,6 +98,7 @@ const VERBS: readonly Verb[] = [
       linesOf: (task) => linesOf(task),
     },
   ),
+  confirmVerb("trust the words of a task that may come from outside text", (task) => linesOf(task)),
   {
     name: "move",
     about: "put a task before or after another one, or into another status",
@@ -203,6 +204,7 @@ function linesOf(task: Item): string[] {
       ["id", task["id"]],
       ["status", task["status"]],
       ["next", next],
+      ["unconfirmed because", task["outside"]],
       ["priority", task["priority"]],
       ["type", task["work_type"]],
       ["agent", task["assigned_agent"]],

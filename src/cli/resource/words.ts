@@ -2,6 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
+import { type Column, shortCostText } from "../terminal/table.ts";
 import type { Call, Flags, Item, OptionSpec, Verb } from "./resource.ts";
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {
@@ -18,6 +19,13 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
 };
 
 export const statusStyle = (status: string): Style | undefined => STATUS_STYLES[status];
+
+/** What runs, steps, swarms and their tasks have cost. */
+export const COST: Column<Item> = {
+  head: "COST",
+  of: ({ cost_usd, calls_without_price }) => shortCostText({ cost_usd, calls_without_price }),
+  right: true,
+};
 
 export const YES: OptionSpec = { flags: "--yes", about: "do not ask" };
 
@@ -63,6 +71,10 @@ export function editVerb(name: string, about: string, options: readonly OptionSp
 /** The verb that switches one on or off. */
 export const switchVerb = (name: string, about: string, enabled: boolean, linesOf: ChangeWords["linesOf"]): Verb =>
   editVerb(name, about, [], { fieldsOf: () => ({ enabled }), linesOf });
+
+/** The verb that confirms what an agent wrote after it had read outside text. */
+export const confirmVerb = (about: string, linesOf: ChangeWords["linesOf"]): Verb =>
+  editVerb("confirm", about, [], { fieldsOf: () => ({ trusted: true }), linesOf });
 
 /** The body of a change from flags: only what was given; an empty text clears. */
 export function bodyOf(flags: Flags, fields: Readonly<Record<string, string>>): Record<string, unknown> {

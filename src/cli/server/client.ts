@@ -4,6 +4,7 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import { codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf, textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
 import { ownJson } from "../../core/own-json.ts";
 
 export interface Client {
@@ -33,22 +34,29 @@ export function createClient(url: string, token?: string, data?: string): Client
   const reach = async (path: string, init: RequestInit): Promise<Response> => {
     let answer: Response;
     try {
-      answer = await fetch(`${url}${path}`, init);
+      answer = await fetch(`${url}${path}`, { ...init, redirect: "manual" });
     } catch (error) {
       if (init.signal?.aborted) throw error;
       throw unreachable(url, error);
     }
+    const target = answer.headers.get("Location");
+    if (answer.status >= 300 && answer.status < 400 && target) throw redirected(url, path, target);
     if (!answer.ok) throw await problemOf(url, answer);
     return answer;
   };
   async function bodyOf<T>(answer: Response): Promise<T> {
-    const text = await answer.text();
+    const text = await whole(answer.text());
     try {
       return ownJson<T>(text || "{}");
     } catch {
       throw stranger(url);
     }
   }
+  /** An answer that is read to its end, over a connection that may break. */
+  const whole = <T>(reading: Promise<T>): Promise<T> =>
+    reading.catch((error: unknown) => {
+      throw unreachable(url, error);
+    });
   const parsed = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
   return {
     url,
@@ -65,11 +73,12 @@ export function createClient(url: string, token?: string, data?: string): Client
       return { body, tag: answer.headers.get("ETag") ?? undefined };
     },
     upload: <T>(path: string, form: FormData) => parsed<T>(path, { method: "POST", headers, body: form }),
-    text: async (path) => (await reach(path, { headers: { ...headers, Accept: "text/plain" } })).text(),
+    text: (path) =>
+      reach(path, { headers: { ...headers, Accept: "text/plain" } }).then((answer) => whole(answer.text())),
     async file(path, body) {
       const all = { ...headers, "Content-Type": "application/json" };
       const answer = await reach(path, { method: "POST", headers: all, body: JSON.stringify(body) });
-      return { bytes: await answer.bytes(), headers: answer.headers };
+      return { bytes: await whole(answer.bytes()), headers: answer.headers };
     },
     async *events(path, signal) {
       let last = 0;
@@ -100,6 +109,13 @@ export function createClient(url: string, token?: string, data?: string): Client
 const noServer = (detail: string) => new Problem(503, "no_server", detail);
 const stranger = (url: string) => noServer(`What answers at ${url} is not Skep. Look at the address.`);
 
+/** Not followed: the request's token and secrets are meant for the address that was named. */
+function redirected(url: string, path: string, target: string): Problem {
+  const wanted = URL.canParse(target, url) ? new URL(target, url).href : target;
+  const address = wanted.endsWith(path) ? wanted.slice(0, -path.length) : wanted;
+  return noServer(`${url} sends you on to ${address}. Use that address if you trust it: --url ${address}`);
+}
+
 /** A failed connection in words: what failed and what to do. */
 function unreachable(url: string, error: unknown): Problem {
   const [code, message] = [codeOf(error) ?? "", messageOf(error)];
@@ -112,11 +128,16 @@ function unreachable(url: string, error: unknown): Problem {
     return noServer(`TLS: the certificate of ${url} ${why}. Trust an authority of your own with SSL_CERT_FILE=FILE.`);
   }
   if (code === "ENOTFOUND") return noServer(`The host name in ${url} cannot be resolved.`);
+  if (/^(ECONNRESET|ConnectionClosed|EPIPE|UnexpectedEOF)$/.test(code))
+    return noServer(`The connection to ${url} broke off. Is the server still running? Try again.`);
   return noServer(`${url} does not answer. Is the server running?`);
 }
 
 async function problemOf(url: string, answer: Response): Promise<Problem> {
-  const body: unknown = await answer.json().catch(() => undefined);
+  const body = await answer
+    .text()
+    .then(readJson)
+    .catch(() => undefined);
   const [code, detail, errors] = [textIn(body, "code"), textIn(body, "detail"), fieldErrorsIn(body)];
   if (code === undefined && answer.status < 500 && answer.status !== 401) return stranger(url);
   const hint = answer.status === 401 ? " Log in with: skep login, or set SKEP_TOKEN to a key of this server." : "";
@@ -137,21 +158,31 @@ function fieldErrorsIn(body: unknown): FieldError[] {
 }
 
 /** More fields are not named. */
-const FIELDS_MAX = 5;
+const FIELDS_MAX = 20;
 
-/** The detail with the fields it does not name itself: "model: No provider …". */
+/** The detail, and what it does not say itself of each field: one in the same line, several in a line each. */
 function withFields(detail: string, errors: readonly FieldError[]): string {
-  const unsaid = errors
-    .slice(0, FIELDS_MAX)
-    .map(({ pointer, message }) => ({
-      name: pointer.replace(/^\//, "").replaceAll("/", "."),
-      message: message.replace(/\.$/, ""),
-    }))
-    .filter(({ name, message }) => name !== "" && !(detail.includes(name) && detail.includes(message)));
-  const [first] = unsaid;
-  if (errors.length === 1 && first && detail.includes(first.message)) return `${first.name}: ${detail}`;
-  return [detail, ...unsaid.map(({ name, message }) => `${name}: ${message}.`)].join(" ");
+  const fields = errors.map(({ pointer, message }) => ({
+    name: pointer.replace(/^\//, "").replaceAll("/", "."),
+    message: message.replace(/\.$/, ""),
+  }));
+  const [first] = fields;
+  if (errors.length === 1 && first?.name && detail.includes(first.message) && !detail.includes(first.name))
+    return isInText(first.message) ? detail : `${first.name}: ${detail}`;
+  const unsaid = fields.filter(({ name, message }) => !(detail.includes(name) && detail.includes(message)));
+  const named = unsaid.map(({ name, message }) =>
+    isInText(message) || name === "" ? `${message}.` : `${name}: ${message}.`,
+  );
+  if (errors.length < 2) return [detail, ...named].join(" ");
+  const more = named.length - FIELDS_MAX;
+  const lines = [...named.slice(0, FIELDS_MAX), ...(more > 0 ? [`And ${more} more.`] : [])];
+  // A text's problems say where they are; the detail is the first of them.
+  const head = fields.every(({ message }) => isInText(message)) ? `${fields.length} problems:` : detail;
+  return [head, ...lines.map((line) => `  ${line.replace(/([.?])\.$/, "$1")}`)].join("\n");
 }
+
+/** Whether a message says where in a text the problem is: that is more than the path of the value. */
+const isInText = (message: string): boolean => /^Line \d+/.test(message);
 
 /** The server's events as they come; `gap` frames have no id. */
 async function* parseEvents(body: NonNullable<Response["body"]>): AsyncGenerator<SkepEvent> {

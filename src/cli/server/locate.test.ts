@@ -90,7 +90,7 @@ describe("a command", () => {
     // Their addresses lead to this machine's server from here.
     const entry = { url: server.url, pid: process.pid, host: "another-machine", data: "/elsewhere" };
     const path = join(listed, "another.json");
-    writeFileSync(path, JSON.stringify(entry));
+    writeFileSync(path, JSON.stringify(entry), { mode: 0o600 });
     const { code, stdout } = await skep(["health"], at(elsewhere));
     expect([code, stdout, existsSync(path)]).toEqual([0, expect.stringContaining(server.url), true]);
     rmSync(path);

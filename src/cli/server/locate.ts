@@ -4,7 +4,7 @@ import { isLoopback, readConfig } from "../../core/config.ts";
 import { Problem } from "../../core/errors.ts";
 import { type Client, createClient } from "./client.ts";
 import { currentServer, tokenFor } from "./credentials.ts";
-import { ANSWER_MS, listedServers, runningServer, type ServerFile } from "./server-file.ts";
+import { answers, listedServers, runningServer, type ServerFile, serverOfNamed } from "./server-file.ts";
 
 export interface ServerFlags {
   url?: string | undefined;
@@ -29,16 +29,32 @@ export async function connect(flags: ServerFlags): Promise<Client> {
 export type Place = Pick<ServerFile, "url"> & Partial<ServerFile>;
 
 const noServer = (detail: string) => new Problem(503, "no_server", detail);
-const bare = (url: string): string => url.replace(/\/+$/, "");
+const bare = (url: string): string => url.replace(/(?<!\/)\/+$/, "");
 
-/** In this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. */
-export async function locate({ url, data }: ServerFlags): Promise<Place> {
+/**
+ * In this order: --url, SKEP_URL, --data, DATA, ./data, the last `skep login`, this user's running server. Says on
+ * standard error which it is where the command does not name it and the last log-in was at another server: tokens and
+ * secrets go there.
+ */
+export async function locate(flags: ServerFlags): Promise<Place> {
+  const place = await find(flags);
+  const usual = currentServer();
+  const isNamed = flags.url !== undefined || flags.data !== undefined;
+  if (!isNamed && usual !== undefined && place.url !== usual) {
+    const whose = place.data === undefined ? "as SKEP_URL says" : `the server of ${place.data}`;
+    console.error(`skep: using ${place.url}, ${whose}. You are logged in at ${usual} (--url ${usual}).`);
+  }
+  return place;
+}
+
+async function find({ url, data }: ServerFlags): Promise<Place> {
   const named = url ?? process.env["SKEP_URL"];
   if (named) return { url: bare(checked(named)) };
   const config = readConfig(process.env, data === undefined ? {} : { data });
-  const here = await runningServer(config.data);
+  const isGiven = config.sources.data !== "default";
+  const here = await (isGiven ? serverOfNamed(config.data) : runningServer(config.data));
   if (here) return here;
-  if (config.sources.data !== "default")
+  if (isGiven)
     throw noServer(`No server runs on the data folder ${config.data}. Start it with: skep serve --data ${config.data}`);
   const chosen = currentServer();
   const isElsewhere = chosen !== undefined && !isLoopback(new URL(chosen).hostname);
@@ -61,11 +77,4 @@ export async function onlyServer(): Promise<ServerFile | undefined> {
 function checked(url: string): string {
   if (/^https?:\/\/[^/]/.test(url) && URL.canParse(url)) return url;
   throw new Problem(422, "bad_usage", "--url and SKEP_URL take the address of a server: https://skep.example.org");
-}
-
-async function answers(url: string): Promise<boolean> {
-  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) }).then(
-    ({ ok }) => ok,
-    () => false,
-  );
 }

@@ -4,11 +4,11 @@
  */
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { codeOf } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
+import { holdsFolder, isPrivate, leadsHere } from "./trust.ts";
 
 export interface ServerFile {
   url: string;
@@ -20,7 +20,7 @@ export interface ServerFile {
 }
 
 /** One that has ended refuses at once; one that is busy may take a while. */
-export const ANSWER_MS = 10_000;
+const ANSWER_MS = 10_000;
 
 const fileIn = (data: string): string => join(resolve(data), "server.json");
 const listFolder = (): string =>
@@ -45,7 +45,9 @@ export function listServer(url: string, data: string): void {
   const path = listedAs(data);
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    writePrivately(path, { url, pid: process.pid, host: hostname(), data: resolve(data) } satisfies ServerFile);
+    // Without links: the folder behind a link that changes would be another one.
+    const entry: ServerFile = { url, pid: process.pid, host: hostname(), data: realpathSync(data) };
+    writePrivately(path, entry);
   } catch {
     // See above.
   }
@@ -61,10 +63,33 @@ export function withdrawServer(data: string): void {
   }
 }
 
-/** The server that works on this data folder, if one answers. */
+/**
+ * The server that works on a folder that a person named, if one answers. It may be reached over links and belong to somebody
+ * else, as the volume of a container does; file and process still have to be this user's.
+ */
+export function serverOfNamed(data: string): Promise<ServerFile | undefined> {
+  let folder = resolve(data);
+  try {
+    folder = realpathSync(folder);
+  } catch {
+    // Nothing is there, so nothing runs on it.
+  }
+  return serverOn(folder);
+}
+
+/**
+ * The server that works on this data folder, if one answers. Any folder can hold a file with this name, for example a
+ * cloned repository. The file counts only if this user wrote it and its process works on the folder right now.
+ */
 export async function runningServer(data: string): Promise<ServerFile | undefined> {
-  const file = read(fileIn(data));
-  return file && (await isAlive(file)) ? file : undefined;
+  const folder = resolve(data);
+  return isPrivate(folder, "folder") ? serverOn(folder) : undefined;
+}
+
+async function serverOn(folder: string): Promise<ServerFile | undefined> {
+  const file = readServerFile(fileIn(folder));
+  if (!file || !(await holdsFolder(file.pid, folder)) || !(await leadsHere(file.url))) return undefined;
+  return (await answers(file.url)) ? { ...file, data: folder } : undefined;
 }
 
 /**
@@ -82,39 +107,32 @@ export async function listedServers(): Promise<ServerFile[]> {
   const found = await Promise.all(
     names.map(async (name) => {
       const path = join(folder, name);
-      const file = read(path);
-      if (file && file.host !== hostname()) return undefined;
-      if (file && (await isAlive(file))) return file;
-      rmSync(path, { force: true });
-      return undefined;
+      const file = readServerFile(path);
+      if (file?.host !== hostname()) return undefined;
+      const running = await runningServer(file.data);
+      if (!running) rmSync(path, { force: true });
+      return running;
     }),
   );
   return found.filter((file) => file !== undefined).sort((a, b) => a.data.localeCompare(b.data));
 }
 
-function read(path: string): ServerFile | undefined {
+/** @returns undefined for a file that is missing, damaged, or not this user's alone. */
+function readServerFile(path: string): ServerFile | undefined {
+  if (!isPrivate(path, "file")) return undefined;
   try {
     const { url, pid, host, data } = ownJson<ServerFile>(readFileSync(path, "utf8"));
+    if (!Number.isSafeInteger(pid) || pid < 1 || !URL.canParse(url)) return undefined;
     return { url, pid, host, data };
   } catch {
     return undefined;
   }
 }
 
-/** A file that a killed server left must not lead to another server on its port: its process has to be alive. */
-async function isAlive({ url, pid, host }: ServerFile): Promise<boolean> {
-  if (host === hostname() && !processLives(pid)) return false;
-  try {
-    return (await fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS) })).ok;
-  } catch {
-    return false;
-  }
-}
-
-function processLives(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch (error) {
-    return codeOf(error) === "EPERM";
-  }
+/** Whether a server answers at this address. Sends no credential. */
+export async function answers(url: string): Promise<boolean> {
+  return fetch(`${url}/healthz`, { signal: AbortSignal.timeout(ANSWER_MS), redirect: "manual" }).then(
+    ({ ok }) => ok,
+    () => false,
+  );
 }

@@ -1,9 +1,10 @@
 /** A server inside this process that other commands find for as long as it runs. */
 import type { App } from "../../app.ts";
 import type { Config } from "../../core/config.ts";
+import { isProblem, Problem } from "../../core/errors.ts";
 import { compileFromNowOn } from "../../core/jit.ts";
 import { loadAppForData } from "../load-app.ts";
-import { listServer, publishServer, withdrawServer } from "./server-file.ts";
+import { listedServers, listServer, publishServer, serverOfNamed, withdrawServer } from "./server-file.ts";
 
 export interface Started {
   app: App;
@@ -18,7 +19,9 @@ export interface Started {
  */
 export async function startServer(config: Config, { listed = false } = {}): Promise<Started> {
   const { createApp } = await loadAppForData();
-  const app = await createApp(config);
+  const app = await createApp(config).catch(async (error: unknown) => {
+    throw await namingHolder(error, config);
+  });
   compileFromNowOn();
   try {
     publishServer(app.url, config.data);
@@ -34,4 +37,22 @@ export async function startServer(config: Config, { listed = false } = {}): Prom
       await app.stop();
     },
   };
+}
+
+/** Says which server of ours has what this one needs: the port, or the data folder. Any other error as it is. */
+async function namingHolder(error: unknown, { data, port }: Config): Promise<unknown> {
+  if (!isProblem(error)) return error;
+  const { status, code, detail } = error;
+  if (code === "data_in_use") {
+    const holder = await serverOfNamed(data);
+    return holder ? new Problem(status, code, `${detail} It runs at ${holder.url} (process ${holder.pid}).`) : error;
+  }
+  if (code !== "port_in_use") return error;
+  const holder = (await listedServers()).find(({ url }) => new URL(url).port === String(port));
+  if (!holder) return error;
+  return new Problem(
+    status,
+    code,
+    `${detail} The Skep of the data folder ${holder.data} listens there (process ${holder.pid}).`,
+  );
 }

@@ -15,9 +15,28 @@ async function nextLine(what: string): Promise<string> {
   return line;
 }
 
-/** @param what e.g. "e-mail address". @throws Problem 422 `bad_usage` when there is nobody to ask, 400 `stopped`. */
-export async function ask(what: string): Promise<string> {
-  return process.stdin.isTTY ? (await prompt(`${capital(what)}: `, false)).trim() : nextLine(what);
+/**
+ * @param what e.g. "e-mail address".
+ * @param preferred shown with the question; Enter takes it.
+ * @throws Problem 422 `bad_usage` when there is nobody to ask, 400 `stopped`.
+ */
+export async function ask(what: string, preferred?: string): Promise<string> {
+  if (!process.stdin.isTTY) return nextLine(what);
+  const shown = preferred === undefined ? "" : ` [${preferred}]`;
+  return (await prompt(`${capital(what)}${shown}: `, false)).trim() || (preferred ?? "");
+}
+
+/** Asks until `wrongWith` finds nothing to say about the answer. */
+export async function askUntil(
+  question: () => Promise<string>,
+  wrongWith: (answer: string) => string | undefined,
+): Promise<string> {
+  for (;;) {
+    const answer = await question();
+    const wrong = wrongWith(answer);
+    if (wrong === undefined) return answer;
+    process.stderr.write(`${wrong}\n`);
+  }
 }
 
 /** The same without showing what is typed. */
@@ -25,12 +44,17 @@ export async function askHidden(what: string): Promise<string> {
   return process.stdin.isTTY ? prompt(`${capital(what)}: `, true) : nextLine(what);
 }
 
-/** Asks until the answer is a clear yes or no. Only where there is a person; see `hasPerson`. */
-export async function confirm(question: string): Promise<boolean> {
+/**
+ * Asks until the answer is yes or no. Only where there is a person; see `hasPerson`.
+ * @param preferred what Enter means; without it Enter is no answer.
+ */
+export async function confirm(question: string, preferred?: boolean): Promise<boolean> {
+  const choice = preferred === undefined ? "y/n" : preferred ? "Y/n" : "y/N";
   for (let hint = ""; ; hint = "Answer y or n. ") {
-    const answer = (await prompt(`${hint}${question} [y/n] `, false)).trim();
+    const answer = (await prompt(`${hint}${question} [${choice}] `, false)).trim();
     if (/^y(es)?$/i.test(answer)) return true;
     if (/^no?$/i.test(answer)) return false;
+    if (answer === "" && preferred !== undefined) return preferred;
   }
 }
 
@@ -51,7 +75,7 @@ export async function choose<T>(
     const found =
       options[answer === "" ? preferred : Number(answer) - 1] ?? options.find(({ label }) => label === answer);
     if (found) return found.value;
-    process.stderr.write(`Give a number from 1 to ${shown}.\n`);
+    process.stderr.write(`There is no "${answer}" here. Give a number from 1 to ${shown}, or a name.\n`);
   }
 }
 

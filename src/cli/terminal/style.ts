@@ -46,7 +46,7 @@ export const ownColoursOnly = (text: string): string =>
 /** The same on one line. */
 export const oneLine = (text: string): string =>
   plain(text)
-    .replace(/\s*\n\s*/g, " ")
+    .replace(/(?<!\s)\s*\n\s*/g, " ")
     .replaceAll("\t", " ")
     .trim();
 

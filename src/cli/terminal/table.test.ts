@@ -1,6 +1,15 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { oneLine, ownColoursOnly, paint, plain } from "./style.ts";
-import { type Column, costText, fieldLines, spanText, tableLines, timeText } from "./table.ts";
+import {
+  type Column,
+  costText,
+  fieldLines,
+  fullCostText,
+  shortCostText,
+  spanText,
+  tableLines,
+  timeText,
+} from "./table.ts";
 
 interface Row {
   name: string;
@@ -73,5 +82,15 @@ describe("values", () => {
     ]);
     expect([spanText(4_230), spanText(185_000), spanText(3_723_000)]).toEqual(["4.2 s", "3:05", "1:02:03"]);
     expect([costText(0), costText(0.0123), costText(12.3)]).toEqual(["$0.00", "$0.0123", "$12.30"]);
+  });
+
+  test("calls whose price nobody knows are no $0.00", () => {
+    const costs = [
+      { cost_usd: 0, calls_without_price: 0 },
+      { cost_usd: 0, calls_without_price: 3 },
+      { cost_usd: 1.5, calls_without_price: 2 },
+    ];
+    expect(costs.map(shortCostText)).toEqual(["$0.00", "no price", "over $1.50"]);
+    expect(costs.map(fullCostText)).toEqual(["$0.00", "no price", "$1.50 and 2 calls without a price"]);
   });
 });

@@ -113,3 +113,23 @@ export const bytesText = (bytes: number): string => `${(bytes / 1_000_000).toFix
 
 /** Dollars: four digits where there is less than one. */
 export const costText = (usd: number): string => `$${usd.toFixed(usd > 0 && usd < 1 ? 4 : 2)}`;
+
+/** What work has cost: calls cost something that nobody knows where their model has no price. */
+export interface Cost {
+  cost_usd: number;
+  calls_without_price: number;
+}
+
+/** For a column: `no price`, or `over $0.12` where only some calls have a price. */
+export function shortCostText({ cost_usd, calls_without_price }: Cost): string {
+  if (calls_without_price === 0) return costText(cost_usd);
+  return cost_usd === 0 ? "no price" : `over ${costText(cost_usd)}`;
+}
+
+/** For a line: `no price`, or `$0.12 and 3 calls without a price`. */
+export function fullCostText({ cost_usd, calls_without_price }: Cost): string {
+  if (calls_without_price === 0) return costText(cost_usd);
+  if (cost_usd === 0) return "no price";
+  const calls = calls_without_price === 1 ? "1 call" : `${calls_without_price} calls`;
+  return `${costText(cost_usd)} and ${calls} without a price`;
+}

@@ -20,10 +20,10 @@ import {
   routeOf,
   VARIABLE_NAME,
 } from "./definition.ts";
-import { declaredNeeds, findCycle, forwardNeeds, type PipelineGraph, pipelineGraph } from "./graph.ts";
+import { declaredNeeds, findCycle, forwardNeeds, pipelineGraph } from "./graph.ts";
 import { isReservedName } from "./path.ts";
 import { parseTemplate, soleVariable } from "./template.ts";
-import { type TemplatePlace, variableProblem } from "./variables.ts";
+import { type Look, type TemplatePlace, variableProblem } from "./variables.ts";
 
 type Path = (string | number)[];
 
@@ -36,18 +36,30 @@ export interface KnownNames {
   skillsOf?: ((agentId: string) => ReadonlySet<string>) | undefined;
 }
 
-/** Every such problem; order first, and variables only when the order is sound. */
-export function meaningProblems(definition: PipelineDefinition, known: KnownNames): ValueProblem[] {
-  const problems = [
+/**
+ * Every such problem. Whether a variable's step can have run is looked at only when the order of the steps is sound.
+ * @param shape problems of its shape, where stand-ins were put in for parts of it.
+ */
+export function meaningProblems(
+  definition: PipelineDefinition,
+  known: KnownNames,
+  shape: readonly ValueProblem[] = [],
+): ValueProblem[] {
+  const { steps } = definition;
+  const names = [
     ...nameProblems(definition, known),
-    ...definition.steps.flatMap((step, i) => stepNames(step, i, definition, known)),
+    ...steps.flatMap((step, i) => stepNames(step, i, definition, known)),
   ];
-  if (problems.length > 0) return problems;
-  const cycle = cycleProblem(definition);
-  if (cycle) return [cycle];
-  const graph = pipelineGraph(definition);
-  return definition.steps.flatMap((step, position) => textProblems(step, ["steps", position], definition, graph));
+  const isTwice = names.some(({ path: [, , key] }) => key === "id");
+  const cycle = isTwice ? null : cycleProblem(definition);
+  const isOrdered = !cycle && ![...shape, ...names].some(({ path: [, , key = ""] }) => ORDER.has(key));
+  const look: Look = { definition, graph: isOrdered ? pipelineGraph(definition) : undefined };
+  const texts = steps.flatMap((step, position) => textProblems(step, ["steps", position], look));
+  return [...names, ...(cycle ? [cycle] : []), ...texts];
 }
+
+/** Keys of a step that the order depends on. */
+const ORDER: ReadonlySet<string | number> = new Set(["id", "needs", "on_failure", "route"]);
 
 function nameProblems(definition: PipelineDefinition, known: KnownNames): ValueProblem[] {
   const problems: ValueProblem[] = [];
@@ -99,8 +111,8 @@ function stepNames(
     const type = step.output_schema?.["type"];
     if (step.output_schema && type !== "object")
       problems.push({ path: at("output_schema"), message: "The schema of outputs is one of an object: type: object." });
-    for (const { path, message } of step.output_schema ? schemaProblems(step.output_schema) : [])
-      problems.push({ path: at("output_schema", ...path), message });
+    for (const problem of step.output_schema ? schemaProblems(step.output_schema, { written: true }) : [])
+      problems.push({ ...problem, path: at("output_schema", ...problem.path) });
     for (const [i, name] of (step.outputs ?? []).entries())
       if (isReservedName(name)) problems.push({ path: at("outputs", i), message: `"${name}" is not a name.` });
   }
@@ -157,12 +169,7 @@ function cycleProblem(definition: PipelineDefinition): ValueProblem | null {
 }
 
 /** Templates and the condition of one step. */
-function textProblems(
-  step: PipelineStep,
-  path: Path,
-  definition: PipelineDefinition,
-  graph: PipelineGraph,
-): ValueProblem[] {
+function textProblems(step: PipelineStep, path: Path, look: Look): ValueProblem[] {
   const problems: ValueProblem[] = [];
   const template = (text: string, where: TemplatePlace, at: Path) => {
     const parsed = parseTemplate(text);
@@ -170,7 +177,7 @@ function textProblems(
       problems.push({ path: at, message, excerpt: text.slice(offset, offset + 20).split("\n")[0] ?? "" });
     for (const part of parsed.parts) {
       if (problems.length >= YAML_LIMITS.problems) break;
-      const wrong = part.kind === "path" ? variableProblem(part.path, step, where, definition, graph) : null;
+      const wrong = part.kind === "path" ? variableProblem(part.path, step, where, look) : null;
       if (part.kind === "path" && wrong)
         problems.push({ path: at, message: wrong, excerpt: text.slice(part.offset).split("}}")[0] ?? "" });
     }
@@ -186,20 +193,14 @@ function textProblems(
     if (!soleVariable(step.for_each) && problems.length === 0)
       problems.push({ path: [...path, "for_each"], message: 'This must be a list or one variable: "{{ … }}".' });
   }
-  if (step.when !== undefined) problems.push(...whenProblems(step.when, step, [...path, "when"], definition, graph));
+  if (step.when !== undefined) problems.push(...whenProblems(step.when, step, [...path, "when"], look));
   return problems;
 }
 
-function whenProblems(
-  text: string,
-  step: PipelineStep,
-  path: Path,
-  definition: PipelineDefinition,
-  graph: PipelineGraph,
-): ValueProblem[] {
+function whenProblems(text: string, step: PipelineStep, path: Path, look: Look): ValueProblem[] {
   try {
     return pathsOf(parseCondition(text)).flatMap((variable) => {
-      const message = variableProblem(variable.path, step, "when", definition, graph);
+      const message = variableProblem(variable.path, step, "when", look);
       return message ? [{ path, message, excerpt: variable.path.join(".") }] : [];
     });
   } catch (error) {

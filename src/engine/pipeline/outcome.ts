@@ -15,13 +15,14 @@ export type Outcome =
   | { kind: "back"; to: string }
   | { kind: "fail"; error: RunError };
 
+type EndedRow = Pick<StepRow, "status" | "outputs" | "error">;
 interface Jump {
   to: string;
   maxVisits: number;
 }
 
 /** Where the ended attempt sends the run, by `route` or `goto`; null when it sends it nowhere. */
-export function jumpOf(step: PipelineStep, row: StepRow): Jump | null {
+export function jumpOf(step: PipelineStep, row: EndedRow): Jump | null {
   if (row.status === "succeeded") return routedBy(step, row);
   // A command that failed still gave its exit code and output: a route that lists them comes before on_failure.
   const routed = isCommand(step) && row.status === "failed" ? routedBy(step, row) : null;
@@ -31,7 +32,7 @@ export function jumpOf(step: PipelineStep, row: StepRow): Jump | null {
   return rule && { to: rule.goto, maxVisits: rule.max_visits ?? DEFAULT_MAX_VISITS };
 }
 
-function routedBy(step: PipelineStep, { outputs }: StepRow): Jump | null {
+function routedBy(step: PipelineStep, { outputs }: EndedRow): Jump | null {
   const route = routeOf(step);
   const verdict = route && Object.hasOwn(outputs, route.on) ? outputs[route.on] : undefined;
   if (!route || !["string", "number", "boolean"].includes(typeof verdict)) return null;

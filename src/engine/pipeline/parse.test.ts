@@ -42,14 +42,14 @@ describe("parsePipeline", () => {
       '3:1 "step" is unknown here.',
     ],
     ["an unknown key of a step", pipeline(step("a", "inputs: 1")), '"inputs" is unknown here. Known: id, name'],
-    ["no steps", "id: p\nname: P\nsteps: []", "3:8 This must not be empty."],
+    ["no steps", "id: p\nname: P\nsteps: []", "3:8 This must be a list of at most 200 entries, not empty."],
     ["a missing key", pipeline("{ id: a, agent: b }"), '5:5 "input" is missing.'],
     ["a step that is not a map", pipeline("hello"), "5:5 A step is a map"],
     ["a variable in a command", pipeline("{ id: a, run: 'echo {{ task_description }}' }"), "Put the value into env"],
     ["a command with input", pipeline("{ id: a, run: ls, input: x }"), '"input" is unknown here'],
     ["a command's bad variable", pipeline("{ id: a, run: ls, env: { 1A: x } }"), '"1A" is not a name of a variable'],
     ["an output no command has", pipeline("{ id: a, run: ls, route: { on: text, to: { x: a } } }"), '"text"'],
-    ["a bad slug", pipeline(step("A_b")), '"A_b" does not fit'],
+    ["a bad slug", pipeline(step("A_b")), "5:11 This must be small letters, digits and hyphens"],
     ["a bad choice", pipeline(step("a", "on_failure: explode")), "One of: fail, retry, continue."],
     [
       "a bad goto",
@@ -219,7 +219,7 @@ describe("parsePipeline", () => {
   });
 
   test("201 steps are too many", () => {
-    expect(firstOf(pipeline(...Array.from({ length: 201 }, (_, i) => step(`s${i}`))))).toContain("At most 200 entries");
+    expect(firstOf(pipeline(...Array.from({ length: 201 }, (_, i) => step(`s${i}`))))).toContain("at most 200 entries");
     expect(problemsOf(pipeline(...Array.from({ length: 200 }, (_, i) => step(`s${i}`))))).toEqual([]);
   });
 
@@ -280,5 +280,63 @@ describe("pipelineJsonSchema", () => {
       ["id", "approval"],
       ["id", "run"],
     ]);
+  });
+
+  test("finds everything in one pass: shape, names, schemas, variables, conditions, braces without quotes", () => {
+    const text = [
+      "id: p",
+      "name: P",
+      "steps:",
+      "  - id: one",
+      "    agent: engineer",
+      "    input: {{ task_description }}",
+      "    output_schema:",
+      "      type: object",
+      "      properties:",
+      "        a: { type: string, description: What was run, and what it showed. }",
+      "        b: { type: string, desciption: x }",
+      "        c: { type: string, default: null, x-note: null }",
+      "  - id: two",
+      "    needs: [onee]",
+      "    agnt: engineer",
+      '    input: "{{ steps.one.outputs.d }} {{ nope }}"',
+      "  - id: three",
+      "    agent: engineer",
+      "    max_attempts: 99",
+      "    input: Work.",
+      '    when: "steps.two.outputs.x ="',
+    ].join("\n");
+    const said = parsePipeline(text).problems.map(({ line, message }) => `${line} ${message}`);
+    const wanted = [
+      /^6 A text that begins with \{\{ is put into quotes: /,
+      /^10 JSON Schema has no keyword "and what it showed\."\. Put the text before it into quotes/,
+      /^11 JSON Schema has no keyword "desciption"\. Did you mean description\?/,
+      /^13 "agent" is missing/,
+      /^14 There is no step "onee"/,
+      /^15 "agnt" is unknown here/,
+      /^16 The step "one" does not declare the output "d"/,
+      /^16 There is no variable "nope"/,
+      /^19 .* from 1 to 10/,
+      /^21 Write == to compare/,
+    ];
+    expect(said).toEqual(wanted.map((pattern) => expect.stringMatching(pattern)));
+  });
+
+  test.each([
+    ["a value", "input: {{ task_description }}"],
+    ["the beginning of a value", "input: {{ task_description }} and more"],
+    ["an entry of a list", "needs:\n      - {{ one }}\n    input: x"],
+    ["a part of a variable", "input: {{ steps.one.outputs.a }}"],
+  ])("two braces without quotes as %s are explained, once", (_name, lines) => {
+    const text = `id: p\nname: P\nsteps:\n  - id: a\n    agent: engineer\n    ${lines}\n`;
+    const { problems } = parsePipeline(text);
+    expect(problems.map(({ message }) => message)).toEqual([expect.stringMatching(/^A text that begins with \{\{/)]);
+  });
+
+  test("a keyword of a schema without a value is a problem, null as a value is none", () => {
+    const schema = (more: string) =>
+      `id: p\nname: P\nsteps:\n  - { id: a, agent: b, input: x, output_schema: { type: object, ${more} } }\n`;
+    expect(parsePipeline(schema("title:")).problems).toMatchObject([{ message: 'The keyword "title" has no value.' }]);
+    expect(parsePipeline(schema("properties: { a: { const: null, default: null, x-ours: 1 } }")).problems).toEqual([]);
   });
 });

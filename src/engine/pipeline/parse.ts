@@ -2,11 +2,11 @@
  * The text of a pipeline file → its definition, or every problem in it with line and column. Never throws, and takes
  * bounded time for any text.
  */
-import { placeProblems } from "../schema-problems.ts";
-import { readYaml, type SourceProblem, YAML_LIMITS } from "../yaml-text.ts";
+import { placeProblems, type ValueProblem } from "../schema-problems.ts";
+import { pointerOf, readYaml, type SourceProblem, YAML_LIMITS } from "../yaml-text.ts";
 import type { PipelineDefinition } from "./definition.ts";
 import { type KnownNames, meaningProblems } from "./meaning.ts";
-import { shapeProblems } from "./shape.ts";
+import { mended, shapeProblems } from "./shape.ts";
 
 export interface ParsedPipeline {
   /** Absent when there is any problem. */
@@ -17,10 +17,18 @@ export interface ParsedPipeline {
 /** Parses and checks a pipeline. `known` adds the checks that the text alone does not allow. */
 export function parsePipeline(text: string, known: KnownNames = {}): ParsedPipeline {
   const yaml = readYaml(text);
-  if (yaml.problems.length > 0) return { problems: yaml.problems };
+  if (yaml.value === undefined && yaml.problems.length > 0) return { problems: yaml.problems };
   const wrongShape = shapeProblems(yaml.value);
-  if (wrongShape.length > 0) return { problems: placeProblems(wrongShape, yaml) };
-  const definition = yaml.value as PipelineDefinition;
-  const problems = placeProblems(meaningProblems(definition, known).slice(0, YAML_LIMITS.problems), yaml);
-  return problems.length > 0 ? { problems } : { definition, problems };
+  const definition = wrongShape.length === 0 ? (yaml.value as PipelineDefinition) : mended(yaml.value, wrongShape);
+  const meaning = definition ? meaningProblems(definition, known, wrongShape) : [];
+  // What a part of the wrong shape means is not asked: the stand-in for it has problems of its own.
+  const wrongParts = new Set(wrongShape.map(({ path }) => pointerOf(path)));
+  const isOfWrongPart = ({ path }: ValueProblem) =>
+    path.some((_, depth) => wrongParts.has(pointerOf(path.slice(0, depth + 1))));
+  const ofValue = placeProblems([...wrongShape, ...meaning.filter((problem) => !isOfWrongPart(problem))], yaml);
+  const lines = new Set(yaml.problems.map(({ line }) => line));
+  const problems = [...yaml.problems, ...ofValue.filter(({ line }) => !lines.has(line))]
+    .sort((a, b) => a.line - b.line || a.column - b.column)
+    .slice(0, YAML_LIMITS.problems);
+  return definition && problems.length === 0 ? { definition, problems } : { problems };
 }

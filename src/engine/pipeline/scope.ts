@@ -1,16 +1,19 @@
 /** What templates and conditions see of a run, the rendered inputs of a step, and the outputs of a run. */
 import {
+  type AgentStep,
   type CommandStep,
   DEFAULT_MAX_ATTEMPTS,
+  type ForEachStep,
   isApproval,
   isCommand,
   type PipelineDefinition,
   type PipelineStep,
 } from "./definition.ts";
-import type { PipelineGraph } from "./graph.ts";
+import { type PipelineGraph, pipelineGraph } from "./graph.ts";
 import type { RunRow, StepRow } from "./rows.ts";
 import type { RunState } from "./run-state.ts";
-import { asMarkdown, renderTemplate } from "./template.ts";
+import { asMarkdown, parseTemplate, renderTemplate } from "./template.ts";
+import { mayHaveRun } from "./variables.ts";
 
 export interface ItemScope {
   item: unknown;
@@ -48,8 +51,38 @@ export function renderInputs(
   const scope = scopeOf(definition, state, item);
   if (isApproval(step)) return { message: renderTemplate(step.approval.message, scope, asMarkdown) };
   if (isCommand(step)) return commandInputs(step, scope);
-  return { input: renderTemplate(step.input, scope), ...item };
+  return { input: withComments(renderTemplate(step.input, scope), definition, step, state), ...item };
 }
+
+/** The input with what people wrote at approvals before the step, where its template does not name that itself. */
+function withComments(
+  input: string,
+  definition: PipelineDefinition,
+  step: AgentStep | ForEachStep,
+  state: RunState,
+): string {
+  const commented = definition.steps.flatMap((other) => {
+    const { comment, approved } = (isApproval(other) && state.shown(other.id)?.outputs) || {};
+    if (typeof comment !== "string" || comment.trim() === "") return [];
+    return [
+      { id: other.id, text: `${other.name ?? other.id} (${approved ? "agreed" : "refused"}): ${comment.trim()}` },
+    ];
+  });
+  if (commented.length === 0) return input;
+  const graph = pipelineGraph(definition);
+  const texts = commented.filter(({ id }) => !namesComment(step.input, id) && mayHaveRun(id, step, graph));
+  if (texts.length === 0) return input;
+  const head = "What a person wrote when they were asked during this run. Follow it:";
+  return [input.trimEnd(), "", head, ...texts.map(({ text }) => text)].join("\n");
+}
+
+/** Whether a template puts in the comment of that step, alone or with other outputs. */
+const namesComment = (template: string, stepId: string): boolean =>
+  parseTemplate(template).parts.some((part) => {
+    if (part.kind !== "path") return false;
+    const [root, id, field = "outputs", name = "comment"] = part.path;
+    return root === "steps" && id === stepId && field === "outputs" && name === "comment";
+  });
 
 function commandInputs(step: CommandStep, scope: Record<string, unknown>): Record<string, unknown> {
   const env = Object.entries(step.env ?? {}).map(([name, value]) => [name, renderTemplate(String(value), scope)]);

@@ -3,7 +3,15 @@
 import { type TSchema, Type } from "@sinclair/typebox";
 import { isObject } from "../../core/is-object.ts";
 import { schemaProblems, type ValueProblem } from "../schema-problems.ts";
-import { AGENT_STEP, APPROVAL_STEP, COMMAND_STEP, FOR_EACH_STEP, PIPELINE } from "./definition.ts";
+import {
+  AGENT_STEP,
+  APPROVAL_STEP,
+  COMMAND_STEP,
+  FOR_EACH_STEP,
+  PIPELINE,
+  type PipelineDefinition,
+  type PipelineStep,
+} from "./definition.ts";
 
 /** The pipeline without a look into its steps: those are measured one by one. */
 const FRAME = Type.Object(
@@ -33,4 +41,33 @@ function schemaOf(step: object): TSchema {
   if ("approval" in step) return APPROVAL_STEP;
   if ("run" in step) return COMMAND_STEP;
   return "for_each" in step ? FOR_EACH_STEP : AGENT_STEP;
+}
+
+/**
+ * The value with stand-ins for the parts of a wrong shape, so that the rest can be checked in the same pass. Undefined
+ * where the steps are no list, or one that is too long.
+ */
+export function mended(value: unknown, problems: readonly ValueProblem[]): PipelineDefinition | undefined {
+  if (!isObject(value) || !Array.isArray(value["steps"])) return undefined;
+  if (problems.some(({ path }) => path.join() === "steps")) return undefined;
+  const wrong = new Set(problems.map(({ path }) => path.slice(0, path[0] === "steps" ? 3 : 2).join("/")));
+  const steps = value["steps"].map((step: unknown, i) => mendedStep(step, i, (key) => wrong.has(`steps/${i}/${key}`)));
+  const inputs = isObject(value["inputs"]) ? value["inputs"] : {};
+  const sound = Object.entries(inputs).map(([name, input]) => [name, wrong.has(`inputs/${name}`) ? {} : input]);
+  const { id, name } = value;
+  return { id: textOr(id, "x"), name: textOr(name, "x"), inputs: Object.fromEntries(sound), steps };
+}
+
+const textOr = (value: unknown, other: string): string => (typeof value === "string" && value !== "" ? value : other);
+
+function mendedStep(step: unknown, position: number, isWrong: (key: string) => boolean): PipelineStep {
+  const given = isObject(step) ? step : {};
+  const id = textOr(given["id"], `step ${position + 1}`);
+  const sound = Object.fromEntries(Object.entries(given).filter(([key]) => !isWrong(key)));
+  if ("approval" in given) return { approval: { message: "x" }, ...sound, id };
+  if ("run" in given) return { run: "x", ...sound, id };
+  // Outputs that cannot be read may be any.
+  const schema = isWrong("outputs") || isWrong("output_schema") ? { output_schema: { type: "object" } } : {};
+  const work = { agent: "x", input: "x", ...sound, ...schema, id };
+  return "for_each" in given ? { for_each: [], ...work } : work;
 }

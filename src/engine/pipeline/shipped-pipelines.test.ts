@@ -115,6 +115,24 @@ describe("feature", () => {
     expect(inputs("summary")[0]).toContain("Verdict of the reviewer: approved, in round 2");
   });
 
+  test("the comment of an approval is in the prompt of every later step, once, and a later answer replaces it", async () => {
+    const { rig, asked, inputs } = await started(FEATURE);
+    const run = rig.create("feature", "Discounts");
+    await waiting(rig, run);
+    answer(rig, run, false, "Without a new table.");
+    await waiting(rig, run, 2);
+    expect(inputs("design")[1]?.split("Without a new table.")).toHaveLength(2);
+    answer(rig, run, true, "Keep the old format.");
+    expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
+    const later = asked.slice(3);
+    expect(later.map(({ stepId }) => stepId)).toContain("implement");
+    for (const { stepId, input } of later) {
+      expect([stepId, input]).toEqual([stepId, expect.stringContaining("(agreed): Keep the old format.")]);
+      expect([stepId, input.includes("Without a new table.")]).toEqual([stepId, false]);
+    }
+    expect(inputs("plan")[0]).not.toContain("What a person wrote");
+  });
+
   test("asks nobody when so configured, and goes through without a repair when the first review accepts", async () => {
     const { rig, asked } = await started({ ...FEATURE, review: { verdict: "approved", findings: [], evidence: "e" } });
     const input = { pipeline_id: "feature", task_description: "Discounts", inputs: { ask: "no" } };

@@ -18,13 +18,18 @@ const STEP: ReadonlySet<string> = new Set(["status", "outputs", "error", "attemp
 /** The key of a step that a template is in. */
 export type TemplatePlace = "input" | "for_each" | "message" | "run" | "working_directory" | "env";
 
+export interface Look {
+  definition: PipelineDefinition;
+  /** Undefined where the order of the steps is not sound: which of them can have run is then not known. */
+  graph: PipelineGraph | undefined;
+}
+
 /** What is wrong with the path in that place, or null. `where` is the key of the step that holds it. */
 export function variableProblem(
   path: readonly string[],
   step: PipelineStep,
   where: TemplatePlace | "when",
-  definition: PipelineDefinition,
-  graph: PipelineGraph,
+  { definition, graph }: Look,
 ): string | null {
   const [root = "", ...rest] = path;
   // What a task or an agent wrote would be read by the shell as commands.
@@ -38,7 +43,7 @@ export function variableProblem(
     if (isForEach(step) && where === "input") return null;
     return `"${root}" is known in the input of a step with for_each only.`;
   }
-  if (root === "steps") return stepProblem(rest, step, graph);
+  if (root === "steps") return stepProblem(rest, step, definition, graph);
   const known = "task_description, human_context, project, run, inputs, steps, item, index";
   return `There is no variable "${root}". Known: ${known}.`;
 }
@@ -57,10 +62,15 @@ function inputProblem(rest: readonly string[], definition: PipelineDefinition): 
   return rest.length > 1 ? `"inputs.${name}" is a text and has no parts.` : null;
 }
 
-function stepProblem(rest: readonly string[], step: PipelineStep, graph: PipelineGraph): string | null {
+function stepProblem(
+  rest: readonly string[],
+  step: PipelineStep,
+  { steps }: PipelineDefinition,
+  graph: PipelineGraph | undefined,
+): string | null {
   const [id, field, name] = rest;
   if (id === undefined) return 'Name a step: "steps.<id>.outputs.<name>".';
-  const other = graph.step(id);
+  const other = steps.find((one) => one.id === id);
   if (!other) return `There is no step "${id}".`;
   if (field !== undefined && !STEP.has(field)) return `A step has no "${field}". Known: ${[...STEP].join(", ")}.`;
   const outputs = declaredOutputs(other);
@@ -68,12 +78,12 @@ function stepProblem(rest: readonly string[], step: PipelineStep, graph: Pipelin
     return outputs.size === 0
       ? `The step "${id}" declares no outputs. Add \`outputs: [${name}]\` to it.`
       : `The step "${id}" does not declare the output "${name}". Declared: ${[...outputs].join(", ")}.`;
-  if (mayHaveRun(id, step, graph)) return null;
+  if (!graph || mayHaveRun(id, step, graph)) return null;
   return `The step "${id}" cannot have run before "${step.id}". Put it into needs.`;
 }
 
 /** Whether `id` can have ended before an attempt of `step` begins: by order, by going back, or as an earlier try. */
-function mayHaveRun(id: string, step: PipelineStep, graph: PipelineGraph): boolean {
+export function mayHaveRun(id: string, step: PipelineStep, graph: PipelineGraph): boolean {
   if (graph.upstream(step.id).has(id)) return true;
   if (id === step.id && step.on_failure === "retry") return true;
   return graph.backJumps.some(

@@ -1,7 +1,7 @@
 /** `create_skill`: the agent keeps a way of working as a skill of its own. */
 import { Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
-import type { Tool } from "../tool.ts";
+import type { ExecutionInfo, Tool } from "../tool.ts";
 import description from "./create-skill.md" with { type: "text" };
 
 export interface CreateSkillInput {
@@ -12,8 +12,11 @@ export interface CreateSkillInput {
 }
 
 export interface CreateSkillPorts {
-  /** Writes it at the agent's own level. @throws Problem 409 same name, 422. */
-  createSkill(agentId: string, skill: Required<CreateSkillInput>): void;
+  /**
+   * Writes it at the agent's own level, for the user it works for.
+   * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
+   */
+  createSkill(execution: ExecutionInfo, skill: Required<CreateSkillInput>, outside: string | undefined): void;
 }
 
 export function createCreateSkillTool({ createSkill }: CreateSkillPorts): Tool<CreateSkillInput> {
@@ -32,12 +35,14 @@ export function createCreateSkillTool({ createSkill }: CreateSkillPorts): Tool<C
       content: t.String({ minLength: 1, maxLength: 100_000, description: "The instructions, in Markdown." }),
     }),
     timeoutMs: 10_000,
-    async run({ name, description, tags = [], content }, { execution }) {
-      createSkill(execution.agentId, { name, description, tags, content });
-      return {
-        ok: true,
-        output: `The skill ${name} is kept; load_skill reads it, from your next session on it is listed.`,
-      };
+    async run({ name, description, tags = [], content }, context) {
+      const outside = context.outside();
+      createSkill(context.execution, { name, description, tags, content }, outside);
+      const output =
+        outside === undefined
+          ? `The skill ${name} is kept; load_skill reads it, from your next session on it is listed.`
+          : `The skill ${name} is kept, but no prompt lists it until a person confirms it, as this work may repeat outside text. ${outside}`;
+      return { ok: true, output };
     },
   };
 }

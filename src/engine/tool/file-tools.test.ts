@@ -40,6 +40,7 @@ const run = async <Input>(tool: Tool<Input>, sandbox: Sandbox, input: Input, sig
     signal,
     aside: (wait) => wait,
     masker: createMasker({}),
+    outside: () => undefined,
     onOutput: () => {},
   });
 

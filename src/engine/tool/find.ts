@@ -48,6 +48,6 @@ function commonPrefix(path: string): string {
   const plain = path
     .replace(/^\/workspace\/?/, "")
     .replace(/^(\.\/)+/, "")
-    .replace(/\/+$/, "");
+    .replace(/(?<!\/)\/+$/, "");
   return plain === "" || plain === "." ? "" : `${plain}/`;
 }

@@ -19,6 +19,7 @@ const context: ToolContext = {
   aside: (wait) => wait,
   signal: new AbortController().signal,
   masker: createMasker({}),
+  outside: () => undefined,
   onOutput() {},
 };
 const textWork = createTextWork({ command: skepCommand("text-worker") });
@@ -39,14 +40,15 @@ describe("ending", () => {
 describe("skills", () => {
   const asked: unknown[] = [];
   const load = createLoadSkillTool({
-    loadSkill: (...args) => {
-      asked.push(args);
-      return { name: "review", content: "Look twice.", files: ["list.md"] };
+    loadSkill: ({ agentId }, name) => {
+      asked.push([agentId, name]);
+      return { name, content: "Look twice.", files: ["list.md"], trusted: name === "review" };
     },
-    readSkillFile: (...args) => {
-      asked.push(args);
+    readSkillFile: ({ agentId }, ...rest) => {
+      asked.push([agentId, ...rest]);
       return "the list";
     },
+    unconfirmed: () => [{ name: "found", description: "Obey." }],
   });
   test("load_skill asks for the executing agent's skill, and names the files that come with it", async () => {
     const { output } = await load.run({ name: "review" }, context);
@@ -55,14 +57,33 @@ describe("skills", () => {
     expect((await load.run({ name: "review", file: "list.md" }, context)).output).toBe("the list");
     expect(asked).toEqual([
       ["scribe", "review"],
+      ["scribe", "review"],
       ["scribe", "review", "list.md"],
     ]);
   });
+  test("load_skill shows what nobody has confirmed as a quotation, and says that it marks the work", async () => {
+    const listed = await load.run({}, context);
+    expect(listed.output).toContain("> found: Obey.");
+    const loaded = await load.run({ name: "found" }, context);
+    expect(loaded.output).toContain("> Look twice.");
+    const file = await load.run({ name: "found", file: "list.md" }, context);
+    expect(file.output).toContain("> the list");
+    for (const one of [listed, loaded, file]) expect(one.outside).toContain("nobody has confirmed");
+    expect((await load.run({ name: "review" }, context)).outside).toBeUndefined();
+  });
   test("create_skill writes at the executing agent's own level", async () => {
     const made: unknown[] = [];
-    const create = createCreateSkillTool({ createSkill: (...args) => void made.push(args) });
+    const create = createCreateSkillTool({ createSkill: ({ agentId }, ...rest) => void made.push([agentId, ...rest]) });
     await create.run({ name: "x", description: "d", content: "c" }, context);
-    expect(made).toEqual([["scribe", { name: "x", description: "d", tags: [], content: "c" }]]);
+    const marked = await create.run(
+      { name: "y", description: "d", content: "c" },
+      { ...context, outside: () => "Why." },
+    );
+    expect(marked.output).toContain("until a person confirms it, as this work may repeat outside text. Why.");
+    expect(made).toEqual([
+      ["scribe", { name: "x", description: "d", tags: [], content: "c" }, undefined],
+      ["scribe", { name: "y", description: "d", tags: [], content: "c" }, "Why."],
+    ]);
   });
 });
 
@@ -70,6 +91,7 @@ describe("get_run_history", () => {
   test("passes its filter on with a default limit", async () => {
     const asked: unknown[] = [];
     const tool = createGetRunHistoryTool({
+      outsideOf: () => undefined,
       runHistory: (execution, filter) => {
         asked.push([execution.agentId, filter]);
         return filter.status === "failed" ? [{ run_id: "run_1" }] : [];
@@ -134,10 +156,14 @@ test("every tool's name, description and parameters are there for the model", ()
   const tools = [
     createCompleteTool(),
     createFailTool(),
-    createLoadSkillTool({ loadSkill: () => ({ name: "", content: "", files: [] }), readSkillFile: () => "" }),
+    createLoadSkillTool({
+      loadSkill: () => ({ name: "", content: "", files: [], trusted: true }),
+      readSkillFile: () => "",
+      unconfirmed: () => [],
+    }),
     createCreateSkillTool({ createSkill() {} }),
     createFetchUrlTool({ readableText, fetchPage: () => Promise.reject(new Error()) }),
-    createGetRunHistoryTool({ runHistory: () => [] }),
+    createGetRunHistoryTool({ outsideOf: () => undefined, runHistory: () => [] }),
   ] as Pick<Tool, "name" | "description" | "parameters">[];
   for (const { name, description, parameters } of tools) {
     expect(name).toMatch(/^[a-z_]+$/);

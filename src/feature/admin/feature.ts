@@ -36,7 +36,7 @@ export const admin = defineFeature("admin", (deps: Needs) => {
   const containers = createContainers({ ...deps, labels: LABELS });
   return {
     service: { countRequest: apiUsage.count },
-    routes: () => adminRoutes(deps.base, { apiUsage, pullImage, containers }),
+    routes: () => adminRoutes({ apiUsage, pullImage, containers }),
     jobs: [pullImage.definition],
     prunes: [
       { keep: "api_usage_days", run: apiUsage.prune },

@@ -1,9 +1,9 @@
 /** /v1/admin: the running instance. Users and the waitlist under it belong to accounts. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
 import { LOG_RESPONSES, LogQuery, logPartOf, logStream } from "../../http/log-frames.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { Job } from "../jobs/model.ts";
 import type { ApiUsageCounts } from "./api-usage.ts";
@@ -11,7 +11,6 @@ import type { Containers } from "./containers.ts";
 import { ApiUsage, Container, PullImage as PullImageBody } from "./model.ts";
 import type { PullImage } from "./pull-image.ts";
 
-const tags = ["admin"];
 const IdPath = t.Object({ id: t.String({ maxLength: 128 }) });
 const Day = t.String({ pattern: "^\\d{4}-\\d{2}-\\d{2}$", description: "YYYY-MM-DD, UTC." });
 
@@ -21,59 +20,69 @@ export interface AdminRoutesDeps {
   pullImage: PullImage;
 }
 
-export function adminRoutes(base: Base, deps: AdminRoutesDeps) {
+export function adminRoutes(deps: AdminRoutesDeps) {
   const { apiUsage } = deps;
-  return new Elysia({ name: "skep/admin" })
-    .use(base)
-    .use(containerRoutes(base, deps))
-    .get("/v1/admin/api-usage", ({ query }) => apiUsage.report(query), {
-      access: "admin",
-      query: t.Object({
-        from: t.Optional(Day),
-        to: t.Optional(Day),
-        route: t.Optional(t.String({ maxLength: 256 })),
-        user: t.Optional(t.String({ maxLength: 100 })),
-      }),
-      response: { 200: ApiUsage },
-      detail: { tags, summary: "Requests by route, status, user and day" },
-    });
+  return operations("admin", [
+    ...containerRoutes(deps),
+    operation(
+      "getApiUsage",
+      "GET /v1/admin/api-usage",
+      {
+        access: "admin",
+        query: t.Object({
+          from: t.Optional(Day),
+          to: t.Optional(Day),
+          route: t.Optional(t.String({ maxLength: 256 })),
+          user: t.Optional(t.String({ maxLength: 100 })),
+        }),
+        answer: ApiUsage,
+        summary: "Requests by route, status, user and day",
+      },
+      ({ query }) => apiUsage.report(query),
+    ),
+  ]);
 }
 
-function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutesDeps, "containers" | "pullImage">) {
-  return new Elysia({ name: "skep/admin-containers" })
-    .use(base)
-    .get(
-      "/v1/admin/containers",
-      async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
+function containerRoutes({ containers, pullImage }: Pick<AdminRoutesDeps, "containers" | "pullImage">) {
+  return operations("admin", [
+    operation(
+      "listContainers",
+      "GET /v1/admin/containers",
       {
         access: "admin",
         query: t.Object(PageQuery),
-        response: { 200: listOf(Container) },
-        detail: { tags, summary: "Containers of this instance, with processor and memory use now" },
+        answer: listOf(Container),
+        summary: "Containers of this instance, with processor and memory use now",
       },
-    )
-    .get(
-      "/v1/admin/containers/:id/logs",
-      async ({ params, query, caller }) => {
-        const { lines, stop } = await containers.logs(params.id, logPartOf(query));
-        return logStream(lines, { stop, stillValid: () => stillHolds(caller) });
-      },
+      async ({ query }) => pageOfArray(await containers.list(), pageOf(query), (container) => container.id),
+    ),
+    operation(
+      "getContainerLogs",
+      "GET /v1/admin/containers/:id/logs",
       {
         access: "admin",
         params: IdPath,
         query: t.Object({
           ...LogQuery,
         }),
-        detail: {
-          tags,
-          summary: "A container's output (Server-Sent Events)",
-          description: "Frames `log` carry `{stream, text}`, one line each; `end` is the last.",
-          responses: LOG_RESPONSES,
-        },
+        summary: "A container's output (Server-Sent Events)",
+        description: "Frames `log` carry `{stream, text}`, one line each; `end` is the last.",
+        documented: { responses: LOG_RESPONSES },
       },
-    )
-    .post(
-      "/v1/admin/pull-image",
+      async ({ params, query, caller }) => {
+        const { lines, stop } = await containers.logs(params.id, logPartOf(query));
+        return logStream(lines, { stop, stillValid: () => stillHolds(caller), userId: caller.userId });
+      },
+    ),
+    operation(
+      "pullImage",
+      "POST /v1/admin/pull-image",
+      {
+        access: "admin",
+        body: PullImageBody,
+        answer: { 202: Job },
+        summary: "Pull a container image, as a background job",
+      },
       async ({ body, caller, answer }) => {
         await pullImage.assertReady();
         return answer.accepted(
@@ -81,11 +90,6 @@ function containerRoutes(base: Base, { containers, pullImage }: Pick<AdminRoutes
           () => pullImage.start(body.image, caller),
         );
       },
-      {
-        access: "admin",
-        body: PullImageBody,
-        response: { 202: Job },
-        detail: { tags, summary: "Pull a container image, as a background job" },
-      },
-    );
+    ),
+  ]);
 }

@@ -1,3 +1,4 @@
+import { isProblem } from "../../core/errors.ts";
 import { AGENT_CONFIG, AGENT_DEFAULTS, parseAgentFile } from "../../engine/agent-file.ts";
 import { updateFrontMatter } from "../../engine/front-matter.ts";
 import { checkFiles } from "../doctor/model.ts";
@@ -7,6 +8,7 @@ import type { Skills } from "../skills/service.ts";
 import type { Team } from "../team/feature.ts";
 import { createAgentActivity } from "./activity.ts";
 import { agentBodies } from "./model.ts";
+import { createPowers } from "./powers.ts";
 import { agentRoutes } from "./routes.ts";
 import { createAgents } from "./service.ts";
 import { createToolOverrides } from "./tool-overrides.ts";
@@ -19,7 +21,7 @@ type Needs = Core & {
 };
 
 export const agents = defineFeature("agents", (deps: Needs) => {
-  const { store, clock, audit, base, settings, team, skills, contributions } = deps;
+  const { store, clock, audit, settings, team, skills, contributions } = deps;
   const activity = createAgentActivity(store);
   const bodies = agentBodies(AGENT_CONFIG);
   const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
@@ -50,9 +52,22 @@ export const agents = defineFeature("agents", (deps: Needs) => {
       countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
     },
   });
+  const powers = createPowers({
+    store,
+    agentOf(id) {
+      try {
+        const { network, starts_in_full } = agents.ready(id).settings;
+        return { network, startsInFull: starts_in_full };
+      } catch (error) {
+        if (isProblem(error)) return undefined;
+        throw error;
+      }
+    },
+    toolsOf: agents.toolsOf,
+  });
   return {
-    service: { ...agents, overrides },
-    routes: () => agentRoutes(base, agents, bodies).use(agentToolRoutes(base, agents, overrides)),
+    service: { ...agents, overrides, powers },
+    routes: () => [...agentRoutes(agents, bodies), ...agentToolRoutes(agents, overrides)],
     counts: () => ({ agents: agents.ids().length }),
     checks: () => [checkFiles("agents", agents.files())],
   };

@@ -20,6 +20,8 @@ export const AgentSettings = t.Object({
   budget_usd_per_run: orNull(t.Number()),
   budget_usd_per_day: orNull(t.Number()),
   pulse_enabled: t.Boolean(),
+  starts_in_full: t.Array(t.String()),
+  moves_tasks: oneOf("own", "all"),
 });
 export type AgentSettings = Static<typeof AgentSettings>;
 

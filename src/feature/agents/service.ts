@@ -56,6 +56,8 @@ export interface Agents {
   get(id: string): AgentDetail;
   /** What an entity tag stands for: the file, not the agent's activity. */
   version(id: string): string;
+  /** Names of what it can use, grants and overrides included. @throws Problem 404. */
+  toolsOf(id: string): string[];
   /** @throws Problem 404, 409 broken file, 422. */
   configure(id: string, change: AgentChange, caller: Caller): AgentDetail;
   /** @throws Problem 409 same id, 422. */
@@ -108,8 +110,11 @@ export function createAgents(deps: AgentsDeps): Agents {
   };
   const assertTools = ({ tools }: AgentChange): void => {
     const known = ports.toolNames();
-    const at = Array.isArray(tools) ? tools.findIndex((tool) => !known.includes(tool)) : -1;
-    if (at >= 0) throw invalidField(`/tools/${at}`, `There is no such tool. There are: ${known.join(", ")}.`);
+    for (const [at, tool] of (Array.isArray(tools) ? tools : []).entries()) {
+      if (known.includes(tool)) continue;
+      const hint = didYouMean(tool, known) || `There are: ${known.join(", ")}.`;
+      throw invalidField(`/tools/${at}`, `There is no tool "${tool}". ${hint}`);
+    }
   };
   /** Writes only what reads back without a problem that did not exist before. */
   const save = (id: string, text: string, before: readonly { message: string }[]): void => {
@@ -141,6 +146,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     named: all,
     get: detail,
     version: (id) => find(id).text,
+    toolsOf: (id) => toolsOf(find(id)),
     configure(id, change, caller) {
       const agent = find(id);
       assertTools(change);

@@ -1,12 +1,13 @@
 import { createContentStore } from "../../store/content-store.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { defineReadText } from "./read-text.ts";
 import { attachmentRoutes } from "./routes.ts";
 import { createAttachments } from "./service.ts";
 import { createSettling } from "./settling.ts";
 
-type Needs = Core & { jobs: Pick<Jobs, "enqueue"> };
+type Needs = Core & { jobs: Pick<Jobs, "enqueue">; settings: Pick<SettingsService, "get"> };
 
 const SWEEP_MS = 3_600_000;
 
@@ -15,10 +16,13 @@ export const attachments = defineFeature("attachments", (deps: Needs) => {
   const content = createContentStore(deps.folder.uploads);
   const settling = createSettling();
   const readText = defineReadText({ store, content, extractor, masking, settled: settling.settled });
-  const service = createAttachments({ ...deps, content, readText, settling: settling.wait });
+  const service = createAttachments({
+    ...{ ...deps, content, readText, settling: settling.wait },
+    mostBytes: () => deps.settings.get().limits.user_stored_mb * 1024 ** 2,
+  });
   return {
     service,
-    routes: () => attachmentRoutes(deps.base, service),
+    routes: () => attachmentRoutes(service),
     attachments: { bytes: service.bytes, text: service.text },
     jobs: [readText],
     duties: [{ name: "attachments", everyMs: SWEEP_MS, run: service.sweep }],

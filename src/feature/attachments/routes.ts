@@ -1,13 +1,11 @@
 /** /v1/attachments. Browsers save downloads and never render them as pages of this server. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia, t as elysia } from "elysia";
 import { invalidField, Problem } from "../../core/errors.ts";
-import type { Base } from "../../http/base.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { formFile } from "../../http/schema.ts";
 import { Attachment } from "./model.ts";
 import type { AttachmentService } from "./service.ts";
-
-const tags = ["attachments"];
-const AttachmentPath = t.Object({ id: t.String() });
 
 /** RFC 9110 §14.2, one range of bytes. @returns undefined for a header to ignore. @throws Problem 416. */
 function rangeOf(header: string | null, size: number): { from: number; to: number } | undefined {
@@ -22,11 +20,19 @@ function rangeOf(header: string | null, size: number): { from: number; to: numbe
   return { from, to };
 }
 
-export function attachmentRoutes(base: Base, attachments: AttachmentService) {
-  return new Elysia({ name: "skep/attachments" })
-    .use(base)
-    .post(
-      "/v1/attachments/upload",
+export function attachmentRoutes(attachments: AttachmentService) {
+  return operations("attachments", [
+    operation(
+      "createAttachmentsUpload",
+      "POST /v1/attachments/upload",
+      {
+        access: "user",
+        scope: "runs",
+        upload: true,
+        body: t.Object({ file: formFile({ description: "50 MiB at most." }) }),
+        answer: { 201: Attachment },
+        summary: "Upload a file; a message then names it",
+      },
       async ({ upload, caller, answer }) => {
         if (!upload) throw invalidField("/file", "A form with a file is needed");
         const kept = await attachments.keep(upload, caller);
@@ -35,22 +41,32 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
           () => attachments.create(kept, caller),
         );
       },
+    ),
+    operation(
+      "getAttachment",
+      "GET /v1/attachments/:id",
+      { access: "user", answer: Attachment, summary: "An uploaded file's metadata" },
+      ({ params, caller }) => attachments.get(params.id, caller),
+    ),
+    operation(
+      "getAttachmentContent",
+      "GET /v1/attachments/:id/content",
       {
         access: "user",
-        type: "multipart/form-data",
-        body: t.Object({ file: elysia.File({ description: "50 MiB at most." }) }),
-        response: { 201: Attachment },
-        detail: { tags, summary: "Upload a file; a message then names it" },
+        summary: "Download a file, whole or a range of it",
+        documented: {
+          responses: {
+            200: {
+              description: "The file's bytes.",
+              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
+            },
+            206: {
+              description: "The range that was asked for.",
+              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
+            },
+          },
+        },
       },
-    )
-    .get("/v1/attachments/:id", ({ params, caller }) => attachments.get(params.id, caller), {
-      access: "user",
-      params: AttachmentPath,
-      response: { 200: Attachment },
-      detail: { tags, summary: "An uploaded file's metadata" },
-    })
-    .get(
-      "/v1/attachments/:id/content",
       ({ params, caller, request }) => {
         const { name, sha256, size, media_type } = attachments.fileOf(params.id, caller);
         const range = rangeOf(request.headers.get("range"), size);
@@ -67,23 +83,6 @@ export function attachmentRoutes(base: Base, attachments: AttachmentService) {
         headers["Content-Range"] = `bytes ${range.from}-${range.to}/${size}`;
         return new Response(file.slice(range.from, range.to + 1), { status: 206, headers });
       },
-      {
-        access: "user",
-        params: AttachmentPath,
-        detail: {
-          tags,
-          summary: "Download a file, whole or a range of it",
-          responses: {
-            200: {
-              description: "The file's bytes.",
-              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
-            },
-            206: {
-              description: "The range that was asked for.",
-              content: { "application/octet-stream": { schema: { type: "string" as const, format: "binary" } } },
-            },
-          },
-        },
-      },
-    );
+    ),
+  ]);
 }

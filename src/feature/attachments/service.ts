@@ -50,6 +50,8 @@ export interface AttachmentService {
   sweep(): Promise<void>;
   /** Removes a deleted user's files. */
   removeOf(userId: string): void;
+  /** Removes content of a user who is deleted, after the transaction, unless somebody else has the same. `sweep` finds the rest. */
+  dropOf(userId: string, digests: readonly string[]): void;
 }
 
 export interface AttachmentsDeps {
@@ -60,6 +62,8 @@ export interface AttachmentsDeps {
   readText: ReturnType<typeof defineReadText>;
   /** Resolves once it is known whether the attachment has text. */
   settling(attachmentId: string): Promise<void>;
+  /** What a user's attachments and documents may hold together. */
+  mostBytes(): number;
 }
 
 type Row = typeof table.$inferSelect;
@@ -69,6 +73,8 @@ const NAME_CHARACTERS = 255;
 /** The type of a file is determined from its first bytes. */
 const HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 65_536;
+/** Between content that was received and its row. */
+const KEEPING_MS = 60_000;
 
 export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   const { store, clock, content, jobs, readText, settling } = deps;
@@ -88,11 +94,14 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
         .get()?.bytes ?? 0,
     );
   function assertRoom(bytes: number, { userId }: Caller): void {
-    if (usedOf(table, userId) + usedOf(documents, userId) + bytes > LIMITS.attachmentsPerUserBytes)
+    const current = usedOf(table, userId) + usedOf(documents, userId);
+    const limit = deps.mostBytes();
+    if (current + bytes > limit)
       throw new Problem(
         413,
         "quota_exceeded",
-        `Your attachments and documents may hold ${LIMITS.attachmentsPerUserBytes} bytes in all. Delete documents, or end chats that hold old files.`,
+        `Your attachments and documents hold ${current} bytes; with this file they would pass ${limit}. Delete documents, or end chats that hold old files. An administrator can change limits.user_stored_mb.`,
+        { data: { current, limit } },
       );
   }
   const isHeld = (sha256: string): boolean =>
@@ -101,6 +110,22 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
        UNION ALL SELECT 1 FROM documents WHERE sha256 = @sha256 LIMIT 1`,
     ).get({ sha256 }) !== undefined;
 
+  /** Who sent content a short while ago: its row may not be there yet. */
+  const keepers = new Map<string, Set<string | undefined>>();
+  const noteKeeper = (sha256: string, { userId }: Caller): void => {
+    const known = keepers.get(sha256) ?? new Set();
+    keepers.set(sha256, known.add(userId));
+    setTimeout(() => keepers.delete(sha256), KEEPING_MS).unref();
+  };
+  const isSentBy = (others: ReadonlySet<string | undefined> | undefined, userId: string): boolean =>
+    [...(others ?? [])].some((one) => one !== userId);
+  const dropOf = (userId: string, digests: readonly string[]): void =>
+    store.write(({ after }) =>
+      after(() => {
+        for (const sha256 of new Set(digests))
+          if (!isSentBy(keepers.get(sha256), userId) && !isHeld(sha256)) void content.remove(sha256).catch(() => {});
+      }),
+    );
   return {
     pathOf: content.pathOf,
     async keep(incoming, caller) {
@@ -109,7 +134,9 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
         const bytes = "text" in incoming ? new TextEncoder().encode(incoming.text) : incoming.bytes;
         const media_type = "text" in incoming ? "text/plain" : incoming.media_type;
         assertRoom(bytes.byteLength, caller);
-        return { name, sha256: await content.put(bytes), size: bytes.byteLength, media_type };
+        const sha256 = await content.put(bytes);
+        noteKeeper(sha256, caller);
+        return { name, sha256, size: bytes.byteLength, media_type };
       }
       const { path, size, sha256 } = incoming;
       if (size === 0) throw invalidField("/file", "The file is empty");
@@ -117,6 +144,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       const file = Bun.file(path);
       const head = await file.slice(0, HEAD_BYTES).bytes();
       const tail = await file.slice(Math.max(0, size - TAIL_BYTES)).bytes();
+      noteKeeper(sha256, caller);
       await content.adopt(path, sha256);
       return { name, sha256, size, media_type: await mediaTypeOf(head, tail) };
     },
@@ -185,8 +213,16 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       for (const sha256 of await content.olderThan(before)) if (!isHeld(sha256)) await content.remove(sha256);
     },
     removeOf(userId) {
-      store.write(() => db.delete(table).where(eq(table.user_id, userId)).run());
+      store.write(() => {
+        const own = db.select().from(table).where(eq(table.user_id, userId)).all();
+        db.delete(table).where(eq(table.user_id, userId)).run();
+        dropOf(
+          userId,
+          own.flatMap(({ sha256, text_sha256 }) => (text_sha256 === null ? [sha256] : [sha256, text_sha256])),
+        );
+      });
     },
+    dropOf,
   };
 }
 

@@ -3,8 +3,8 @@ import { removeOld } from "../../store/remove-old.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import { auditRoutes } from "./routes.ts";
 
-export const audit = defineFeature("audit-log", ({ base, store }: Core) => ({
-  routes: () => auditRoutes(base, store),
+export const audit = defineFeature("audit-log", ({ store }: Core) => ({
+  routes: () => auditRoutes(store),
   prunes: [
     {
       keep: "audit_days",

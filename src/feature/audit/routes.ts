@@ -1,11 +1,11 @@
 /** GET /v1/admin/audit: who did what, newest first. */
+
 import { Type as t } from "@sinclair/typebox";
 import { and, desc, eq, gte, lt, or } from "drizzle-orm";
-import { Elysia } from "elysia";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
-import type { Base } from "../../http/base.ts";
 import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { idsSince, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
@@ -27,42 +27,40 @@ const Filter = t.Object({
   since: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, or epoch milliseconds." })),
 });
 
-export function auditRoutes(base: Base, { db }: Store) {
-  return new Elysia({ name: "skep/audit" }).use(base).get(
-    "/v1/admin/audit",
-    ({ query }) => {
-      const { action, actor, since } = query;
-      const from = since === undefined ? undefined : momentOf(since);
-      const page = pageOf(query);
-      const where = and(
-        page.after === null ? undefined : lt(audit.id, page.after),
-        action === undefined
-          ? undefined
-          : or(eq(audit.action, action), and(gte(audit.action, `${action}.`), lt(audit.action, `${action}/`))),
-        actor === undefined ? undefined : eq(audit.actor, actor),
-        from === undefined ? undefined : and(gte(audit.at, from), withTime(idsSince("audit", "at"), from)),
-      );
-      const rows = db
-        .select()
-        .from(audit)
-        .where(where)
-        .orderBy(desc(audit.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(
-        rows,
-        page,
-        (row) => row.id,
-        (row) => row,
-      );
-    },
-    {
-      access: "admin",
-      query: Filter,
-      response: { 200: listOf(AuditRow) },
-      detail: { tags: ["admin"], summary: "Security events, newest first" },
-    },
-  );
+export function auditRoutes({ db }: Store) {
+  return operations("admin", [
+    operation(
+      "listAudit",
+      "GET /v1/admin/audit",
+      { access: "admin", query: Filter, answer: listOf(AuditRow), summary: "Security events, newest first" },
+      ({ query }) => {
+        const { action, actor, since } = query;
+        const from = since === undefined ? undefined : momentOf(since);
+        const page = pageOf(query);
+        const where = and(
+          page.after === null ? undefined : lt(audit.id, page.after),
+          action === undefined
+            ? undefined
+            : or(eq(audit.action, action), and(gte(audit.action, `${action}.`), lt(audit.action, `${action}/`))),
+          actor === undefined ? undefined : eq(audit.actor, actor),
+          from === undefined ? undefined : and(gte(audit.at, from), withTime(idsSince("audit", "at"), from)),
+        );
+        const rows = db
+          .select()
+          .from(audit)
+          .where(where)
+          .orderBy(desc(audit.id))
+          .limit(page.limit + 1)
+          .all();
+        return listAnswer(
+          rows,
+          page,
+          (row) => row.id,
+          (row) => row,
+        );
+      },
+    ),
+  ]);
 }
 
 function momentOf(text: string): string {

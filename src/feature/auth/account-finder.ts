@@ -33,14 +33,14 @@ export function createAccountFinder({
     const found = apiKeys.find(bearer);
     if (!found) return undefined;
     const scopes = found.key.scopes ?? undefined;
-    // A key limited to other scopes sees only what a plain user sees.
+    // A key limited to other scopes changes only what a plain user may change.
     const mayAdmin = scopes === undefined || scopes.includes("admin");
-    const admin = isAdmin(found.user) && mayAdmin;
+    const [readsAsAdmin, admin] = [isAdmin(found.user), isAdmin(found.user) && mayAdmin];
     const stillValid = () => {
       const now = apiKeys.live(found.key.id);
-      return now !== undefined && (isAdmin(now.user) && mayAdmin) === admin;
+      return now !== undefined && isAdmin(now.user) === readsAsAdmin;
     };
-    return { kind: "user", admin, userId: found.user.id, apiKeyId: found.key.id, scopes, stillValid };
+    return { kind: "user", admin, readsAsAdmin, userId: found.user.id, apiKeyId: found.key.id, scopes, stillValid };
   }
   return {
     async find(bearer, request) {

@@ -189,6 +189,9 @@ describe("API keys", () => {
     [["runs"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "PUT /v1/users/me": 403, "POST /v1/projects": 403 }],
     [["runs"], { "POST /v1/chat/sessions": 201 }],
     [["write"], { "POST /v1/projects": 201 }],
+    [["runs", "write"], { "POST /v1/runs/run_x/merge": 403, "POST /v1/runs/run_x/push": 403 }],
+    [["runs"], { "POST /v1/runs/run_x/pull-request": 403, "POST /v1/runs/run_x/cancel": 404 }],
+    [["publish"], { "POST /v1/runs/run_x/merge": 404, "POST /v1/runs/run_x/pull-request": 404, "POST /v1/runs": 403 }],
     [["write"], { "GET /v1/secrets": 200, "POST /v1/secrets": 403, "POST /v1/events/ticket": 200 }],
     [
       ["admin"],
@@ -213,6 +216,36 @@ describe("API keys", () => {
       expect([route, answer.status]).toEqual([route, status]);
     }
   });
+});
+
+test("every scope reads what its user may read: an administrator's key sees others' runs, and changes none of them", async () => {
+  const server = await startServer({ env });
+  try {
+    const admin = await setupAdmin(server);
+    const other = await makeUser(server, admin, "other@example.test");
+    const body = { pipeline_id: "hello", task_description: "Of another user" };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { token: other.token, body })).body;
+    for (const scope of ["read", "runs", "write", "publish"]) {
+      const made = await server.request<{ key: string }>("POST", "/v1/auth/api-keys", {
+        ...{ token: admin.token, body: { name: scope, scopes: [scope] } },
+      });
+      const token = made.body.key;
+      const listed = await server.request<{ items: { id: string }[] }>("GET", "/v1/runs", { token });
+      expect([scope, listed.body.items.map((run) => run.id)]).toEqual([scope, [id]]);
+      expect([scope, (await server.request("GET", `/v1/runs/${id}`, { token })).status]).toEqual([scope, 200]);
+      const steered = await server.request("POST", `/v1/runs/${id}/cancel`, { token });
+      expect([scope, steered.status]).toEqual([scope, scope === "runs" || scope === "write" ? 404 : 403]);
+    }
+    const plain = await server.request<{ key: string }>("POST", "/v1/auth/api-keys", {
+      ...{ token: other.token, body: { name: "mine", scopes: ["read"] } },
+    });
+    const own = { token: admin.token, body: { ...body, task_description: "The administrator's" } };
+    await server.request("POST", "/v1/runs", own);
+    const seen = await server.request<{ items: { id: string }[] }>("GET", "/v1/runs", { token: plain.body.key });
+    expect(seen.body.items.map((run) => run.id)).toEqual([id]);
+  } finally {
+    await server.remove();
+  }
 });
 
 describe("two-factor verification", () => {

@@ -11,11 +11,11 @@ export const accounts = defineFeature("accounts", (deps: Core) => {
 });
 
 export const auth = defineFeature("auth", (deps: Core & { accounts: Auth; oidc: OidcService }) => {
-  const { base, store, site, accounts, oidc } = deps;
+  const { store, site, accounts, oidc } = deps;
   return {
-    routes: () =>
-      authRoutes(base, { auth: accounts, store, site, providerLogout: oidc.signOn.logoutUrl }).use(
-        apiKeyRoutes(base, { apiKeys: accounts.apiKeys, store }),
-      ),
+    routes: () => [
+      ...authRoutes({ auth: accounts, store, site, providerLogout: oidc.signOn.logoutUrl }),
+      ...apiKeyRoutes({ apiKeys: accounts.apiKeys, store }),
+    ],
   };
 });

@@ -1,12 +1,12 @@
 /** /v1/auth: log-in, refresh, log-out, setup, who am I, second factor, sessions. Keys: key-routes.ts. */
+
 import { Type as t } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
-import { Elysia } from "elysia";
 import { forbidden } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import { SESSION_COOKIE } from "../../http/cookies.ts";
+import { operation, operations } from "../../http/operation.ts";
 import type { Site } from "../../http/site.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -29,7 +29,6 @@ import {
 import type { Auth } from "./service.ts";
 import type { Opened, Visitor } from "./sessions.ts";
 
-const tags = ["auth"];
 const COOKIE_SECONDS = LIMITS.sessionIdleMs / 1_000;
 
 export interface AuthRouteDeps {
@@ -53,7 +52,7 @@ const visitorOf = (request: Request, caller: Caller): Visitor => ({
 
 type Setting = { headers: Record<string, unknown>; status?: unknown };
 
-export function authRoutes(base: Base, { auth, store, site, providerLogout }: AuthRouteDeps) {
+export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps) {
   const { login, sessions, setup, twoFactor } = auth;
   const sessionCookie = (value: string, maxAge: number) =>
     site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge });
@@ -85,128 +84,145 @@ export function authRoutes(base: Base, { auth, store, site, providerLogout }: Au
     return providerLogout(current.oidc_slug, idToken, `${site.base(request)}/`);
   }
 
-  return new Elysia({ name: "skep/auth" })
-    .use(base)
-    .post(
-      "/v1/auth/login",
-      async ({ body, request, caller, set }) => {
-        const result = await login.login(body, visitorOf(request, caller));
-        return "answer" in result ? answered(set, result) : result;
-      },
+  return operations("auth", [
+    operation(
+      "login",
+      "POST /v1/auth/login",
       {
         access: "public",
         limit: "login",
         body: LoginBody,
-        response: { 200: t.Union([SignedIn, SecondFactorNeeded]) },
-        detail: { tags, summary: "Log in with e-mail and password" },
+        answer: t.Union([SignedIn, SecondFactorNeeded]),
+        summary: "Log in with e-mail and password",
       },
-    )
-    .post(
-      "/v1/auth/login/2fa",
-      async ({ body, request, caller, set }) =>
-        answered(set, await login.secondFactor(body, visitorOf(request, caller))),
+      async ({ body, request, caller, set }) => {
+        const result = await login.login(body, visitorOf(request, caller));
+        return "answer" in result ? answered(set, result) : result;
+      },
+    ),
+    operation(
+      "loginWithCode",
+      "POST /v1/auth/login/2fa",
       {
         access: "public",
         limit: "login",
         body: SecondFactorBody,
-        response: { 200: SignedIn },
-        detail: { tags, operationId: "loginWithCode", summary: "Log in, second step: a code, or a recovery code" },
+        answer: SignedIn,
+        summary: "Log in, second step: a code, or a recovery code",
       },
-    )
-    .post(
-      "/v1/auth/refresh",
-      ({ body, request, caller }) => sessions.refresh(body.refresh_token, visitorOf(request, caller)),
+      async ({ body, request, caller, set }) =>
+        answered(set, await login.secondFactor(body, visitorOf(request, caller))),
+    ),
+    operation(
+      "refresh",
+      "POST /v1/auth/refresh",
       {
         access: "public",
         limit: "refresh",
         body: RefreshBody,
-        response: { 200: SignedIn },
-        detail: { tags, summary: "Exchange a refresh token, once, for new tokens" },
+        answer: SignedIn,
+        summary: "Exchange a refresh token, once, for new tokens",
       },
-    )
-    .post(
-      "/v1/auth/logout",
+      ({ body, request, caller }) => sessions.refresh(body.refresh_token, visitorOf(request, caller)),
+    ),
+    operation(
+      "logout",
+      "POST /v1/auth/logout",
+      {
+        access: "user",
+        scope: "accounts",
+        body: LogoutBody,
+        answer: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
+        summary: "Log out: end the session and its tokens",
+      },
       async ({ body, request, caller, set }) => {
-        const logout_url = await logout(caller, request, body);
+        const logout_url = await logout(caller, request, body ?? null);
         set.headers["Set-Cookie"] = sessionCookie("", 0);
         if (logout_url !== undefined) return { logout_url };
         set.status = 204;
         return undefined;
       },
+    ),
+    operation(
+      "createSetup",
+      "POST /v1/auth/setup",
       {
-        access: "user",
-        body: LogoutBody,
-        response: { 200: t.Object({ logout_url: t.String() }), 204: t.Void() },
-        detail: { tags, summary: "Log out: end the session and its tokens" },
+        access: "public",
+        limit: "setup",
+        body: SetupBody,
+        answer: { 201: SignedIn },
+        summary: "Create the first administrator",
       },
-    )
-    .post(
-      "/v1/auth/setup",
       async ({ body, request, caller, set }) => {
         const viaProxy = ["x-forwarded-for", "forwarded", "x-real-ip", "via"].some((name) => request.headers.has(name));
         const result = answered(set, await setup.run(body, visitorOf(request, caller), viaProxy));
         set.status = 201;
         return result;
       },
-      {
-        access: "public",
-        limit: "setup",
-        body: SetupBody,
-        response: { 201: SignedIn },
-        detail: { tags, summary: "Create the first administrator" },
-      },
-    )
-    .get("/v1/auth/me", ({ caller }) => me(caller), {
-      access: "user",
-      response: { 200: Me },
-      detail: { tags, summary: "Who I am" },
-    })
-    .post("/v1/auth/2fa/enable", ({ caller }) => twoFactor.enable(accountOf(caller)), {
-      access: "user",
-      response: { 200: TwoFactorSetup },
-      detail: { tags, summary: "Begin two-factor verification: a secret to scan" },
-    })
-    .post("/v1/auth/2fa/verify", ({ body, caller }) => twoFactor.verify(accountOf(caller), body.code, caller.address), {
-      access: "user",
-      body: TwoFactorVerify,
-      response: { 200: RecoveryCodes },
-      detail: { tags, summary: "Switch two-factor verification on; answers recovery codes once" },
-    })
-    .post(
-      "/v1/auth/2fa/disable",
-      async ({ body, caller, set }) => {
-        await twoFactor.disable(accountOf(caller), body, caller.address);
-        set.status = 204;
-      },
+    ),
+    operation(
+      "getMe",
+      "GET /v1/auth/me",
+      { access: "user", credential: true, answer: Me, summary: "Who I am" },
+      ({ caller }) => me(caller),
+    ),
+    operation(
+      "enable2fa",
+      "POST /v1/auth/2fa/enable",
       {
         access: "user",
+        scope: "accounts",
+        answer: TwoFactorSetup,
+        summary: "Begin two-factor verification: a secret to scan",
+      },
+      ({ caller }) => twoFactor.enable(accountOf(caller)),
+    ),
+    operation(
+      "verify2fa",
+      "POST /v1/auth/2fa/verify",
+      {
+        access: "user",
+        scope: "accounts",
+        body: TwoFactorVerify,
+        answer: RecoveryCodes,
+        summary: "Switch two-factor verification on; answers recovery codes once",
+      },
+      ({ body, caller }) => twoFactor.verify(accountOf(caller), body.code, caller.address),
+    ),
+    operation(
+      "disable2fa",
+      "POST /v1/auth/2fa/disable",
+      {
+        access: "user",
+        scope: "accounts",
         body: TwoFactorDisable,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Switch two-factor verification off" },
+        answer: 204,
+        summary: "Switch two-factor verification off",
       },
-    )
-    .get(
-      "/v1/auth/sessions",
+      async ({ body, caller }) => {
+        await twoFactor.disable(accountOf(caller), body, caller.address);
+      },
+    ),
+    operation(
+      "listSessions",
+      "GET /v1/auth/sessions",
+      {
+        access: "user",
+        credential: true,
+        answer: t.Object({ items: t.Array(AuthSession), next_cursor: t.Null() }),
+        summary: "My log-ins",
+      },
       ({ caller }) => ({ items: sessions.list(caller.userId ?? "", caller.sessionId), next_cursor: null }),
-      {
-        access: "user",
-        response: { 200: t.Object({ items: t.Array(AuthSession), next_cursor: t.Null() }) },
-        detail: { tags, summary: "My log-ins" },
-      },
-    )
-    .delete(
-      "/v1/auth/sessions/:id",
-      ({ params, caller, set }) => {
+    ),
+    operation(
+      "deleteSession",
+      "DELETE /v1/auth/sessions/:id",
+      { access: "user", scope: "accounts", answer: 204, summary: "End one of my log-ins" },
+      ({ params, caller }) => {
         sessions.revoke(accountOf(caller), params.id);
-        set.status = 204;
       },
-      {
-        access: "user",
-        params: t.Object({ id: t.String() }),
-        response: { 204: t.Void() },
-        detail: { tags, summary: "End one of my log-ins" },
-      },
-    );
+    ),
+  ]);
 }
 
 /** The shape of a user for callers that have no account. */

@@ -10,6 +10,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { AccessTokens } from "../../http/access-tokens.ts";
 import type { Audit } from "../../store/audit.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { authSessions, refreshTokens, users } from "../../store/tables/accounts.ts";
 import { presentUser, type UserRow } from "../users/model.ts";
@@ -122,7 +123,7 @@ export function createSessions({
       last_used_at: now,
       ...(session.kind === "cookie" ? { expires_at: expiry(session.created_at) } : {}),
     };
-    store.write(() => db.update(authSessions).set(change).where(eq(authSessions.id, session.id)).run());
+    store.write(() => changeRow(db, authSessions, change, eq(authSessions.id, session.id)));
   }
 
   return {

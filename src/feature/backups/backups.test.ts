@@ -1,12 +1,13 @@
 /** Backups by the server: made in the background, downloaded, restored, cancelled, and removed by age. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync, rmSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { selfCommand } from "../../core/self-command.ts";
 import type { Audit } from "../../store/audit.ts";
 import { createBackupWriter } from "../../store/backup-worker.ts";
 import { skep, temporaryFolder } from "../../testing/command.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
+import { isRoot, lacks } from "../../testing/parts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Backup } from "./model.ts";
@@ -64,6 +65,19 @@ test("is made in the background, listed, downloaded and restored; it holds no ke
   expect(await list()).toEqual([]);
 });
 
+test("it says what was left out of it, in the list as well, and goes with what it said", async () => {
+  const link = join(server.data, "uploads", "away");
+  symlinkSync("/etc", link);
+  const job = await start();
+  await seen(job, ({ state }) => state === "succeeded");
+  rmSync(link);
+  const [made] = await list();
+  expect(made?.left_out).toEqual(["uploads/away"]);
+  expect((await server.request<Job>("GET", `/v1/jobs/${job.id}`)).body.result).toMatchObject({ ...made });
+  expect((await server.request("DELETE", `${BASE}/${made?.id}`)).status).toBe(204);
+  expect(readdirSync(join(server.data, "backups"))).toEqual([]);
+});
+
 test("one under way is joined, and cancelled leaves nothing in the folder", async () => {
   const large = join(server.data, "uploads", "large");
   writeFileSync(large, "");
@@ -77,8 +91,7 @@ test("one under way is joined, and cancelled leaves nothing in the folder", asyn
   expect(readdirSync(join(server.data, "backups"))).toEqual([]);
 });
 
-const isRoot = process.getuid?.() === 0;
-test.skipIf(!isRoot && process.env["CI"] !== "true")(
+test.skipIf(lacks("root", isRoot))(
   "a disk that is full, and one that may not be written, fail the job with what to do, and leave nothing half written",
   async () => {
     const place = join(server.data, "backups");

@@ -18,7 +18,7 @@ export const backups = defineFeature("backups", (deps: Needs) => {
   // Before any job begins: nothing is being written yet.
   service.sweep();
   return {
-    routes: () => backupRoutes(deps.base, service),
+    routes: () => backupRoutes(service),
     jobs: [service.definition],
     prunes: [{ keep: "backups_days", run: service.prune }],
   };

@@ -1,45 +1,63 @@
 /** /v1/admin/backups. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import { Backup } from "./model.ts";
 import type { Backups } from "./service.ts";
 
-const tags = ["admin"];
 const BackupPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
-export function backupRoutes(base: Base, backups: Backups) {
-  return new Elysia({ name: "skep/backups" })
-    .use(base)
-    .get("/v1/admin/backups", ({ query }) => backups.list(pageOf(query)), {
-      access: "admin",
-      query: t.Object(PageQuery),
-      response: { 200: listOf(Backup) },
-      detail: { tags, summary: "Backups in the data folder, newest first" },
-    })
-    .post(
-      "/v1/admin/backups",
+export function backupRoutes(backups: Backups) {
+  return operations("admin", [
+    operation(
+      "listBackups",
+      "GET /v1/admin/backups",
+      {
+        access: "admin",
+        query: t.Object(PageQuery),
+        answer: listOf(Backup),
+        summary: "Backups in the data folder, newest first",
+      },
+      ({ query }) => backups.list(pageOf(query)),
+    ),
+    operation(
+      "backups",
+      "POST /v1/admin/backups",
+      {
+        access: "admin",
+        answer: { 202: Job },
+        summary: "Make a backup, without the keys of its secrets, as a background job",
+      },
       ({ caller, answer }) =>
         answer.accepted(
           (job) => `/v1/jobs/${job.id}`,
           () => backups.start(caller),
         ),
+    ),
+    operation(
+      "getBackup",
+      "GET /v1/admin/backups/:id",
+      { access: "admin", params: BackupPath, answer: Backup, summary: "One backup" },
+      ({ params }) => backups.get(params.id),
+    ),
+    operation(
+      "getBackupContent",
+      "GET /v1/admin/backups/:id/content",
       {
         access: "admin",
-        response: { 202: Job },
-        detail: { tags, summary: "Make a backup, without the keys of its secrets, as a background job" },
+        params: BackupPath,
+        summary: "Download a backup, for `skep restore`",
+        documented: {
+          responses: {
+            200: {
+              description: "A gzipped tar.",
+              content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
+            },
+          },
+        },
       },
-    )
-    .get("/v1/admin/backups/:id", ({ params }) => backups.get(params.id), {
-      access: "admin",
-      params: BackupPath,
-      response: { 200: Backup },
-      detail: { tags, summary: "One backup" },
-    })
-    .get(
-      "/v1/admin/backups/:id/content",
       ({ params, caller }) =>
         new Response(Bun.file(backups.download(params.id, caller)), {
           headers: {
@@ -49,32 +67,14 @@ export function backupRoutes(base: Base, backups: Backups) {
             "Cache-Control": "private, no-store",
           },
         }),
-      {
-        access: "admin",
-        params: BackupPath,
-        detail: {
-          tags,
-          summary: "Download a backup, for `skep restore`",
-          responses: {
-            200: {
-              description: "A gzipped tar.",
-              content: { "application/gzip": { schema: { type: "string" as const, format: "binary" } } },
-            },
-          },
-        },
-      },
-    )
-    .delete(
-      "/v1/admin/backups/:id",
-      ({ params, caller, set }) => {
+    ),
+    operation(
+      "deleteBackup",
+      "DELETE /v1/admin/backups/:id",
+      { access: "admin", params: BackupPath, answer: 204, summary: "Delete a backup" },
+      ({ params, caller }) => {
         backups.remove(params.id, caller);
-        set.status = 204;
       },
-      {
-        access: "admin",
-        params: BackupPath,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Delete a backup" },
-      },
-    );
+    ),
+  ]);
 }

@@ -2,12 +2,13 @@
  * Backups made by the server. They exist only as files, so that a restored database names none that are gone.
  * None holds the keys: the right to download one over the network is not the right to read every secret.
  */
-import { existsSync, lstatSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import type { Clock } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -59,12 +60,27 @@ const NAME = /^(skep-\d{8}-\d{6})\.tar\.gz$/;
 /** The folder beside the file in which it is written; see `writeBackup`. */
 const DRAFT = /^\.skep-\d{8}-\d{6}\.tar\.gz-/;
 const MIB = 1024 ** 2;
+/** Of the file beside it that says what was left out of it. */
+const REPORT = ".left-out.json";
 
 export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps): Backups {
   const pathOf = (id: string) => join(folder, id + EXTENSION);
+  const reportOf = (id: string) => join(folder, id + REPORT);
+  /** Null where there is no report: the process ended before it was written, or somebody put the file there. */
+  const leftOut = (id: string): string[] | null => {
+    try {
+      return ownJson<string[]>(readFileSync(reportOf(id), "utf8"));
+    } catch {
+      return null;
+    }
+  };
   const read = (id: string): Backup | undefined => {
     const stat = NAME.test(id + EXTENSION) ? lstatSync(pathOf(id), { throwIfNoEntry: false }) : undefined;
-    return stat?.isFile() ? { id, created_at: stat.mtime.toISOString(), bytes: stat.size } : undefined;
+    if (!stat?.isFile()) return undefined;
+    return { id, created_at: stat.mtime.toISOString(), bytes: stat.size, left_out: leftOut(id) };
+  };
+  const removeFiles = (id: string) => {
+    for (const path of [pathOf(id), reportOf(id)]) rmSync(path, { force: true });
   };
   const get = (id: string): Backup => {
     const found = read(id);
@@ -93,7 +109,7 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
     // It was written whole before the server stopped.
     if (done) return { ...done };
     try {
-      const { files } = await write(pathOf(id), {
+      const { files, left_out } = await write(pathOf(id), {
         signal,
         progress: ({ files, bytes, total }) =>
           report({
@@ -101,6 +117,7 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
             detail: `${files.toLocaleString("en")} files, ${Math.floor(bytes / MIB)} of ${Math.ceil(total / MIB)} MiB`,
           }),
       });
+      writeFileSync(reportOf(id), JSON.stringify(left_out), { mode: 0o600 });
       return { ...get(id), files };
     } finally {
       removeDrafts(id);
@@ -124,12 +141,11 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
     },
     remove(id, caller) {
       get(id);
-      rmSync(pathOf(id));
+      removeFiles(id);
       record("backup.deleted", id, caller);
     },
     prune(before) {
-      for (const { id, created_at } of all().slice(1))
-        if (Date.parse(created_at) < before) rmSync(pathOf(id), { force: true });
+      for (const { id, created_at } of all().slice(1)) if (Date.parse(created_at) < before) removeFiles(id);
     },
     sweep: () => removeDrafts(),
   };

@@ -13,6 +13,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
@@ -205,7 +206,7 @@ const createSender =
 
 function markChannel({ store: { db }, clock }: DeliveriesDeps, id: string, error: string | null): void {
   const change = error === null ? { last_error: null, last_sent_at: timestamp(clock.now()) } : { last_error: error };
-  db.update(channelTable).set(change).where(eq(channelTable.id, id)).run();
+  changeRow(db, channelTable, change, eq(channelTable.id, id));
 }
 
 function createJob(deps: DeliveriesDeps, send: Send) {
@@ -240,7 +241,7 @@ function createJob(deps: DeliveriesDeps, send: Send) {
       return {};
     },
     {
-      ...{ parallel: PARALLEL, attempts: ATTEMPTS },
+      ...{ parallel: PARALLEL, attempts: ATTEMPTS, outward: true },
       // In order, and a receiver that hangs holds up nobody else's.
       exclusive: ({ channel_id }) => channel_id,
       ended({ payload, state, error }) {

@@ -12,7 +12,7 @@ import { createChannels } from "./service.ts";
 type Needs = Core & { jobs: Pick<Jobs, "enqueue">; projects: Pick<ServiceOf<typeof projects>, "exists"> };
 
 export const channels = defineFeature("channels", (deps: Needs) => {
-  const { store, clock, sealer, audit, eventLog, masking, config, guard, bus, base, jobs, projects } = deps;
+  const { store, clock, sealer, audit, eventLog, masking, config, guard, bus, jobs, projects } = deps;
   const service = createChannels({
     ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists },
     canMail: config.smtpUrl !== undefined && config.smtpFrom !== undefined,
@@ -30,7 +30,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   });
   const unsubscribe = bus.subscribe(NOTIFIED, deliveries.look);
   return {
-    routes: () => channelRoutes(base, service, deliveries),
+    routes: () => channelRoutes(service, deliveries),
     jobs: [deliveries.job],
     prunes: [{ keep: "jobs_days", run: deliveries.prune }],
     handOver: (from) => service.removeOf(from),

@@ -28,6 +28,12 @@ export const isWanted = (kind: RunEvent["kind"], on: readonly Trigger[]): boolea
   return on.includes("ended") || (kind === "run_failed" && on.includes("failed"));
 };
 
+/** As in lists of runs. */
+function costText({ cost_usd, calls_without_price }: RunEvent["data"]): string {
+  if (calls_without_price === 0) return `$${cost_usd.toFixed(4)}`;
+  return cost_usd === 0 ? "no price" : `over $${cost_usd.toFixed(4)}`;
+}
+
 /** @param mask takes secret values out of text. */
 export function messageOf(event: RunEvent, about: AboutRun, mask: (text: string) => string): NotificationMessage {
   const { kind, data, project_id = null } = event;
@@ -36,7 +42,7 @@ export function messageOf(event: RunEvent, about: AboutRun, mask: (text: string)
   const lines = [
     about.question,
     data.error && `${data.error.step_id ? `${data.error.step_id}: ` : ""}${data.error.message}`,
-    `Pipeline ${data.pipeline_id}${about.project ? `, project ${about.project}` : ""}, $${data.cost_usd.toFixed(4)}`,
+    `Pipeline ${data.pipeline_id}${about.project ? `, project ${about.project}` : ""}, ${costText(data)}`,
   ].filter(Boolean);
   return {
     title: clean(`${WORDS[kind]}: ${firstLine || data.pipeline_id}`, TITLE_CHARACTERS).replace(/\s+/g, " "),

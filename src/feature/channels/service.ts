@@ -12,6 +12,7 @@ import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
@@ -132,7 +133,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
         if (on !== undefined) changed.triggers = on;
         if (project_id !== undefined) changed.project_id = project_id;
         if (enabled !== undefined) changed.enabled = enabled;
-        db.update(table).set(changed).where(eq(table.id, id)).run();
+        changeRow(db, table, changed, eq(table.id, id));
         record("notification_channel.changed", caller, changed);
         return present(changed);
       });

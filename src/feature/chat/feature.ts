@@ -1,4 +1,3 @@
-import { splitModel } from "../../adapter/model/providers.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
@@ -6,6 +5,7 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
+import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { chatJobs } from "./jobs.ts";
@@ -14,16 +14,16 @@ import { createChats } from "./service.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get" | "modelFor">;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "anyConfigured">;
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "anyConfigured" | "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready">;
-  sessions: Sessions;
+  sessions: Sessions & { files: SessionFiles };
   jobs: Pick<Jobs, "enqueue">;
   attachments: Pick<AttachmentService, "attach">;
 };
 
 export const chat = defineFeature("chat", (deps: Needs) => {
-  const { store, base, streams, eventLog, settings, providers, projects, agents, sessions, attachments } = deps;
+  const { store, streams, eventLog, settings, providers, projects, agents, sessions, attachments } = deps;
   const { catalogue } = providers;
   const modelOfAgent = (id: string): string | null | undefined => {
     try {
@@ -35,10 +35,10 @@ export const chat = defineFeature("chat", (deps: Needs) => {
   const work = chatJobs(deps);
   const chats = createChats({
     ...{ work, jobs: deps.jobs, makesTitles: () => settings.get().models.summary !== null },
-    ...{ store, sessions, events: eventLog },
+    ...{ store, sessions, events: eventLog, files: sessions.files },
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
-    isModel: (id) => catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+    wrongModel: providers.wrongModel,
     modelOf(row) {
       const fallback = settings.modelFor("chat") ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL);
       const model = row.wanted_model ?? modelOfAgent(row.agent_id) ?? fallback;
@@ -46,11 +46,12 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     },
     attach: attachments.attach,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
+    mostOpen: () => settings.get().limits.user_open_chats,
   });
   sessions.own("chat", { finished: chats.finished });
   return {
     service: chats,
     jobs: [work.compact, work.title],
-    routes: () => chatRoutes(base, { chats, streams, lastEvent: eventLog.lastId }),
+    routes: () => chatRoutes({ chats, streams, lastEvent: eventLog.lastId }),
   };
 });

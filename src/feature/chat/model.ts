@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
 
 const Text = t.String({ minLength: 1, maxLength: LIMITS.textCharacters });
 const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "`provider/model`." });
@@ -18,6 +19,7 @@ export const ChatSession = t.Object({
   message_count: t.Integer(),
   queued: t.Integer({ description: "Messages that wait for their turn." }),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   context: t.Object({
     used: orNull(
@@ -32,6 +34,15 @@ export const ChatSession = t.Object({
   last_activity_at: Time,
 });
 export type ChatSession = Static<typeof ChatSession>;
+
+export const ChatFork = t.Composite([
+  ChatSession,
+  t.Object({
+    files_left_out: t.Optional(
+      t.Integer({ description: "Files that the fork did not get: too many, too large, or closed to the server." }),
+    ),
+  }),
+]);
 
 export const ChatCreate = t.Object({
   agent_id: Id,

@@ -43,10 +43,11 @@ export function presentChat(
   { model, window, queued }: { model: string | null; window: number | null; queued: number },
 ): ChatSession {
   const { id, agent_id, project_id, title, message_count, tokens, created_at, last_activity_at } = row;
+  const { calls_without_price } = row;
   return {
     ...{ id, agent_id, project_id, title, model, message_count, queued, tokens, created_at, last_activity_at },
     status: STATUS[row.status],
-    cost_usd: row.spent_nano / 1e9,
+    ...{ cost_usd: row.spent_nano / 1e9, calls_without_price },
     context: { used: row.context_tokens, window },
   };
 }

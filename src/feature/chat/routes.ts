@@ -1,18 +1,20 @@
 /** /v1/chat/sessions. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia, t as elysia } from "elysia";
 import type { SkepEvent } from "../../core/events.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf } from "../../core/schema.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
-import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, queryLimit } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { queryBoolean, queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { Job } from "../jobs/model.ts";
 import {
   ChatCreate,
   ChatDetail,
+  ChatFork,
   ChatSend,
   ChatSent,
   ChatSession,
@@ -23,9 +25,6 @@ import {
 import { chatAsMarkdown } from "./present.ts";
 import type { Chats } from "./service.ts";
 
-const tags = ["chat"];
-const SessionPath = t.Object({ id: t.String() });
-const MessagePath = t.Object({ id: t.String(), message_id: t.String() });
 const locationOf = ({ id }: { id: string }) => `/v1/chat/sessions/${id}`;
 
 export interface ChatRoutesDeps {
@@ -35,7 +34,7 @@ export interface ChatRoutesDeps {
   lastEvent(): number;
 }
 
-export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutesDeps) {
+export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
   /** Events of the session until the turn that answers the message has ended, or the session has. */
   const turnStream = (sessionId: string, messageId: string, after: number, caller: Caller): Response =>
     streams.open({
@@ -43,70 +42,93 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
       after,
       mayRead: () => true,
       stillValid: () => stillHolds(caller),
+      userId: caller.userId,
       isLast: ({ kind, data }: SkepEvent) =>
         (kind === "turn_ended" && data["message_id"] === messageId) || kind === "session_ended",
     });
-  return new Elysia({ name: "skep/chat" })
-    .use(base)
-    .use(messageRoutes(base, chats))
-    .get("/v1/chat/sessions", ({ query, caller }) => chats.list(query, pageOf(query), caller), {
-      access: "user",
-      query: t.Object({
-        ...PageQuery,
-        status: t.Optional(oneOf("active", "ended", "all")),
-        agent_id: t.Optional(t.String({ maxLength: 64 })),
-      }),
-      response: { 200: listOf(ChatSession) },
-      detail: { tags, summary: "Your chats, newest first; those that are open unless asked otherwise" },
-    })
-    .post(
-      "/v1/chat/sessions",
-      ({ body, caller, answer }) => answer.created(locationOf, () => chats.create(body, caller)),
+  return operations("chat", [
+    ...messageRoutes(chats),
+    operation(
+      "listChatSessions",
+      "GET /v1/chat/sessions",
       {
         access: "user",
-        body: ChatCreate,
-        response: { 201: ChatSession },
-        detail: { tags, summary: "Start a chat with an agent" },
-      },
-    )
-    .get(
-      "/v1/chat/sessions/:id",
-      ({ params, query, caller }) =>
-        chats.detail(params.id, { limit: Math.min(query.limit ?? 100, LIMITS.listMax), before: query.before }, caller),
-      {
-        access: "user",
-        params: SessionPath,
         query: t.Object({
-          limit: t.Optional(queryInteger({ minimum: 1, description: "Messages; default 100, at most 200." })),
+          ...PageQuery,
+          status: t.Optional(oneOf("active", "ended", "all")),
+          agent_id: t.Optional(t.String({ maxLength: 64 })),
+        }),
+        answer: listOf(ChatSession),
+        summary: "Your chats, newest first; those that are open unless asked otherwise",
+      },
+      ({ query, caller }) => chats.list(query, pageOf(query), caller),
+    ),
+    operation(
+      "createChatSession",
+      "POST /v1/chat/sessions",
+      {
+        access: "user",
+        scope: "runs",
+        body: ChatCreate,
+        answer: { 201: ChatSession },
+        summary: "Start a chat with an agent",
+      },
+      ({ body, caller, answer }) => answer.created(locationOf, () => chats.create(body, caller)),
+    ),
+    operation(
+      "getChatSession",
+      "GET /v1/chat/sessions/:id",
+      {
+        access: "user",
+        query: t.Object({
+          limit: t.Optional(queryLimit(100, "Messages")),
           before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
         }),
-        response: { 200: ChatDetail },
-        detail: { tags, summary: "A chat with its newest messages" },
+        answer: ChatDetail,
+        summary: "A chat with its newest messages",
       },
-    )
-    .put("/v1/chat/sessions/:id", ({ params, body, caller }) => chats.update(params.id, body, caller), {
-      access: "user",
-      params: SessionPath,
-      body: ChatUpdate,
-      response: { 200: ChatSession },
-      detail: { tags, summary: "Change the title, or the model of the replies to come" },
-    })
-    .delete(
-      "/v1/chat/sessions/:id",
-      ({ params, query, caller, set }) => {
-        chats.end(params.id, query.purge ?? false, caller);
-        set.status = 204;
-      },
+      ({ params, query, caller }) =>
+        chats.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
+    ),
+    operation(
+      "updateChatSession",
+      "PUT /v1/chat/sessions/:id",
       {
         access: "user",
-        params: SessionPath,
-        query: t.Object({ purge: t.Optional(elysia.BooleanString({ description: "Removes what was said as well." })) }),
-        response: { 204: t.Void() },
-        detail: { tags, summary: "End a chat; its history stays unless it is purged" },
+        scope: "runs",
+        body: ChatUpdate,
+        answer: ChatSession,
+        summary: "Change the title, or the model of the replies to come",
       },
-    )
-    .post(
-      "/v1/chat/sessions/:id/message",
+      ({ params, body, caller }) => chats.update(params.id, body, caller),
+    ),
+    operation(
+      "deleteChatSession",
+      "DELETE /v1/chat/sessions/:id",
+      {
+        access: "user",
+        scope: "runs",
+        query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
+        answer: 204,
+        summary: "End a chat; its history stays unless it is purged",
+      },
+      ({ params, query, caller }) => {
+        chats.end(params.id, query.purge ?? false, caller);
+      },
+    ),
+    operation(
+      "messageChatSession",
+      "POST /v1/chat/sessions/:id/message",
+      {
+        access: "user",
+        scope: "runs",
+        query: t.Object({
+          stream: t.Optional(queryBoolean({ description: "Answers with the turn as events." })),
+        }),
+        body: ChatSend,
+        answer: { 202: ChatSent },
+        summary: "Say something; the reply comes as events",
+      },
       ({ params, query, body, caller, answer }) => {
         const after = lastEvent();
         if (query.stream) {
@@ -118,62 +140,75 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
           () => chats.send(params.id, body, caller),
         );
       },
+    ),
+    operation(
+      "stopChatSession",
+      "POST /v1/chat/sessions/:id/stop",
+      { access: "user", scope: "runs", answer: ChatSession, summary: "Stop the running reply and keep what was said" },
+      ({ params, caller }) => chats.stop(params.id, caller),
+    ),
+    operation(
+      "rewindChatSession",
+      "POST /v1/chat/sessions/:id/rewind",
       {
         access: "user",
-        params: SessionPath,
-        query: t.Object({
-          stream: t.Optional(elysia.BooleanString({ description: "Answers with the turn as events." })),
-        }),
-        body: ChatSend,
-        response: { 202: ChatSent },
-        detail: { tags, summary: "Say something; the reply comes as events" },
+        scope: "runs",
+        body: MessageChoice,
+        answer: ChatSession,
+        summary: "Take back a message and all after it",
       },
-    )
-    .post("/v1/chat/sessions/:id/stop", ({ params, caller }) => chats.stop(params.id, caller), {
-      access: "user",
-      params: SessionPath,
-      response: { 200: ChatSession },
-      detail: { tags, summary: "Stop the running reply and keep what was said" },
-    })
-    .post(
-      "/v1/chat/sessions/:id/rewind",
       ({ params, body, caller }) => chats.rewind(params.id, body.message_id, caller),
+    ),
+    operation(
+      "createChatSessionFork",
+      "POST /v1/chat/sessions/:id/fork",
       {
         access: "user",
-        params: SessionPath,
+        scope: "runs",
         body: MessageChoice,
-        response: { 200: ChatSession },
-        detail: { tags, summary: "Take back a message and all after it" },
+        answer: { 201: ChatFork },
+        summary: "Start another chat with everything up to a message, and a copy of the files",
       },
-    )
-    .post(
-      "/v1/chat/sessions/:id/fork",
-      ({ params, body, caller, answer }) =>
-        answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller)),
+      async ({ params, body, caller, answer }) => {
+        const made = answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller));
+        const files_left_out = await chats.copyFiles(params.id, made.response.id);
+        return answer.as(201, { ...made.response, files_left_out });
+      },
+    ),
+    operation(
+      "compactChatSession",
+      "POST /v1/chat/sessions/:id/compact",
       {
         access: "user",
-        params: SessionPath,
-        body: MessageChoice,
-        response: { 201: ChatSession },
-        detail: { tags, summary: "Start another chat with everything up to a message" },
+        scope: "runs",
+        answer: { 202: Job },
+        summary: "Have the model read a summary of what was said, as a background job",
       },
-    )
-    .post(
-      "/v1/chat/sessions/:id/compact",
       ({ params, caller, answer }) =>
         answer.accepted(
           (job) => `/v1/jobs/${job.id}`,
           () => chats.compact(params.id, caller),
         ),
+    ),
+    operation(
+      "getChatSessionExport",
+      "GET /v1/chat/sessions/:id/export",
       {
         access: "user",
-        params: SessionPath,
-        response: { 202: Job },
-        detail: { tags, summary: "Have the model read a summary of what was said, as a background job" },
+        query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
+        summary: "The whole chat as a file",
+        documented: {
+          responses: {
+            200: {
+              description: "Everything that was said, what was taken back or summarised too.",
+              content: {
+                "text/markdown": { schema: { type: "string" as const } },
+                "application/json": { schema: { type: "object" as const } },
+              },
+            },
+          },
+        },
       },
-    )
-    .get(
-      "/v1/chat/sessions/:id/export",
       ({ params, query, caller }) => {
         const { chat, messages } = chats.all(params.id, caller);
         const markdown = (query.format ?? "markdown") === "markdown";
@@ -186,63 +221,38 @@ export function chatRoutes(base: Base, { chats, streams, lastEvent }: ChatRoutes
           },
         });
       },
-      {
-        access: "user",
-        params: SessionPath,
-        query: t.Object({ format: t.Optional(oneOf("markdown", "json")) }),
-        detail: {
-          tags,
-          summary: "The whole chat as a file",
-          responses: {
-            200: {
-              description: "Everything that was said, what was taken back or summarised too.",
-              content: {
-                "text/markdown": { schema: { type: "string" as const } },
-                "application/json": { schema: { type: "object" as const } },
-              },
-            },
-          },
-        },
-      },
-    );
+    ),
+  ]);
 }
 
 /** Messages that wait for their turn. */
-function messageRoutes(base: Base, chats: Chats) {
-  return new Elysia({ name: "skep/chat-queue" })
-    .use(base)
-    .get(
-      "/v1/chat/sessions/:id/queue",
+function messageRoutes(chats: Chats) {
+  return operations("chat", [
+    operation(
+      "listChatSessionQueue",
+      "GET /v1/chat/sessions/:id/queue",
+      { access: "user", answer: listOf(QueuedMessage), summary: "Messages that wait for their turn, in order" },
       ({ params, caller }) => ({ items: chats.queued(params.id, caller), next_cursor: null }),
+    ),
+    operation(
+      "updateChatSessionQueue",
+      "PUT /v1/chat/sessions/:id/queue/:message_id",
       {
         access: "user",
-        params: SessionPath,
-        response: { 200: listOf(QueuedMessage) },
-        detail: { tags, summary: "Messages that wait for their turn, in order" },
-      },
-    )
-    .put(
-      "/v1/chat/sessions/:id/queue/:message_id",
-      ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
-      {
-        access: "user",
-        params: MessagePath,
+        scope: "runs",
         body: t.Object({ message: t.String({ minLength: 1, maxLength: LIMITS.textCharacters }) }),
-        response: { 200: QueuedMessage },
-        detail: { tags, summary: "Change a message that waits" },
+        answer: QueuedMessage,
+        summary: "Change a message that waits",
       },
-    )
-    .delete(
-      "/v1/chat/sessions/:id/queue/:message_id",
-      ({ params, caller, set }) => {
+      ({ params, body, caller }) => chats.edit(params.id, params.message_id, body.message, caller),
+    ),
+    operation(
+      "deleteChatSessionQueue",
+      "DELETE /v1/chat/sessions/:id/queue/:message_id",
+      { access: "user", scope: "runs", answer: 204, summary: "Withdraw a message that waits" },
+      ({ params, caller }) => {
         chats.withdraw(params.id, params.message_id, caller);
-        set.status = 204;
       },
-      {
-        access: "user",
-        params: MessagePath,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Withdraw a message that waits" },
-      },
-    );
+    ),
+  ]);
 }

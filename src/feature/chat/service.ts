@@ -1,6 +1,6 @@
 /** Chats: sessions of the kind `chat`, each visible to its owner alone. */
 import { eq } from "drizzle-orm";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -10,6 +10,7 @@ import type { Store } from "../../store/store.ts";
 import { messages as messageTable } from "../../store/tables/sessions.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { SessionFiles } from "../sessions/files.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import type { ChatJobs } from "./jobs.ts";
 import type { ChatCreate, ChatDetail, ChatMessage, ChatSend, ChatSession, ChatUpdate, QueuedMessage } from "./model.ts";
@@ -47,8 +48,10 @@ export interface Chats {
   end(id: string, purge: boolean, caller: Caller): void;
   /** Takes back that message and all after it. */
   rewind(id: string, messageId: string, caller: Caller): ChatSession;
-  /** A new chat that begins with all up to that message. */
+  /** A new chat that begins with all up to that message; `copyFiles` gives it the files. */
   fork(id: string, messageId: string, caller: Caller): ChatSession;
+  /** Copies the files of a chat for its fork. @returns files that were left out: over a bound, or not readable. */
+  copyFiles(id: string, fork: string): Promise<number>;
   /** The messages of a session that its owner asks for, whatever its kind. */
   pageOf(
     row: SessionRow,
@@ -65,15 +68,19 @@ export interface Chats {
 export interface ChatsDeps {
   store: Store;
   sessions: Sessions;
+  files: Pick<SessionFiles, "copy">;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
-  isModel(id: string): boolean;
+  /** What is wrong with the name of a model; undefined for one that can be called. */
+  wrongModel(id: string): string | undefined;
   /** The model that answers in the session, and its window in tokens. */
   modelOf(row: Pick<SessionRow, "agent_id" | "wanted_model">): { model: string | null; window: number | null };
   /** The parts for attachments of that user. @throws Problem 422 when one is not theirs. */
   attach(ids: readonly string[], sessionId: string, caller: Caller): InputPart[];
   timeoutSeconds(): number;
+  /** Chats of one user that have not ended. */
+  mostOpen(): number;
   jobs: Pick<Jobs, "enqueue">;
   work: ChatJobs;
   /** Whether there is a model for titles. */
@@ -91,7 +98,7 @@ const REPLY_BOUNDS = [
 const REPLY_EVENTS = 20_000;
 
 export function createChats(deps: ChatsDeps): Chats {
-  const { store, sessions, assertAgent, projectExists, isModel, modelOf, attach, events } = deps;
+  const { store, sessions, assertAgent, projectExists, wrongModel, modelOf, attach, events } = deps;
   const { db } = store;
   const chats = createChatRows(store);
   const find = (id: string, caller: Caller): SessionRow => {
@@ -104,9 +111,16 @@ export function createChats(deps: ChatsDeps): Chats {
   const present = (row: SessionRow): ChatSession => presentWith(row, modelOf(row), sessions.waitingCounts([row.id]));
   const shown = (id: string): ChatSession => present(sessions.find(id)!);
   const waiting = (id: string) => sessions.queued(id).filter(({ started_at }) => started_at === null);
+  /** Without accounts there is nobody to be fair to. @throws Problem 429 `too_many_chats`. */
+  const assertRoom = ({ userId }: Caller): void => {
+    if (userId === undefined) return;
+    const [current, limit] = [chats.countOpen(userId), deps.mostOpen()];
+    const remedy = "End chats that you no longer need. An administrator can change limits.user_open_chats.";
+    if (current >= limit) throw overLimit("too_many_chats", "open chats", current, limit, remedy);
+  };
   const assertModel = (model: string | null | undefined): void => {
-    if (model && !isModel(model))
-      throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+    const wrong = model && wrongModel(model);
+    if (wrong) throw invalidField("/model", wrong);
   };
   const presentQueued = ({ message_id, input, created_at }: ReturnType<typeof waiting>[number]): QueuedMessage => ({
     message_id,
@@ -161,6 +175,7 @@ export function createChats(deps: ChatsDeps): Chats {
       assertAgent(agent_id);
       assertModel(model);
       if (project_id && !projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      assertRoom(caller);
       const row = sessions.open({
         ...{ kind: "chat", agent_id, user_id: caller.userId },
         ...{ model: model ?? undefined, project_id: project_id ?? undefined, title: title ?? undefined },
@@ -235,13 +250,16 @@ export function createChats(deps: ChatsDeps): Chats {
         const row = find(id, caller);
         const last = db.select().from(messageTable).where(eq(messageTable.id, messageId)).get();
         if (last?.session_id !== id) throw notFound("message in this session");
+        assertRoom(caller);
         const made = sessions.open({
           ...{ kind: "chat", agent_id: row.agent_id, user_id: caller.userId, project_id: row.project_id ?? undefined },
           ...{ model: row.wanted_model ?? undefined, title: row.title ? `${row.title} (fork)` : undefined },
+          outside: sessions.outside.reasonOf({ sessionId: id }),
         });
         sessions.copyTranscript(id, last.seq, made.id);
         return shown(made.id);
       }),
+    copyFiles: async (id, fork) => (await deps.files.copy(id, fork)).leftOut,
     compact: (id, caller) =>
       store.write(() => {
         const row = find(id, caller);

@@ -7,7 +7,15 @@ import type { SessionRow } from "../sessions/service.ts";
 
 const SHOWN = [
   ...(["id", "agent_id", "project_id", "title", "wanted_model", "status", "message_count"] as const),
-  ...(["tokens", "context_tokens", "spent_nano", "created_at", "last_activity_at", "ended_at"] as const),
+  ...([
+    "tokens",
+    "context_tokens",
+    "spent_nano",
+    "calls_without_price",
+    "created_at",
+    "last_activity_at",
+    "ended_at",
+  ] as const),
 ];
 /** What a chat in a list is shown from. */
 export type ChatRow = Pick<SessionRow, (typeof SHOWN)[number]>;
@@ -47,6 +55,12 @@ export function createChatRows({ statement }: Store) {
       const { where, values } = allOf(CHATS, ownedBy(filter.userId), STATES[filter.status], ofAgent, before(page));
       return shown.all(`${where} ${NEWEST_FIRST}`, ...values, page.limit + 1);
     },
+    countOpen: (userId: string): number =>
+      statement<number>(
+        "SELECT count(*) FROM sessions WHERE kind = 'chat' AND user_id = ? AND status IN ('open', 'queued', 'running')",
+      )
+        .pluck()
+        .get(userId) ?? 0,
     /** Whose title holds every word. */
     titled(words: readonly string[], userId: string | undefined, limit: number) {
       const { where, values } = allOf(CHATS, ownedBy(userId), ...words.map((word) => contains("sessions.title", word)));

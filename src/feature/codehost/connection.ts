@@ -2,6 +2,7 @@
  * How the code host is reached: what an administrator stored here, its secrets sealed, else CODEHOST_… of the
  * environment. Tokens stay in this process: git gets them through its environment, containers never.
  */
+
 import { readFileSync } from "node:fs";
 import { Value } from "@sinclair/typebox/value";
 import type { CodeHost, CodeHostAccess, CodeHostKind, HostAccount } from "../../adapter/codehost/code-host.ts";
@@ -10,6 +11,7 @@ import type { Config } from "../../core/config.ts";
 import { codeOf, isProblem, messageOf, unavailable } from "../../core/errors.ts";
 import { textIn } from "../../core/is-object.ts";
 import type { Masking } from "../../core/masking.ts";
+import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type AppStatus, type Connection, ConnectionUpdate } from "./model.ts";
@@ -116,8 +118,8 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
   async function self(): Promise<HostAccount> {
     const theHost = await host();
     if (!opened) return theHost.self();
-    if (!opened.self || clock.now() - opened.self.at > SELF_MS) {
-      const entry = { at: clock.now(), account: theHost.self() };
+    if (!opened.self || clock.monotonic() - opened.self.at > SELF_MS) {
+      const entry = { at: clock.monotonic(), account: theHost.self() };
       const owner = opened;
       owner.self = entry;
       entry.account.catch(() => {
@@ -163,7 +165,7 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
       }
       const row: Stored = {
         kind: input.kind ?? before?.kind ?? "github",
-        url: input.url === undefined ? (before?.url ?? null) : (input.url?.replace(/\/+$/, "") ?? null),
+        url: input.url === undefined ? (before?.url ?? null) : (input.url?.replace(/(?<!\/)\/+$/, "") ?? null),
         app_id: input.app_id === undefined ? (before?.app_id ?? null) : input.app_id,
         sealed: sealer.seal(JSON.stringify(secrets)),
       };
@@ -177,8 +179,8 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
     self,
     status() {
       const now = known();
-      if (!checked || checked.of !== now || clock.now() - checked.at > STATUS_MS)
-        checked = { at: clock.now(), of: now, status: check(now) };
+      if (!checked || checked.of !== now || clock.monotonic() - checked.at > STATUS_MS)
+        checked = { at: clock.monotonic(), of: now, status: check(now) };
       return checked.status;
     },
     repositoryOf: (address) => (address === null ? undefined : deps.repositoryName(known(), address)),
@@ -203,7 +205,7 @@ const urlOf = (kind: CodeHostKind, url: string | null | undefined): string =>
   url ?? (kind === "github" ? GITHUB : "http://localhost:3000");
 
 function secretsOf({ sealed }: Stored, sealer: Sealer): Secrets {
-  const value: unknown = JSON.parse(sealer.open(sealed));
+  const value: unknown = ownJson<unknown>(sealer.open(sealed));
   return Value.Check(ConnectionUpdate, value) ? (value as Secrets) : {};
 }
 

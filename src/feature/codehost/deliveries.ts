@@ -2,6 +2,7 @@
  * Webhooks: each delivery is a row and a job, written in one transaction before the host gets its answer. A replay is
  * found by the delivery's id and by the hash of its signed body, whatever id it comes under.
  */
+
 import { Type as t } from "@sinclair/typebox";
 import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
@@ -11,8 +12,10 @@ import { badRequest, conflict, invalid, notFound, unauthorized, unavailable } fr
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
+import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import type { Masking } from "../../core/masking.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { changeRow } from "../../store/change-row.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
@@ -73,7 +76,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     });
   const change = (id: string, fields: Partial<DeliveryRow>): DeliveryRow =>
     store.write(() => {
-      db.update(table).set(fields).where(eq(table.id, id)).run();
+      changeRow(db, table, fields, eq(table.id, id));
       const row = find(id)!;
       publish(row);
       return row;
@@ -102,8 +105,9 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       throw badRequest("A delivery must name its id and its event in headers.", "bad_delivery");
     let payload: unknown;
     try {
-      payload = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(body));
-    } catch {
+      payload = readJson(new TextDecoder("utf-8", { fatal: true }).decode(body));
+    } catch (error) {
+      if (error instanceof JsonTooMuch) throw badRequest(`The body is ${error.fault}.`, "too_much_json");
       throw badRequest("The body is not JSON. Set the webhook's content type to application/json.", "malformed");
     }
     const notice = reader.readNotice(event, payload);

@@ -2,8 +2,10 @@ import { gitOrigin, repositoryName } from "../../adapter/codehost/code-host.ts";
 import { openCodeHost } from "../../adapter/codehost/open.ts";
 import { bodyHash, deliveryOf, isSigned } from "../../adapter/codehost/signature.ts";
 import { readNotice } from "../../adapter/codehost/webhook.ts";
+import { actOnEach } from "../../core/act-on-each.ts";
 import { isProblem } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
@@ -52,7 +54,7 @@ type Needs = Core & {
 export const codehost = defineFeature(
   "codehost",
   (deps: Needs) => {
-    const { store, clock, masking, audit, bus, base, jobs, projects, runs, tasks, config } = deps;
+    const { store, clock, masking, audit, bus, jobs, projects, runs, tasks, config } = deps;
     const connection = deps.codehostConnection;
     const links = createLinks(store, clock);
     const { comments } = deps.reviews;
@@ -106,15 +108,16 @@ export const codehost = defineFeature(
     );
     const projectOf = (repository: string) => projectsOf(store, connection, repository)[0];
     return {
-      routes: () =>
-        codeHostRoutes(base, { connection, deliveries, projectOf })
-          .use(ruleRoutes(base, rules, attempt))
-          .use(runWorkRoutes(base, work)),
+      routes: () => [
+        ...codeHostRoutes({ connection, deliveries, projectOf, standby: deps.standby }),
+        ...ruleRoutes(rules, attempt),
+        ...runWorkRoutes(work),
+      ],
       jobs: [deliveryJob, syncJob],
       prunes: [{ keep: KEPT_DAYS, run: deliveries.prune }],
       handOver: rules.handOver,
       start() {
-        for (const id of links.behind()) follow(id);
+        actOnEach(links.behind(), follow);
       },
       stop: unsubscribe,
     };
@@ -125,11 +128,12 @@ export const codehost = defineFeature(
 /** A task with a run on the board, or a run alone. */
 function begin({ tasks, runs, projects }: Needs, work: Work): string {
   const { projectId, pipelineId: pipeline_id, title, description, caller } = work;
+  const outside = OUTSIDE_SOURCES.codehost;
   if (!work.asTask) {
     const project_name = projects.get(projectId).name;
-    return runs.create({ pipeline_id, task_description: description, project_name }, caller).id;
+    return runs.create({ pipeline_id, task_description: description, project_name }, caller, { outside }).id;
   }
-  const task = tasks.create(projectId, { title: title.slice(0, 500), description }, caller);
+  const task = tasks.create(projectId, { title: title.slice(0, 500), description, outside }, caller);
   return tasks.execution.execute(projectId, task.id, { pipeline_id, task_description: description }, caller).id;
 }
 
@@ -138,7 +142,10 @@ function changedToOf(branches: Needs["projects"]["branches"]) {
   return async ({ id: run_id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
     if (project_id === null) return null;
     try {
-      const { base, head } = await branches.diff({ run_id, project_id, base_commit, merged_head });
+      const { base, head } = await branches.diff(
+        { run_id, project_id, base_commit, merged_head },
+        { after: null, limit: 0 },
+      );
       return base === head ? null : head;
     } catch (error) {
       // Nothing was ever written to it.
@@ -159,7 +166,7 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
       return { ...(await react.act(row.notice)) };
     },
     {
-      ...{ parallel: PARALLEL, attempts: ATTEMPTS },
+      ...{ parallel: PARALLEL, attempts: ATTEMPTS, outward: true },
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
       // In the transaction of the job's end: one write to the disk for both.
       ended({ payload: { delivery_id }, state, result, error }) {

@@ -1,9 +1,9 @@
 /** /v1/codehost: webhooks, repositories, the connection and its state. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia, status } from "elysia";
-import type { Base } from "../../http/base.ts";
 import { cursorAfter, listOf, PageQuery, pageOf } from "../../http/list.ts";
-import { readStrict, strictBody } from "../../http/strict-body.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { type Standby, standbyProblem } from "../../store/identity.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Deliveries } from "./deliveries.ts";
 import {
@@ -19,11 +19,11 @@ import {
 export interface CodeHostRoutesDeps {
   connection: CodeHostConnection;
   deliveries: Deliveries;
+  standby: Pick<Standby, "since">;
   /** The project that has this repository. */
   projectOf(repository: string): { id: string } | undefined;
 }
 
-const tags = ["codehost"];
 /** What every host sends, whatever the event; the rest is the event's own and is checked where it is read. */
 const DELIVERY = t.Object({
   action: t.Optional(t.String({ description: "What happened to the issue, pull request or comment." })),
@@ -32,31 +32,34 @@ const DELIVERY = t.Object({
 });
 const WEBHOOKS = "/v1/codehost/webhooks";
 
-export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }: CodeHostRoutesDeps) {
-  return new Elysia({ name: "skep/codehost" })
-    .use(base)
-    .post(
-      WEBHOOKS,
-      async ({ request }) => {
-        const answer = deliveries.take(request.headers, new Uint8Array(await request.arrayBuffer()));
-        const isNew = answer.status === "accepted" || answer.status === "retried";
-        return isNew ? status(202, answer) : status(200, answer);
-      },
+export function codeHostRoutes({ connection, deliveries, projectOf, standby }: CodeHostRoutesDeps) {
+  return operations("codehost", [
+    operation(
+      "receiveWebhook",
+      `POST ${WEBHOOKS}`,
       {
         access: "public",
         webhook: true,
-        parse: "none",
-        response: { 200: WebhookAnswer, 202: WebhookAnswer },
-        detail: {
-          tags,
-          operationId: "receiveWebhook",
-          summary: "Webhook that the code host calls; signed with the webhook secret",
-          requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } },
-        },
+        answer: { 200: WebhookAnswer, 202: WebhookAnswer },
+        summary: "Webhook that the code host calls; signed with the webhook secret",
+        documented: { requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } } },
       },
-    )
-    .get(
-      "/v1/codehost/repos",
+      async ({ request, answer }) => {
+        if (standby.since() !== null) throw standbyProblem();
+        const taken = deliveries.take(request.headers, new Uint8Array(await request.arrayBuffer()));
+        const isNew = taken.status === "accepted" || taken.status === "retried";
+        return answer.as(isNew ? 202 : 200, taken);
+      },
+    ),
+    operation(
+      "listCodehostRepos",
+      "GET /v1/codehost/repos",
+      {
+        access: "user",
+        query: t.Object(PageQuery),
+        answer: listOf(HostRepository),
+        summary: "Repositories that the code host lets us reach",
+      },
       async ({ query }) => {
         const { limit, after } = pageOf(query);
         const { items, next } = await (await connection.host()).repositories(limit, after);
@@ -65,80 +68,73 @@ export function codeHostRoutes(base: Base, { connection, deliveries, projectOf }
           next_cursor: next === null ? null : cursorAfter(next),
         };
       },
-      {
-        access: "user",
-        query: t.Object(PageQuery),
-        response: { 200: listOf(HostRepository) },
-        detail: { tags, summary: "Repositories that the code host lets us reach" },
-      },
-    )
-    .get(
-      "/v1/codehost/app/status",
+    ),
+    operation(
+      "getCodehostAppStatus",
+      "GET /v1/codehost/app/status",
+      { access: "user", answer: AppStatus, summary: "State of the connection to the code host" },
       async () => {
         const webhook = { configured: connection.webhookSecret() !== undefined, path: WEBHOOKS };
         return { ...(await connection.status()), webhook: { ...webhook, ...deliveries.counts() } };
       },
+    ),
+    ...connectionRoutes(connection),
+    operation(
+      "listCodehostDeliveries",
+      "GET /v1/codehost/deliveries",
       {
-        access: "user",
-        response: { 200: AppStatus },
-        detail: { tags, summary: "State of the connection to the code host" },
+        access: "admin",
+        query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
+        answer: listOf(Delivery),
+        summary: "What the code host sent and the result, newest first",
       },
-    )
-    .use(connectionRoutes(base, connection))
-    .get("/v1/codehost/deliveries", ({ query }) => deliveries.list(query, pageOf(query)), {
-      access: "admin",
-      query: t.Object({ ...PageQuery, state: t.Optional(DeliveryState) }),
-      response: { 200: listOf(Delivery) },
-      detail: { tags, summary: "What the code host sent and the result, newest first" },
-    })
-    .post(
-      "/v1/codehost/deliveries/:id/retry",
+      ({ query }) => deliveries.list(query, pageOf(query)),
+    ),
+    operation(
+      "retryDelivery",
+      "POST /v1/codehost/deliveries/:id/retry",
+      {
+        access: "admin",
+        params: t.Object({ id: t.String({ maxLength: 100 }) }),
+        answer: { 202: Delivery },
+        summary: "Act again on a delivery that failed",
+      },
       ({ params, answer }) =>
         answer.accepted(
           () => "/v1/codehost/deliveries",
           () => deliveries.retry(params.id),
         ),
-      {
-        access: "admin",
-        params: t.Object({ id: t.String({ maxLength: 100 }) }),
-        response: { 202: Delivery },
-        detail: { tags, operationId: "retryDelivery", summary: "Act again on a delivery that failed" },
-      },
-    );
+    ),
+  ]);
 }
 
-function connectionRoutes(base: Base, connection: CodeHostConnection) {
-  return new Elysia({ name: "skep/codehost-connection" })
-    .use(base)
-    .get("/v1/codehost/connection", () => connection.get(), {
-      access: "admin",
-      response: { 200: Connection },
-      detail: { tags, summary: "How the code host is reached" },
-    })
-    .put(
-      "/v1/codehost/connection",
-      async ({ request, caller }) => connection.update(await readStrict(request, ConnectionUpdate), caller),
+function connectionRoutes(connection: CodeHostConnection) {
+  return operations("codehost", [
+    operation(
+      "getCodehostConnection",
+      "GET /v1/codehost/connection",
+      { access: "admin", answer: Connection, summary: "How the code host is reached" },
+      () => connection.get(),
+    ),
+    operation(
+      "updateCodehostConnection",
+      "PUT /v1/codehost/connection",
       {
         access: "admin",
-        parse: "none",
-        response: { 200: Connection },
-        detail: {
-          tags,
-          summary: "Connect a code host; what is stored here takes precedence over the environment",
-          requestBody: strictBody(ConnectionUpdate),
-        },
+        strict: true,
+        body: ConnectionUpdate,
+        answer: Connection,
+        summary: "Connect a code host; what is stored here takes precedence over the environment",
       },
-    )
-    .delete(
-      "/v1/codehost/connection",
-      ({ caller, set }) => {
+      ({ body, caller }) => connection.update(body, caller),
+    ),
+    operation(
+      "deleteCodehostConnection",
+      "DELETE /v1/codehost/connection",
+      { access: "admin", answer: 204, summary: "Forget the stored connection; the environment counts again" },
+      ({ caller }) => {
         connection.reset(caller);
-        set.status = 204;
       },
-      {
-        access: "admin",
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Forget the stored connection; the environment counts again" },
-      },
-    );
+    ),
+  ]);
 }

@@ -1,6 +1,6 @@
 /** What users do with a run's work: push it, open a pull request. */
 import { conflict, invalidField } from "../../core/errors.ts";
-import { isRefName } from "../../core/ref-name.ts";
+import { isBranchName } from "../../core/ref-name.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
@@ -83,7 +83,7 @@ export function createRunWork(deps: RunWorkDeps): RunWork {
       await connection.host();
     },
     open(runId, { title, body, base }, caller) {
-      if (base !== undefined && !isRefName(base)) throw invalidField("/base", "This is not a usable branch name");
+      if (base !== undefined && !isBranchName(base)) throw invalidField("/base", "This is not a usable branch name");
       return store.write(() => {
         const run = rowFor(runId, caller);
         const repository = repositoryOf(run.project_id!);

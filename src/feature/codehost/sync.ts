@@ -56,7 +56,7 @@ export function defineSync(deps: SyncDeps) {
       }
     },
     {
-      ...{ parallel: PARALLEL, attempts: ATTEMPTS },
+      ...{ parallel: PARALLEL, attempts: ATTEMPTS, outward: true },
       exclusive: ({ run_id }) => run_id,
       ended({ payload: { run_id }, state, error }) {
         if (!links.find(run_id)) return;

@@ -73,6 +73,21 @@ describe("webhooks", () => {
     expect((await projectOf(id)).workspace.head).toBe(commit);
   });
 
+  test("a signed delivery of 300,000 lists is refused in a sentence, and none is written down", async () => {
+    const before = await itemsOf<Delivery>("/v1/codehost/deliveries?limit=200");
+    const body = `{"a":[${"[],".repeat(300_000)}[]]}`;
+    expect(await send(body, signed("github", "push", body))).toMatchObject({
+      ...{
+        status: 400,
+        body: {
+          code: "too_much_json",
+          detail: expect.stringContaining("The body is made of more than 100000 values."),
+        },
+      },
+    });
+    expect(await itemsOf<Delivery>("/v1/codehost/deliveries?limit=200")).toEqual(before);
+  });
+
   test("the same delivery, and the same body under another id, are done once", async () => {
     const payload = { ...example("push"), ref: "refs/heads/run/run_x", after: "once" };
     const first = await deliver("push", payload, "delivery-1");

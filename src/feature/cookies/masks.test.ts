@@ -30,7 +30,15 @@ function start() {
   const audit = createAudit(store, systemClock);
   return {
     masking,
-    cookies: createCookies({ store, clock: systemClock, sealer, audit, masking, agentExists: () => true }),
+    cookies: createCookies({
+      store,
+      clock: systemClock,
+      sealer,
+      audit,
+      masking,
+      agentExists: () => true,
+      boundsOf: () => [],
+    }),
   };
 }
 

@@ -1,17 +1,15 @@
 /** /v1/browser/cookies. A user's own sets only; values never come back. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia, t as elysia } from "elysia";
 import { badRequest, Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { formFile } from "../../http/schema.ts";
 import { CookieSet, CookieSetName } from "./model.ts";
 import { readNetscapeCookies } from "./netscape.ts";
 import type { Cookies } from "./service.ts";
 
-const tags = ["cookies"];
-const SetPath = t.Object({ id: t.String() });
-const GrantPath = t.Object({ agent_id: t.String(), id: t.String() });
 const locationOf = ({ id }: CookieSet) => `/v1/browser/cookies/${id}`;
 
 /** @throws Problem 413 too large, 400 not text. */
@@ -25,80 +23,74 @@ async function textOf(file: File): Promise<string> {
   }
 }
 
-export function cookieRoutes(base: Base, cookies: Cookies) {
-  return new Elysia({ name: "skep/cookies" })
-    .use(base)
-    .get("/v1/browser/cookies", ({ query, caller }) => cookies.list(pageOf(query), caller), {
-      access: "user",
-      query: t.Object(PageQuery),
-      response: { 200: listOf(CookieSet) },
-      detail: { tags, summary: "List your cookie sets" },
-    })
-    .post(
-      "/v1/browser/cookies",
+export function cookieRoutes(cookies: Cookies) {
+  return operations("cookies", [
+    operation(
+      "listBrowserCookies",
+      "GET /v1/browser/cookies",
+      {
+        access: "user",
+        credential: true,
+        query: t.Object(PageQuery),
+        answer: listOf(CookieSet),
+        summary: "List your cookie sets",
+      },
+      ({ query, caller }) => cookies.list(pageOf(query), caller),
+    ),
+    operation(
+      "createBrowserCooky",
+      "POST /v1/browser/cookies",
+      {
+        access: "user",
+        upload: true,
+        body: t.Object({ name: CookieSetName, file: formFile({ description: "Netscape format, 1 MiB at most." }) }),
+        answer: { 201: CookieSet },
+        summary: "Upload a cookie file",
+      },
       async ({ body, caller, answer }) => {
         const read = await readNetscapeCookies(await textOf(body.file));
         return answer.created(locationOf, () => cookies.create(body.name, read, caller));
       },
-      {
-        access: "user",
-        type: "multipart/form-data",
-        body: t.Object({ name: CookieSetName, file: elysia.File({ description: "Netscape format, 1 MiB at most." }) }),
-        response: { 201: CookieSet },
-        detail: { tags, summary: "Upload a cookie file" },
-      },
-    )
-    .get("/v1/browser/cookies/:id", ({ params, caller }) => cookies.get(params.id, caller), {
-      access: "user",
-      params: SetPath,
-      response: { 200: CookieSet },
-      detail: { tags, summary: "One cookie set" },
-    })
-    .delete(
-      "/v1/browser/cookies/:id",
-      ({ params, caller, set }) => {
+    ),
+    operation(
+      "getBrowserCooky",
+      "GET /v1/browser/cookies/:id",
+      { access: "user", credential: true, answer: CookieSet, summary: "One cookie set" },
+      ({ params, caller }) => cookies.get(params.id, caller),
+    ),
+    operation(
+      "deleteBrowserCooky",
+      "DELETE /v1/browser/cookies/:id",
+      { access: "user", answer: 204, summary: "Delete a cookie set and its grants" },
+      ({ params, caller }) => {
         cookies.remove(params.id, caller);
-        set.status = 204;
       },
+    ),
+    operation(
+      "listBrowserCookiesAgents",
+      "GET /v1/browser/cookies/agents/:agent_id",
       {
         access: "user",
-        params: SetPath,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Delete a cookie set and its grants" },
-      },
-    )
-    .get(
-      "/v1/browser/cookies/agents/:agent_id",
-      ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
-      {
-        access: "user",
-        params: t.Object({ agent_id: t.String() }),
+        credential: true,
         query: t.Object(PageQuery),
-        response: { 200: listOf(CookieSet) },
-        detail: { tags, summary: "Your cookie sets that an agent was granted" },
+        answer: listOf(CookieSet),
+        summary: "Your cookie sets that an agent was granted",
       },
-    )
-    .post(
-      "/v1/browser/cookies/agents/:agent_id/:id/grant",
+      ({ params, query, caller }) => cookies.grantedTo(params.agent_id, pageOf(query), caller),
+    ),
+    operation(
+      "grantBrowserCookiesAgent",
+      "POST /v1/browser/cookies/agents/:agent_id/:id/grant",
+      { access: "user", answer: CookieSet, summary: "Grant a cookie set to an agent, for what it does for you" },
       ({ params, caller }) => cookies.grant(params.id, params.agent_id, caller),
-      {
-        access: "user",
-        params: GrantPath,
-        response: { 200: CookieSet },
-        detail: { tags, summary: "Grant a cookie set to an agent, for what it does for you" },
-      },
-    )
-    .delete(
-      "/v1/browser/cookies/agents/:agent_id/:id",
-      ({ params, caller, set }) => {
+    ),
+    operation(
+      "deleteBrowserCookiesAgent",
+      "DELETE /v1/browser/cookies/agents/:agent_id/:id",
+      { access: "user", answer: 204, summary: "Revoke an agent's grant of a cookie set" },
+      ({ params, caller }) => {
         cookies.revoke(params.id, params.agent_id, caller);
-        set.status = 204;
       },
-      {
-        access: "user",
-        params: GrantPath,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Revoke an agent's grant of a cookie set" },
-      },
-    );
+    ),
+  ]);
 }

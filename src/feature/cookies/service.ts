@@ -27,6 +27,8 @@ export interface CookiesDeps {
   audit: Audit;
   masking: Pick<Masking, "add">;
   agentExists(agentId: string): boolean;
+  /** Agents that have started the session and hand on no more than they have themselves. */
+  boundsOf(sessionId: string): string[];
 }
 
 export interface Cookies {
@@ -56,13 +58,14 @@ export interface Cookies {
 /** An execution: which agent works for whom. */
 interface Worker {
   id: string;
+  sessionId: string;
   agentId: string;
   userId?: string | undefined;
 }
 
 type Row = typeof cookieSets.$inferSelect;
 
-export function createCookies({ store, clock, sealer, audit, masking, agentExists }: CookiesDeps): Cookies {
+export function createCookies({ store, clock, sealer, audit, masking, agentExists, boundsOf }: CookiesDeps): Cookies {
   const { db } = store;
   const owned = (userId: string | undefined) =>
     userId === undefined ? isNull(cookieSets.owner_id) : eq(cookieSets.owner_id, userId);
@@ -93,14 +96,23 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     if (!agentExists(agentId)) throw notFound("agent");
   };
 
-  const setsFor = ({ agentId, userId }: Worker) =>
+  const isGranted = (setId: string, agentId: string): boolean =>
     db
-      .select({ name: cookieSets.name, sealed: cookieSets.sealed })
+      .select({ id: cookieGrants.cookie_set_id })
+      .from(cookieGrants)
+      .where(and(eq(cookieGrants.cookie_set_id, setId), eq(cookieGrants.agent_id, agentId)))
+      .get() !== undefined;
+  const setsFor = ({ agentId, userId, sessionId }: Worker) => {
+    const bounds = boundsOf(sessionId);
+    const granted = db
+      .select({ id: cookieSets.id, name: cookieSets.name, sealed: cookieSets.sealed })
       .from(cookieGrants)
       .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
       .where(and(eq(cookieGrants.agent_id, agentId), owned(userId)))
       .orderBy(asc(cookieSets.id))
       .all();
+    return granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
+  };
   const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => ownJson<Cookie[]>(sealer.open(sealed));
   const grantedSets = db.selectDistinct({ id: cookieGrants.cookie_set_id }).from(cookieGrants);
   const masks = createCookieMasks(masking);

@@ -2,11 +2,11 @@
  * The dashboard's files: its page at `/` and, by the gate, at every other address of a page that is not a route; the hashed
  * files under /assets. Public, as they hold no data: the page asks the API for what it shows, with the reader's rights.
  */
+
 import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";
-import { Elysia } from "elysia";
 import { notFound } from "../../core/errors.ts";
-import type { Base } from "../../http/base.ts";
+import { operation, operations } from "../../http/operation.ts";
 
 const CSP = [
   "default-src 'none'",
@@ -43,33 +43,29 @@ export interface DashboardDeps {
 
 const takesBrotli = (request: Request): boolean => /\bbr\b/.test(request.headers.get("accept-encoding") ?? "");
 
-export function dashboardRoutes(base: Base, { files, prefix }: DashboardDeps) {
-  const hidden = { access: "public", detail: { hide: true } } as const;
+export function dashboardRoutes({ files, prefix }: DashboardDeps) {
   let page: Promise<string> | undefined;
   /** The page with the site's prefix in its addresses. Files are read at their first use. */
   const readPage = async (): Promise<string> => {
     const path = files()["index.html"];
     return path ? (await file(path).text()).replaceAll("{{base}}", Bun.escapeHTML(`${prefix}/`)) : NOT_BUILT;
   };
-  return new Elysia({ name: "skep/dashboard" })
-    .use(base)
-    .get(
-      "/",
-      async () => {
-        page ??= readPage();
-        return new Response(await page, {
-          headers: {
-            "Content-Type": "text/html; charset=utf-8",
-            "Content-Security-Policy": CSP,
-            "Cross-Origin-Opener-Policy": "same-origin",
-            "Cache-Control": "no-cache",
-          },
-        });
-      },
-      hidden,
-    )
-    .get(
-      "/assets/:name",
+  return operations("dashboard", [
+    operation("getDashboard", "GET /", { access: "public", hidden: true }, async () => {
+      page ??= readPage();
+      return new Response(await page, {
+        headers: {
+          "Content-Type": "text/html; charset=utf-8",
+          "Content-Security-Policy": CSP,
+          "Cross-Origin-Opener-Policy": "same-origin",
+          "Cache-Control": "no-cache",
+        },
+      });
+    }),
+    operation(
+      "getDashboardFile",
+      "GET /assets/:name",
+      { access: "public", hidden: true, params: t.Object({ name: t.String({ maxLength: 200 }) }) },
       ({ params: { name }, request }) => {
         const known = files();
         const path = known[`assets/${name}`];
@@ -85,6 +81,6 @@ export function dashboardRoutes(base: Base, { files, prefix }: DashboardDeps) {
           },
         });
       },
-      { ...hidden, params: t.Object({ name: t.String({ maxLength: 200 }) }) },
-    );
+    ),
+  ]);
 }

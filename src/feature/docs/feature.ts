@@ -1,6 +1,6 @@
 import { type Core, defineFeature } from "../feature.ts";
 import { docsRoutes } from "./routes.ts";
 
-export const docs = defineFeature("docs", ({ base, contributions }: Core) => ({
-  routes: () => docsRoutes(base, { document: contributions.apiDocument }),
+export const docs = defineFeature("docs", ({ contributions }: Core) => ({
+  routes: () => docsRoutes({ document: contributions.apiDocument }),
 }));

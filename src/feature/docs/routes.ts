@@ -1,12 +1,11 @@
 /** /openapi.json and /docs: the API's own description and a page to try it, from the binary, without a CDN. */
+
 import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";
-import { Elysia } from "elysia";
 import cssPath from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
 import scriptPath from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
-import type { Base } from "../../http/base.ts";
+import { operation, operations } from "../../http/operation.ts";
 
-const tags = ["docs"];
 const PAGE = `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>Skep API</title><link rel="stylesheet" href="docs/style.css"></head>
@@ -22,17 +21,25 @@ const text = (body: string | Blob, type: string) =>
     headers: { "Content-Type": type, "Content-Security-Policy": CSP, "Cache-Control": "no-cache" },
   });
 
-export function docsRoutes(base: Base, { document }: { document(): Record<string, unknown> }) {
-  const hidden = { access: "public", detail: { hide: true } } as const;
-  return new Elysia({ name: "skep/docs" })
-    .use(base)
-    .get("/openapi.json", () => document(), {
-      access: "public",
-      response: { 200: t.Record(t.String(), t.Unknown()) },
-      detail: { tags, summary: "This API as an OpenAPI 3.1 document" },
-    })
-    .get("/docs", () => text(PAGE, "text/html; charset=utf-8"), hidden)
-    .get("/docs/style.css", () => text(file(cssPath), "text/css; charset=utf-8"), hidden)
-    .get("/docs/script.js", () => text(file(scriptPath), "text/javascript; charset=utf-8"), hidden)
-    .get("/docs/start.js", () => text(START, "text/javascript; charset=utf-8"), hidden);
+export function docsRoutes({ document }: { document(): Record<string, unknown> }) {
+  return operations("docs", [
+    operation(
+      "getOpenapiJson",
+      "GET /openapi.json",
+      { access: "public", answer: t.Record(t.String(), t.Unknown()), summary: "This API as an OpenAPI 3.1 document" },
+      () => document(),
+    ),
+    operation("getApiPage", "GET /docs", { access: "public", hidden: true }, () =>
+      text(PAGE, "text/html; charset=utf-8"),
+    ),
+    operation("getApiPageStyle", "GET /docs/style.css", { access: "public", hidden: true }, () =>
+      text(file(cssPath), "text/css; charset=utf-8"),
+    ),
+    operation("getApiPageScript", "GET /docs/script.js", { access: "public", hidden: true }, () =>
+      text(file(scriptPath), "text/javascript; charset=utf-8"),
+    ),
+    operation("getApiPageStart", "GET /docs/start.js", { access: "public", hidden: true }, () =>
+      text(START, "text/javascript; charset=utf-8"),
+    ),
+  ]);
 }

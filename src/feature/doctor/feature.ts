@@ -2,6 +2,6 @@
 import { type Core, defineFeature } from "../feature.ts";
 import { doctorRoutes } from "./routes.ts";
 
-export const doctor = defineFeature("doctor", ({ base, contributions }: Core) => ({
-  routes: () => doctorRoutes(base, contributions.checks),
+export const doctor = defineFeature("doctor", ({ contributions }: Core) => ({
+  routes: () => doctorRoutes(contributions.checks),
 }));

@@ -1,8 +1,8 @@
 /** GET /v1/doctor. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { oneOf } from "../../core/schema.ts";
-import type { Base } from "../../http/base.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { type Finding, worst } from "./model.ts";
 
 const Verdict = oneOf("ok", "warn", "fail");
@@ -18,17 +18,16 @@ const Examination = t.Object({
   ),
 });
 
-export function doctorRoutes(base: Base, examine: () => Promise<Finding[]>) {
-  return new Elysia({ name: "skep/doctor" }).use(base).get(
-    "/v1/doctor",
-    async () => {
-      const findings = await examine();
-      return { verdict: worst(findings), findings };
-    },
-    {
-      access: "admin",
-      response: { 200: Examination },
-      detail: { tags: ["status"], summary: "What keeps this server from working, and what to do" },
-    },
-  );
+export function doctorRoutes(examine: () => Promise<Finding[]>) {
+  return operations("status", [
+    operation(
+      "getDoctor",
+      "GET /v1/doctor",
+      { access: "admin", answer: Examination, summary: "What keeps this server from working, and what to do" },
+      async () => {
+        const findings = await examine();
+        return { verdict: worst(findings), findings };
+      },
+    ),
+  ]);
 }

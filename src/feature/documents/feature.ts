@@ -20,13 +20,13 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready">;
   sessions: Pick<Sessions, "open" | "queue">;
-  attachments: Pick<AttachmentService, "keep" | "fileOf" | "pathOf">;
+  attachments: Pick<AttachmentService, "keep" | "fileOf" | "pathOf" | "dropOf">;
 };
 
 export const documents = defineFeature(
   "documents",
   (deps: Needs) => {
-    const { store, clock, base, masking, extractor, jobs, projects, agents, sessions, settings, attachments } = deps;
+    const { store, clock, masking, extractor, jobs, projects, agents, sessions, settings, attachments } = deps;
     const rows = createDocumentStore(store);
     const ingest = defineIngest({ store, rows, extractor, masking, pathOf: attachments.pathOf });
     const shared = { store, keep: attachments.keep, masked: masking.text };
@@ -35,6 +35,7 @@ export const documents = defineFeature(
       ...{ clock, rows, jobs, ingest, search: createDocumentSearch(store) },
       projectExists: projects.exists,
       attachment: attachments.fileOf,
+      dropOf: attachments.dropOf,
     });
     const transcripts = createTranscripts({
       ...shared,
@@ -44,7 +45,7 @@ export const documents = defineFeature(
     });
     return {
       service,
-      routes: () => documentRoutes(base, service, transcripts),
+      routes: () => documentRoutes(service, transcripts),
       tools: documentTools(service),
       jobs: [ingest],
       handOver: service.handOver,

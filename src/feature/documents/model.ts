@@ -1,7 +1,9 @@
 /** Documents as the API shows them: metadata, table of contents, a section, hits of a search. */
+
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
-import { queryInteger } from "../../http/list.ts";
+import { queryLimit } from "../../http/list.ts";
+import { queryInteger } from "../../http/schema.ts";
 
 /** The agent that works up transcripts. */
 export const TRANSCRIPT_AGENT = "scribe";
@@ -81,7 +83,7 @@ export const DocumentSearch = t.Object({
   query: t.String({ minLength: 1, maxLength: 1_000 }),
   document_id: t.Optional(t.String({ maxLength: 64, description: "Only in that one." })),
   project_id: t.Optional(t.String({ maxLength: 64, description: "Only in that project's." })),
-  limit: t.Optional(queryInteger({ minimum: 1, maximum: 100, description: "Default 10." })),
+  limit: t.Optional(queryLimit(10)),
 });
 export type DocumentSearch = Static<typeof DocumentSearch>;
 
@@ -100,7 +102,7 @@ export const DocumentHit = t.Object(
 export type DocumentHit = Static<typeof DocumentHit>;
 
 const strict = { additionalProperties: false } as const;
-const Title = t.String({ minLength: 1, maxLength: 300, pattern: "^[^\\r\\n\\u0000]*\\S[^\\r\\n\\u0000]*$" });
+const Title = t.String({ minLength: 1, maxLength: 300, pattern: "^[^\\S\\r\\n]*[^\\s\\u0000][^\\r\\n\\u0000]*$" });
 const Id = t.String({ maxLength: 64 });
 const TEXT_CHARACTERS = 1_000_000;
 
@@ -116,7 +118,7 @@ const Fields = t.Object(documentFields, strict);
 export type DocumentFields = Static<typeof Fields>;
 
 const Tag = t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" });
-const Name = t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n\\u0000]*\\S[^\\r\\n\\u0000]*$" });
+const Name = t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\S\\r\\n]*[^\\s\\u0000][^\\r\\n\\u0000]*$" });
 export const TranscriptRequest = t.Object(
   {
     title: t.Optional(Title),

@@ -37,6 +37,8 @@ export interface DocumentsDeps {
   attachment(id: string, caller: Caller): KeptFile;
   /** Keeps bytes. @throws Problem 413 when the caller's quota is used up. */
   keep(file: Incoming, caller: Caller): Promise<KeptFile>;
+  /** Removes the files of a user who is deleted. */
+  dropOf(userId: string, digests: readonly string[]): void;
   masked(text: string): string;
 }
 
@@ -171,7 +173,12 @@ export function createDocuments(deps: DocumentsDeps) {
     /** A deleted user's own documents are deleted; those of a project pass to the heir. Inside the deleting transaction. */
     handOver(from: string, to: string | null): void {
       store.write(() => {
+        const files = store.statement<{ sha256: string }>(
+          "SELECT sha256 FROM documents WHERE user_id = ? AND project_id IS NULL",
+        );
+        const digests = files.all(from).map(({ sha256 }) => sha256);
         store.statement("DELETE FROM documents WHERE user_id = ? AND project_id IS NULL").run(from);
+        deps.dropOf(from, digests);
         store.statement("UPDATE documents SET user_id = ? WHERE user_id = ?").run(to, from);
       });
     },

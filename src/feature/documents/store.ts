@@ -1,6 +1,7 @@
 /** Rows of documents, their sections and the full-text index over their paragraphs. */
 import { eq } from "drizzle-orm";
 import type { Page } from "../../http/list.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { documents as table } from "../../store/tables/documents.ts";
 
@@ -39,15 +40,15 @@ export function visibleTo({ all, userId }: Reader): { where: string; values: str
 
 export function createDocumentStore(store: Store) {
   const { db, statement } = store;
+  const find = (id: string): DocumentRow | undefined => db.select().from(table).where(eq(table.id, id)).get();
   return {
+    find,
     insert: (row: DocumentRow) => void db.insert(table).values(row).run(),
-    update: (id: string, change: Partial<DocumentRow>) =>
-      void db.update(table).set(change).where(eq(table.id, id)).run(),
-    find: (id: string): DocumentRow | undefined => db.select().from(table).where(eq(table.id, id)).get(),
+    update: (id: string, change: Partial<DocumentRow>) => changeRow(db, table, change, eq(table.id, id)),
     visible(id: string, reader: Reader): DocumentRow | undefined {
       const { where, values } = visibleTo(reader);
       const isVisible = statement(`SELECT 1 FROM documents d WHERE d.id = ? AND ${where}`).get(id, ...values);
-      return isVisible === undefined ? undefined : this.find(id);
+      return isVisible === undefined ? undefined : find(id);
     },
     page(
       filter: { reader: Reader; projectId?: string | undefined; status?: string | undefined },

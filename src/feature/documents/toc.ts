@@ -16,7 +16,7 @@ const slugOf = (title: string): string =>
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-")
     .slice(0, SLUG_CHARACTERS)
-    .replace(/^-+|-+$/g, "") || "section";
+    .replace(/^-+|(?<!-)-+$/g, "") || "section";
 
 /** Ids from titles, in reading order; a repeated title gets a number. */
 export function sectionIds(): (title: string) => string {

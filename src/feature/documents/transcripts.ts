@@ -1,5 +1,6 @@
 /** Transcripts of meetings: kept as documents, and worked up by an agent in a session of its own. */
 import { invalid } from "../../core/errors.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { Incoming, KeptFile } from "../attachments/service.ts";
@@ -40,6 +41,7 @@ export function createTranscripts(deps: TranscriptsDeps): Transcripts {
           const session = sessions.open({
             ...{ kind: "ingest", agent_id: TRANSCRIPT_AGENT, user_id: caller.userId, title },
             project_id: projectId ?? undefined,
+            outside: OUTSIDE_SOURCES.upload,
           });
           const document = documents.add(
             { file, title, projectId, source: "transcript", sessionId: session.id, hint: "text/plain" },

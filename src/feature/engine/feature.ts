@@ -38,7 +38,7 @@ type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
-  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files">;
+  agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   budgets: Pick<Budgets, "check" | "reserve">;
@@ -80,6 +80,7 @@ export const engine = defineFeature(
         model: (purpose) => settings.modelFor(purpose) ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL),
       }),
       allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
+      powers: agents.powers,
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
@@ -102,6 +103,7 @@ export const engine = defineFeature(
       },
       overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
+      whenActive: deps.standby.whenActive,
       script: config.demoScript,
     });
     sessions.connect(engine.scheduler, engine.betweenTurns);
@@ -153,7 +155,10 @@ const secretsFor = (deps: Needs) => {
   const worksWithout = reportMissing(deps);
   return (execution: Execution): Record<string, string> => {
     if (execution.agentId === NO_AGENT) return {};
-    const { env, damaged } = deps.secrets.envOf(execution.agentId, { actor: `execution:${execution.id}` });
+    const { env, damaged } = deps.secrets.envOf(execution.agentId, {
+      actor: `execution:${execution.id}`,
+      sessionId: execution.sessionId,
+    });
     if (damaged.length > 0) worksWithout(execution, `what cannot be opened: ${damaged.join(", ")}`);
     return env;
   };

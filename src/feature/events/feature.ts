@@ -11,9 +11,9 @@ const FINE = [agentOutput, agentThinking, outputWithdrawn, toolCallStart, toolCa
 
 export const events = defineFeature(
   "events",
-  ({ base, streams, tickets, eventLog, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
+  ({ streams, tickets, eventLog, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
     routes: () =>
-      eventRoutes(base, {
+      eventRoutes({
         ...{ streams, tickets, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
         fine: new Set(FINE.map(({ kind }) => kind)),
       }),

@@ -1,8 +1,10 @@
 /** Events of the log as they leave the server. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
 import type { SkepEvent } from "../../core/events.ts";
 import { Time } from "../../core/schema.ts";
-import { listOf, queryInteger } from "../../http/list.ts";
+import { listOf } from "../../http/list.ts";
+import { queryInteger } from "../../http/schema.ts";
 
 const Id = t.Optional(t.String());
 export const LoggedEvent = t.Object(

@@ -1,18 +1,17 @@
 /** GET /v1/events, the log; GET /v1/events/stream, what happens now; and the one-minute tickets by which a browser may open it without a token in the address. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { badRequest, invalidField } from "../../core/errors.ts";
 import type { EventCatalogue, SkepEvent } from "../../core/events.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
-import { cursorAfter, numberAfter, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
+import { cursorAfter, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
 import type { EventLog, RawEvent } from "../../store/event-log.ts";
 import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
-
-const tags = ["events"];
 
 export interface EventDeps {
   streams: EventStreams;
@@ -32,7 +31,7 @@ function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "use
   return event.user_id === undefined || event.user_id === caller.userId;
 }
 
-export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine, assertRun }: EventDeps) {
+export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun }: EventDeps) {
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
     const { run_id, session_id, agent_id, swarm_id, project_id } = query;
     if (run_id !== undefined) assertRun(run_id, caller);
@@ -49,6 +48,7 @@ export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine
       after,
       mayRead: (event) => mayReadEvent(caller, event) && inFocus(event),
       stillValid: () => stillHolds(caller),
+      userId: caller.userId,
     });
   };
   const list = (caller: Caller, { q, before, kinds, limit, cursor, ...refs }: ListQuery) => {
@@ -60,36 +60,41 @@ export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine
     const { events, before: rest } = log.page(numberAfter(page) ?? before, page.limit, filter, fits);
     return { items: events.map(presentEvent), next_cursor: rest === null ? null : cursorAfter(String(rest)) };
   };
-  return new Elysia({ name: "skep/events" })
-    .use(base)
-    .get("/v1/events", ({ query, caller }) => list(caller, query), {
-      access: "user",
-      query: ListQuery,
-      response: { 200: LoggedEventList },
-      detail: {
-        tags,
-        operationId: "listEvents",
+  return operations("events", [
+    operation(
+      "listEvents",
+      "GET /v1/events",
+      {
+        access: "user",
+        query: ListQuery,
+        answer: LoggedEventList,
         summary: "The log of events, newest first",
         description:
           "A page looks through a bounded part of the log: it may hold fewer events than `limit`, or none, and continue. It has ended when `next_cursor` is null.",
       },
-    })
-    .post("/v1/events/ticket", ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }), {
-      access: "user",
-      response: { 200: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }) },
-      detail: { tags, summary: "A one-minute, one-time ticket for the stream" },
-    })
-    .get(
-      "/v1/events/stream",
-      ({ query, caller, request }) => open(caller, query, request.headers.get("last-event-id")),
+      ({ query, caller }) => list(caller, query),
+    ),
+    operation(
+      "ticketEvent",
+      "POST /v1/events/ticket",
+      {
+        access: "user",
+        scope: "read",
+        answer: t.Object({ ticket: t.String(), expires_in: t.Integer({ description: "Seconds." }) }),
+        summary: "A one-minute, one-time ticket for the stream",
+      },
+      ({ caller }) => ({ ticket: tickets.issue(caller), expires_in: TICKET_SECONDS }),
+    ),
+    operation(
+      "getEventsStream",
+      "GET /v1/events/stream",
       {
         access: "user",
         query: StreamQuery,
-        detail: {
-          tags,
-          summary: "Live events, resumable (Server-Sent Events)",
-          description:
-            "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm and, for a run, ends after its last. Needs a credential or a ticket.",
+        summary: "Live events, resumable (Server-Sent Events)",
+        description:
+          "Frames carry `id`, `event` (the kind) and `data` (one line of JSON). With `run_id`, `session_id` or `swarm_id` the stream starts at the first event of that run, session or swarm and, for a run, ends after its last. Needs a credential or a ticket.",
+        documented: {
           responses: {
             200: {
               description:
@@ -100,7 +105,9 @@ export function eventRoutes(base: Base, { streams, tickets, log, catalogue, fine
           },
         },
       },
-    );
+      ({ query, caller, request }) => open(caller, query, request.headers.get("last-event-id")),
+    ),
+  ]);
 }
 
 const ListQuery = t.Object({

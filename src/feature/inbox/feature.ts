@@ -1,7 +1,6 @@
 import { kindOf } from "../../engine/kinds.ts";
 import type { Agents } from "../agents/service.ts";
-import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
-import type { memory } from "../memory/feature.ts";
+import { type Core, defineFeature } from "../feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { inboxEvents } from "./events.ts";
 import { inboxRoutes } from "./routes.ts";
@@ -10,23 +9,23 @@ import { inboxTools } from "./tools.ts";
 
 type Needs = Core & {
   agents: Pick<Agents, "exists">;
-  sessions: Pick<Sessions, "rows">;
-  memory: Pick<ServiceOf<typeof memory>, "hasReadOutside">;
+  sessions: Pick<Sessions, "rows" | "outside">;
 };
 
 const KEEP_DAYS = 90;
 
 export const inbox = defineFeature(
   "inbox",
-  ({ store, clock, base, agents, sessions, memory }: Needs) => {
+  ({ store, clock, agents, sessions }: Needs) => {
     const service = createInbox({
       ...{ store, clock, agentExists: agents.exists, addNote: sessions.rows.addNote },
+      markOutside: sessions.outside.mark,
       takesMessages: ({ kind }) => kindOf(kind).tools.includes("team"),
     });
     return {
       service,
-      routes: () => inboxRoutes(base, service),
-      tools: inboxTools({ inbox: service, hasReadOutside: memory.hasReadOutside }),
+      routes: () => inboxRoutes(service),
+      tools: inboxTools({ inbox: service }),
       handOver: service.removeOf,
       prunes: [{ keep: KEEP_DAYS, run: service.prune }],
     };

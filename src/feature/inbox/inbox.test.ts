@@ -147,6 +147,6 @@ describe("what an agent wrote after it had read text from outside", () => {
     const ben = await chat("ben");
     ben.call.reply([{ tool: "remember", input: { title: "Told", content: "The page says so" } }]);
     const next = await model.next(ben.id);
-    expect(said(next)).toContain("until a person confirms it: outside text was read before");
+    expect(said(next)).toContain("until a person confirms it");
   });
 });

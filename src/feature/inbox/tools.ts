@@ -1,14 +1,13 @@
 import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
+import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { Inbox } from "./service.ts";
 
 export interface InboxToolDeps {
   inbox: Pick<Inbox, "send">;
-  hasReadOutside(execution: ExecutionInfo): Promise<boolean>;
 }
 
-export function inboxTools({ inbox, hasReadOutside }: InboxToolDeps): ToolSource {
+export function inboxTools({ inbox }: InboxToolDeps): ToolSource {
   const tool: Tool<{ agent: string; message: string }> = {
     name: "message_agent",
     group: "team",
@@ -19,9 +18,8 @@ export function inboxTools({ inbox, hasReadOutside }: InboxToolDeps): ToolSource
       message: t.String({ minLength: 1, maxLength: LIMITS.agentMessageCharacters, pattern: "\\S" }),
     }),
     timeoutMs: 10_000,
-    async run({ agent, message }, { execution, masker }) {
-      const outside = await hasReadOutside(execution);
-      inbox.send(execution, { to: agent, text: masker.text(message), outside });
+    async run({ agent, message }, { execution, masker, outside }) {
+      inbox.send(execution, { to: agent, text: masker.text(message), outside: outside() !== undefined });
       return { ok: true, output: `${agent} reads it when it next works for this person.` };
     },
   };

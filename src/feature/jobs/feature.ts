@@ -9,7 +9,7 @@ export const jobs = defineFeature(
     const service = createJobs(deps);
     return {
       service,
-      routes: () => jobRoutes(deps.base, service),
+      routes: () => jobRoutes(service),
       handOver: service.handOver,
       prunes: [{ keep: "jobs_days", run: service.prune }],
       start() {

@@ -12,6 +12,7 @@ import { defineJob, type JobOptions, type RunningJob } from "../../core/jobs.ts"
 import { createMasking } from "../../core/masking.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createAudit } from "../../store/audit.ts";
+import { identify } from "../../store/identity.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createJobs, type EnqueueOptions, type Jobs } from "./service.ts";
 
@@ -58,7 +59,9 @@ function open(options: JobOptions<Payload> = {}): void {
   const clockwork = createClockwork(systemClock, (error) => {
     throw error;
   });
-  jobs = createJobs({ store, clock: systemClock, clockwork, log, masking, audit: createAudit(store, systemClock) });
+  const { standby } = identify(store, systemClock);
+  const audit = createAudit(store, systemClock);
+  jobs = createJobs({ store, clock: systemClock, clockwork, log, masking, audit, standby });
   kind = define(options);
   jobs.register(kind);
   jobs.start();

@@ -3,6 +3,7 @@
  * only what runs in this process.
  */
 import { Value } from "@sinclair/typebox/value";
+import { failuresOf } from "../../core/act-on-each.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Clockwork } from "../../core/clockwork.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
@@ -11,6 +12,7 @@ import type { JobDefinition, JobResult } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Masker } from "../../core/masking.ts";
+import type { Standby } from "../../store/identity.ts";
 import type { Store } from "../../store/store.ts";
 import { jobProgress } from "./events.ts";
 import { createReports, type Reports } from "./reports.ts";
@@ -22,6 +24,7 @@ export interface RunnerDeps {
   clock: Clock;
   clockwork: Clockwork;
   log: Logger;
+  standby: Standby;
   /** A job's reports may hold text from programs and other machines. */
   masker: Pick<Masker, "text" | "json">;
 }
@@ -67,7 +70,7 @@ const LONGEST_WAIT_MS = 3_600_000;
 const waitAfter = (failures: number): number =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1)) * (1 + Math.random() / 4);
 
-export function createRunner({ store, rows, clock, clockwork, log, masker }: RunnerDeps): Runner {
+export function createRunner({ store, rows, clock, clockwork, log, standby, masker }: RunnerDeps): Runner {
   const definitions = new Map<string, JobDefinition>();
   const active = new Map<string, Active>();
   let state: "waiting" | "running" | "stopped" = "waiting";
@@ -187,7 +190,8 @@ export function createRunner({ store, rows, clock, clockwork, log, masker }: Run
     waking = false;
     if (state !== "running") return;
     for (const definition of definitions.values()) {
-      const { kind, parallel = 1 } = definition;
+      const { kind, parallel = 1, outward } = definition;
+      if (outward && standby.since() !== null) continue;
       for (;;) {
         const running = [...active.values()].filter((one) => one.kind === kind);
         if (running.length >= parallel) break;
@@ -228,12 +232,17 @@ export function createRunner({ store, rows, clock, clockwork, log, masker }: Run
     idle: async (id) => active.get(id)?.done,
     start() {
       state = "running";
-      store.write(() => {
-        for (const row of rows.unfinished())
-          if (row.state === "running") putBack(row, row.interruptions + 1);
-          else if (!definitions.has(row.kind)) end(row, { state: "failed", error: INTERRUPTED });
-      });
+      const failed = store.write(() =>
+        failuresOf(rows.unfinished(), (row) =>
+          store.write(() => {
+            if (row.state === "running") putBack(row, row.interruptions + 1);
+            else if (!definitions.has(row.kind)) end(row, { state: "failed", error: INTERRUPTED });
+          }),
+        ),
+      );
+      standby.whenActive(look);
       look();
+      if (failed) throw failed;
     },
     async stop() {
       state = "stopped";

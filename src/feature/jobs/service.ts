@@ -15,6 +15,7 @@ import type { Masking } from "../../core/masking.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import type { Standby } from "../../store/identity.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { Job } from "./model.ts";
@@ -77,11 +78,12 @@ export interface JobsDeps {
   log: Logger;
   masking: Pick<Masking, "text" | "json">;
   audit: Audit;
+  standby: Standby;
 }
 
-export function createJobs({ store, clock, clockwork, log, masking, audit }: JobsDeps): Jobs {
+export function createJobs({ store, clock, clockwork, log, masking, audit, standby }: JobsDeps): Jobs {
   const rows = createJobStore(store, clock);
-  const runner = createRunner({ store, rows, clock, clockwork, log, masker: masking });
+  const runner = createRunner({ store, rows, clock, clockwork, log, standby, masker: masking });
   const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
   const mayRead = (row: JobRow, caller: Caller): boolean =>
     caller.admin || (row.user_id === null ? row.project_id !== null : row.user_id === caller.userId);

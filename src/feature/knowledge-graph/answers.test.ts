@@ -6,6 +6,7 @@ import { Value } from "@sinclair/typebox/value";
 import { listOf } from "../../http/list.ts";
 import { type Answered, startServer, type TestServer } from "../../testing/server.ts";
 import { createSourceTree, type SourceTree } from "../../testing/source-tree.ts";
+import { AskAnswer } from "./ask-model.ts";
 import * as model from "./model.ts";
 
 setDefaultTimeout(300_000);
@@ -70,6 +71,10 @@ describe("answers that the worker made", () => {
       [model.SearchAnswer, await post("/query", { query: "hub", include_code: true })],
       [model.Impact, await post("/impact", { target: "leaf" })],
       [model.Impact, await post("/impact", { target: "twice" })],
+      [AskAnswer, await post("/ask", { question: "path", subject: "caller1_1", to: "leaf" })],
+      [AskAnswer, await post("/ask", { question: "tests", subject: "twice" })],
+      [AskAnswer, await post("/ask", { question: "dead_code" })],
+      [AskAnswer, await post("/ask", { question: "reads", subject: "HOME" })],
       [model.Changes, await get("/changes")],
       [model.GraphData, await get("/graph-data")],
       [model.GraphColumns, await get("/graph-data?format=columns")],

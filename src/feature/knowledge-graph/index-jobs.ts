@@ -74,8 +74,8 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
         store.emitSoon(indexProgress, { project_id, user_id: userId ?? undefined, data });
       },
     });
-    const { files, skipped, skippedCount, failed, nodes, relationships, communities, processes } = manifest;
-    const seen = { files, skipped, skipped_count: skippedCount, failed };
+    const { files, skipped, skippedCount, failed, unread, nodes, relationships, communities, processes } = manifest;
+    const seen = { files, skipped, skipped_count: skippedCount, failed, unread };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
   function ended({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {

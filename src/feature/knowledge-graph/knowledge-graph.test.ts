@@ -29,6 +29,8 @@ async function projectOf(name: string, repository?: string): Promise<string> {
   return (await server.request<{ id: string }>("POST", "/v1/projects", { body })).body.id;
 }
 
+const NOTHING_UNREAD = { files: 0, lines: 0, share: 0, worst: [] };
+
 interface Received {
   id: number;
   project_id: string;
@@ -68,7 +70,7 @@ describe("an index", () => {
       "community_detection done",
       "process_discovery done",
     ]);
-    expect(job.report).toEqual({ files: 3, skipped: [], skipped_count: 0, failed: [] });
+    expect(job.report).toEqual({ files: 3, skipped: [], skipped_count: 0, failed: [], unread: NOTHING_UNREAD });
     const status = (await get<GraphStatus>("/status")).body;
     expect(status).toMatchObject({ state: "ready", files: 3, dirty: false, languages: { typescript: 3 } });
     expect(status.commit).toBe(shop.git("rev-parse", "HEAD").trim());
@@ -223,6 +225,21 @@ describe("questions", () => {
     expect(body.files).toEqual([]);
     expect((await get("/changes?base=--output=x")).status).toBe(422);
     expect((await get("/changes?base=nothere")).status).toBe(422);
+  });
+
+  test("a deleted index and a damaged one are made again at the next question", async () => {
+    const { readFileSync, rmSync, writeFileSync, readdirSync } = await import("node:fs");
+    const store = `${server.data}/projects/${project}/graph`;
+    rmSync(store, { recursive: true });
+    expect((await get<Named>("/context/withTax")).body.symbol.name).toBe("withTax");
+    const [generation] = readdirSync(store).filter((name) => /^g\d+$/.test(name));
+    const snapshot = `${store}/${generation}/graph.bin`;
+    writeFileSync(snapshot, readFileSync(snapshot).fill(0));
+    writeFileSync(`${store}/manifest.json`, "{");
+    const asked = await post<{ items: Named[] }>("/query", { query: "withTax" });
+    expect(asked.body.items[0]!.symbol.name).toBe("withTax");
+    const path = await post<{ groups: unknown[] }>("/ask", { question: "path", subject: "Cart.total", to: "round" });
+    expect([path.status, path.body.groups.length]).toEqual([200, 1]);
   });
 
   test("a workspace that changed on disk is stale until it is indexed again", async () => {

@@ -1,15 +1,16 @@
 /** The code knowledge graph of a project as the API shows it. */
+
 import { type Static, type TProperties, Type as t } from "@sinclair/typebox";
 import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { EDGE_TYPES, NODE_LABELS, PHASES, REASONS } from "../../graph/model.ts";
-import { queryInteger } from "../../http/list.ts";
+import { queryInteger } from "../../http/schema.ts";
 
 export const NodeLabel = oneOf(...NODE_LABELS);
 export const EdgeType = oneOf(...EDGE_TYPES);
 const Reason = t.String({ description: `${REASONS.filter(Boolean).join(", ")}; empty where none.` });
 const Confidence = t.Number({ minimum: 0, maximum: 1 });
-const Line = t.Integer({ description: "Counts from 1." });
+export const Line = t.Integer({ description: "Counts from 1." });
 
 const symbolFields = {
   id: t.String({ description: "`Label:file#qualified.name`: stable over re-indexing." }),
@@ -24,10 +25,11 @@ const symbolFields = {
   signature: t.String(),
   doc: t.String(),
 } satisfies TProperties;
-const GraphSymbol = t.Object(symbolFields);
+export const GraphSymbol = t.Object(symbolFields);
 export const Related = t.Object({
   ...symbolFields,
   line: t.Optional(Line),
+  lines: t.Optional(t.Array(Line, { description: "Every line of it, where there are several; at most 20." })),
   confidence: Confidence,
   reason: Reason,
   via: EdgeType,
@@ -61,6 +63,17 @@ export const Process = t.Object({
 
 const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { description: "The first 1,000." });
 const Failed = t.Array(t.Object({ path: t.String(), error: t.String() }));
+const Unread = t.Object(
+  {
+    files: t.Integer(),
+    lines: t.Integer(),
+    share: t.Number({ minimum: 0, maximum: 1, description: "Of all lines." }),
+    worst: t.Array(t.Object({ path: t.String(), lines: t.Integer(), of: t.Integer() }), {
+      description: "The 100 files with most such lines.",
+    }),
+  },
+  { description: "Lines that a parser could not read: what stands there may be missing from answers." },
+);
 const Counts = t.Record(t.String(), t.Integer());
 
 const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
@@ -76,6 +89,7 @@ export const GraphStatus = t.Object({
   skipped: Skipped,
   skipped_count: t.Integer(),
   failed: Failed,
+  unread: Unread,
   languages: Counts,
   indexed_at: t.Optional(Time),
   commit: t.Optional(t.String({ description: "Of the index." })),
@@ -108,7 +122,9 @@ export const IndexJob = t.Object({
   phases: t.Array(Phase),
   parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest had not changed." })),
   changed: t.Optional(t.Boolean({ description: "False when the index was up to date." })),
-  report: orNull(t.Object({ files: t.Integer(), skipped: Skipped, skipped_count: t.Integer(), failed: Failed })),
+  report: orNull(
+    t.Object({ files: t.Integer(), skipped: Skipped, skipped_count: t.Integer(), failed: Failed, unread: Unread }),
+  ),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
   created_at: Time,
   finished_at: orNull(Time),
@@ -223,7 +239,7 @@ export const SearchAnswer = t.Object({
   processes: t.Array(ProcessView),
 });
 
-const Candidates = t.Object({
+export const Candidates = t.Object({
   candidates: t.Array(GraphSymbol, { description: "Several have the name: ask again by id." }),
 });
 export const SymbolPath = t.Object({ id: t.String(), symbol: t.String({ minLength: 1, maxLength: 1_000 }) });
@@ -271,6 +287,12 @@ export const Context = t.Union([
       "How many there are of each, shown or not; /context/{symbol}/{relation} gives all.",
     ),
     community: orNull(CommunityView),
+    unread: orNull(
+      t.Object(
+        { lines: t.Integer(), of: t.Integer() },
+        { description: "Lines of the file that the parser could not read: something may be missing." },
+      ),
+    ),
     code: t.String({ description: "At most 200 lines." }),
   }),
   Candidates,
@@ -305,6 +327,10 @@ export const Impact = t.Union([
     ),
     processes: t.Array(ProcessView),
     communities: t.Array(CommunityView),
+    hidden: t.Object(
+      { total: t.Integer(), symbols: t.Array(t.Object({ ...symbolFields, line: Line })) },
+      { description: "Calls of the target's name on values of unknown type, which may be calls of it; the first 50." },
+    ),
     truncated: t.Boolean({ description: "More than 1,000 symbols: the nearest are shown." }),
     total: t.Integer(),
   }),

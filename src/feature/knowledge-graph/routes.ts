@@ -1,13 +1,14 @@
 /** /v1/projects/{id}/knowledge-graph. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
 import { EDGE_TYPES, NODE_LABELS } from "../../graph/model.ts";
 import type { GraphJson } from "../../graph/serve/client.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import { boundCursor, cursorAfter, listOf, numberAfter, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { AskAnswer, AskRequest } from "./ask-model.ts";
 import {
   Changes,
   ChangesQuery,
@@ -37,22 +38,27 @@ import {
 } from "./model.ts";
 import type { KnowledgeGraph } from "./service.ts";
 
-const tags = ["knowledge graph"];
 const PATH = "/v1/projects/:id/knowledge-graph";
 const ProjectPath = t.Object({ id: t.String({ maxLength: 100 }) });
 const JobPath = t.Object({ id: t.String({ maxLength: 100 }), job_id: t.String({ maxLength: 100 }) });
 const locationOf = (job: IndexJob) => `/v1/projects/${job.project_id}/knowledge-graph/index/${job.id}`;
-/** Tokens of executions ask about their own project. */
-const asking = { access: "user", execution: true } as const;
-const described = (summary: string) => ({ detail: { tags, summary } });
 
-export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
-  return new Elysia({ name: "skep/knowledge-graph" })
-    .use(base)
-    .use(indexRoutes(base, graphs))
-    .use(listRoutes(base, graphs))
-    .post(
-      `${PATH}/query`,
+export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
+  return operations("knowledge graph", [
+    ...indexRoutes(graphs),
+    ...listRoutes(graphs),
+    operation(
+      "queryProjectGraph",
+      `POST ${PATH}/query`,
+      {
+        access: "user",
+        scope: "read",
+        execution: true,
+        params: ProjectPath,
+        body: SearchRequest,
+        answer: SearchAnswer,
+        summary: "Search symbols and flows",
+      },
       ({ params, body, caller }) =>
         passed(
           graphs.graph(params.id, caller).json.query({
@@ -62,32 +68,36 @@ export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
             includeCode: body.include_code ?? false,
           }),
         ),
+    ),
+    operation(
+      "getProjectGraphContext",
+      `GET ${PATH}/context/:symbol`,
       {
-        ...asking,
-        params: ProjectPath,
-        body: SearchRequest,
-        response: { 200: SearchAnswer },
-        ...described("Search symbols and flows"),
+        access: "user",
+        execution: true,
+        params: SymbolPath,
+        query: ContextQuery,
+        answer: Context,
+        summary: "Callers, callees, flows and cluster of a symbol; candidates when several have the name",
       },
-    )
-    .get(
-      `${PATH}/context/:symbol`,
       ({ params, query, caller }) =>
         passed(
           graphs
             .graph(params.id, caller)
             .json.context(params.symbol, query.file_path, Math.min(query.limit ?? RELATED_SHOWN, MAX_RELATED)),
         ),
+    ),
+    operation(
+      "listProjectGraphContext",
+      `GET ${PATH}/context/:symbol/:relation`,
       {
-        ...asking,
-        params: SymbolPath,
-        query: ContextQuery,
-        response: { 200: Context },
-        ...described("Callers, callees, flows and cluster of a symbol; candidates when several have the name"),
+        access: "user",
+        execution: true,
+        params: RelationPath,
+        query: t.Object({ ...PageQuery, file_path: FilePath }),
+        answer: listOf(Related),
+        summary: "One list of a symbol's context, whole, a page at a time",
       },
-    )
-    .get(
-      `${PATH}/context/:symbol/:relation`,
       ({ params, query, caller, request }) =>
         passedList(
           request,
@@ -95,16 +105,19 @@ export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
             .graph(params.id, caller)
             .json.related(params.symbol, params.relation, windowOf(query), query.file_path),
         ),
+    ),
+    operation(
+      "impactProjectGraph",
+      `POST ${PATH}/impact`,
       {
-        ...asking,
-        params: RelationPath,
-        query: t.Object({ ...PageQuery, file_path: FilePath }),
-        response: { 200: listOf(Related) },
-        ...described("One list of a symbol's context, whole, a page at a time"),
+        access: "user",
+        scope: "read",
+        execution: true,
+        params: ProjectPath,
+        body: ImpactRequest,
+        answer: Impact,
+        summary: "What a change of a symbol reaches, by depth",
       },
-    )
-    .post(
-      `${PATH}/impact`,
       ({ params, body, caller }) =>
         passed(
           graphs.graph(params.id, caller).json.impact({
@@ -115,128 +128,155 @@ export function knowledgeGraphRoutes(base: Base, graphs: KnowledgeGraph) {
             filePath: body.file_path,
           }),
         ),
+    ),
+    operation(
+      "askProjectGraph",
+      `POST ${PATH}/ask`,
       {
-        ...asking,
+        access: "user",
+        scope: "read",
+        execution: true,
         params: ProjectPath,
-        body: ImpactRequest,
-        response: { 200: Impact },
-        ...described("What a change of a symbol reaches, by depth"),
+        body: AskRequest,
+        answer: AskAnswer,
+        summary:
+          "Ask about the code as a whole: a path, the tests of a symbol, dead code, cycles, who reads a setting, a flow in words",
       },
-    )
-    .get(
-      `${PATH}/changes`,
-      ({ params, query, caller }) => passed(graphs.graph(params.id, caller).json.changes(query.base)),
+      ({ params, body, caller }) =>
+        passed(graphs.graph(params.id, caller).json.ask({ ...body, limit: body.limit ?? 50 })),
+    ),
+    operation(
+      "getProjectGraphChanges",
+      `GET ${PATH}/changes`,
       {
-        ...asking,
+        access: "user",
+        execution: true,
         params: ProjectPath,
         query: ChangesQuery,
-        response: { 200: Changes },
-        ...described("Symbols and flows that uncommitted changes touch"),
+        answer: Changes,
+        summary: "Symbols and flows that uncommitted changes touch",
       },
-    )
-    .post(
-      `${PATH}/cypher`,
-      ({ params, body, caller }) =>
-        passed(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
+      ({ params, query, caller }) => passed(graphs.graph(params.id, caller).json.changes(query.base)),
+    ),
+    operation(
+      "cypherProjectGraph",
+      `POST ${PATH}/cypher`,
       {
-        ...asking,
+        access: "user",
+        scope: "read",
+        execution: true,
         params: ProjectPath,
         body: CypherRequest,
-        response: { 200: CypherAnswer },
-        ...described("Ask in Cypher; queries only read"),
+        answer: CypherAnswer,
+        summary: "Ask in Cypher; queries only read",
       },
-    );
+      ({ params, body, caller }) =>
+        passed(graphs.graph(params.id, caller).cypher(body.query, body.params ?? {}, body.limit ?? 100)),
+    ),
+  ]);
 }
 
-function indexRoutes(base: Base, graphs: KnowledgeGraph) {
-  return new Elysia()
-    .use(base)
-    .get(`${PATH}/status`, ({ params, caller }) => graphs.status(params.id, caller), {
-      ...asking,
-      params: ProjectPath,
-      response: { 200: GraphStatus },
-      ...described("What is indexed, and whether it is up to date"),
-    })
-    .post(
-      `${PATH}/index`,
-      ({ params, body, caller, answer }) =>
-        answer.accepted(locationOf, () => graphs.index(params.id, body?.force ?? false, caller)),
+function indexRoutes(graphs: KnowledgeGraph) {
+  return operations("knowledge graph", [
+    operation(
+      "getProjectGraphStatus",
+      `GET ${PATH}/status`,
+      {
+        access: "user",
+        execution: true,
+        params: ProjectPath,
+        answer: GraphStatus,
+        summary: "What is indexed, and whether it is up to date",
+      },
+      ({ params, caller }) => graphs.status(params.id, caller),
+    ),
+    operation(
+      "indexProjectGraph",
+      `POST ${PATH}/index`,
       {
         access: "user",
         params: ProjectPath,
         body: t.Optional(IndexRequest),
-        response: { 202: IndexJob },
-        ...described("Index in the background, or join the job that runs"),
+        answer: { 202: IndexJob },
+        summary: "Index in the background, or join the job that runs",
       },
-    )
-    .get(`${PATH}/index/:job_id`, ({ params, caller }) => graphs.job(params.id, params.job_id, caller), {
-      ...asking,
-      params: JobPath,
-      response: { 200: IndexJob },
-      ...described("Progress of an index job, by phase"),
-    })
-    .post(
-      `${PATH}/index/:job_id/cancel`,
-      ({ params, caller, answer }) =>
-        answer.accepted(locationOf, () => graphs.cancel(params.id, params.job_id, caller)),
+      ({ params, body, caller, answer }) =>
+        answer.accepted(locationOf, () => graphs.index(params.id, body?.force ?? false, caller)),
+    ),
+    operation(
+      "getProjectGraphIndex",
+      `GET ${PATH}/index/:job_id`,
       {
         access: "user",
+        execution: true,
         params: JobPath,
-        response: { 202: IndexJob },
-        ...described("Stop an index job; the old graph stays"),
+        answer: IndexJob,
+        summary: "Progress of an index job, by phase",
       },
-    );
+      ({ params, caller }) => graphs.job(params.id, params.job_id, caller),
+    ),
+    operation(
+      "cancelProjectGraphIndex",
+      `POST ${PATH}/index/:job_id/cancel`,
+      { access: "user", params: JobPath, answer: { 202: IndexJob }, summary: "Stop an index job; the old graph stays" },
+      ({ params, caller, answer }) =>
+        answer.accepted(locationOf, () => graphs.cancel(params.id, params.job_id, caller)),
+    ),
+  ]);
 }
 
-function listRoutes(base: Base, graphs: KnowledgeGraph) {
-  return new Elysia()
-    .use(base)
-    .get(
-      `${PATH}/graph-data`,
-      ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
+function listRoutes(graphs: KnowledgeGraph) {
+  return operations("knowledge graph", [
+    operation(
+      "getProjectGraphGraphData",
+      `GET ${PATH}/graph-data`,
       {
-        ...asking,
+        access: "user",
+        execution: true,
         params: ProjectPath,
         query: GraphDataQuery,
-        response: {
+        answer: {
           200: t.Union([GraphData, GraphColumns]),
           304: t.Void({ description: "The index is still the same." }),
         },
-        detail: {
-          tags,
-          summary: "Nodes and relationships for drawing, most connected first",
-          description:
-            "`format=columns` is small and has positions: a map of the most connected symbols of each cluster or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
-        },
+        summary: "Nodes and relationships for drawing, most connected first",
+        description:
+          "`format=columns` is small and has positions: a map of the most connected symbols of each cluster or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
       },
-    )
-    .get(
-      `${PATH}/communities`,
-      ({ params, query, caller, request }) =>
-        passedList(request, graphs.graph(params.id, caller).json.communities(windowOf(query))),
+      ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
+    ),
+    operation(
+      "listProjectGraphCommunities",
+      `GET ${PATH}/communities`,
       {
-        ...asking,
+        access: "user",
+        execution: true,
         params: ProjectPath,
         query: t.Object(PageQuery),
-        response: { 200: listOf(Community) },
-        ...described("Clusters with their members, largest first"),
+        answer: listOf(Community),
+        summary: "Clusters with their members, largest first",
       },
-    )
-    .get(
-      `${PATH}/processes`,
       ({ params, query, caller, request }) =>
-        passedList(request, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
+        passedList(request, graphs.graph(params.id, caller).json.communities(windowOf(query))),
+    ),
+    operation(
+      "listProjectGraphProcesses",
+      `GET ${PATH}/processes`,
       {
-        ...asking,
+        access: "user",
+        execution: true,
         params: ProjectPath,
         query: t.Object({
           ...PageQuery,
           symbol: t.Optional(t.String({ minLength: 1, maxLength: 1_000, description: "Only flows with this symbol." })),
         }),
-        response: { 200: listOf(Process) },
-        ...described("Execution flows with their steps in order"),
+        answer: listOf(Process),
+        summary: "Execution flows with their steps in order",
       },
-    );
+      ({ params, query, caller, request }) =>
+        passedList(request, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
+    ),
+  ]);
 }
 
 async function graphDataOf(

@@ -1,5 +1,5 @@
 /** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
-import { conflict, forbidden, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, forbidden, isProblem, notFound, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
@@ -75,6 +75,29 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
     if (workspace.state === "none")
       throw conflict("The project has no sources yet: give it a repository, or start a run in it.", "no_workspace");
   };
+  /** Indexes that questions wait for, by project. */
+  const made = new Map<string, Promise<unknown>>();
+
+  /** Whether a job of the project's makes an index: it has progress to look at instead of a request that waits. */
+  const isUnderWay = (projectId: string): boolean => {
+    const job = jobs.latest(projectId);
+    return job?.state === "queued" || job?.state === "running";
+  };
+
+  /** Asks; where the index is gone or damaged, makes it again first. `waits`: for a job under way, too. */
+  async function orIndexed<T>(projectId: string, graph: RemoteGraph, ask: () => Promise<T>, waits = false): Promise<T> {
+    try {
+      return await ask();
+    } catch (error) {
+      if (!isProblem(error) || error.code !== "not_indexed") throw error;
+      if (!waits && isUnderWay(projectId)) throw error;
+      const making = made.get(projectId) ?? graph.index({ force: false }).finally(() => made.delete(projectId));
+      made.set(projectId, making);
+      await making;
+      return await ask();
+    }
+  }
+
   return {
     async status(projectId, caller) {
       find(projectId, caller);
@@ -99,8 +122,11 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       return jobs.cancel(projectId, jobId, caller);
     },
     graph(projectId, caller) {
-      find(projectId, caller);
-      return client.project(deps.placeOf(projectId));
+      const { workspace } = find(projectId, caller);
+      const plain = client.project(deps.placeOf(projectId));
+      // Without sources there is nothing to make an index of.
+      if (workspace.state !== "ready") return plain;
+      return client.project(deps.placeOf(projectId), (ask) => orIndexed(projectId, plain, ask));
     },
     version: deps.versionOf,
     async findSymbols(words, limit) {
@@ -130,10 +156,10 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const copy = execution.runId === undefined ? undefined : deps.runPlaceOf(projectId, execution.runId);
       if (!copy) assertSources(project);
       const graph = client.project(copy ?? base);
-      const { state, dirty } = await graph.status();
-      const missing = state === "not_indexed";
       // A project's own index is brought up to date by its jobs; a run's working copy by the question itself.
-      if (missing || (copy && dirty)) await graph.index({ force: false, signal, seed: copy && base.store });
+      if (!copy) return orIndexed(projectId, graph, () => graph.tool(tool, args), true);
+      const { state, dirty } = await graph.status();
+      if (state === "not_indexed" || dirty) await graph.index({ force: false, signal, seed: base.store });
       return graph.tool(tool, args);
     },
   };

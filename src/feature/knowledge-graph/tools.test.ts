@@ -1,5 +1,6 @@
-/** The four graph tools: over the engine, over a run's working copy as it is now, and whose project may be asked. */
+/** The graph tools: over the engine, over a run's working copy as it is now, and whose project may be asked. */
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import { createGraphClient, type GraphClient } from "../../graph/serve/client.ts";
@@ -26,7 +27,7 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
   const gitDir = join(tree.root, ".git/worktrees/run_1");
   const service = createKnowledgeGraph({
     client,
-    jobs: undefined as never,
+    jobs: { latest: () => undefined } as never,
     project: (id) =>
       id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null, fetched_at: null } } : undefined,
     placeOf: () => ({ root: tree.root, gitDir: join(tree.root, ".git"), store: join(tree.store, "graph") }),
@@ -116,9 +117,29 @@ describe("graph tools", () => {
     expect(await ask(execution({ projectId: undefined }), "proj_shop")).toContain("withTax");
   });
 
-  test("the four schemas together fit in 4 kB", () => {
+  test("a deleted or damaged index is made again by the question itself", async () => {
+    const { service, tree } = shopService();
+    const ask = () => service.toolText(execution(), undefined, "code_graph_context", { symbol_name: "withTax" });
+    expect(await ask()).toContain("Cart.total src/cart.ts:11");
+    const store = join(tree.store, "graph");
+    rmSync(store, { recursive: true });
+    expect(await ask()).toContain("Cart.total src/cart.ts:11");
+    const snapshot = join(store, "g1/graph.bin");
+    const bytes = readFileSync(snapshot);
+    bytes.fill(7, bytes.length / 2);
+    writeFileSync(snapshot, bytes);
+    // Another process: this one has the graph in memory.
+    const other = createGraphClient({ command: skepCommand("graph-worker", join(tree.store, "addons")) });
+    left.push(other.close);
+    const graph = other.project({ root: tree.root, gitDir: join(tree.root, ".git"), store });
+    expect(await graph.tool("code_graph_query", { query: "tax" }).catch((error) => error.code)).toBe("not_indexed");
+    expect(await graph.index({ force: false })).toMatchObject({ changed: true, parsed: 0 });
+    expect(await graph.tool("code_graph_query", { query: "tax" })).toContain("withTax");
+  });
+
+  test("the five schemas together fit in 4 kB", () => {
     const tools = toolSchemas(true);
-    expect(tools.length).toBe(4);
+    expect(tools.length).toBe(5);
     expect(JSON.stringify(tools).length).toBeLessThan(4_000);
   });
 });

@@ -1,4 +1,4 @@
-/** The four code graph tools of agents: described by the graph itself, answered for the project of the work. */
+/** The code graph tools of agents: described by the graph itself, answered for the project of the work. */
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { ToolSchema } from "../../graph/serve/tools.ts";
 import type { KnowledgeGraph } from "./service.ts";

@@ -5,7 +5,7 @@ import { lifecycleRoutes } from "./routes.ts";
 import { createLifecycle } from "./service.ts";
 
 export const lifecycle = defineFeature("lifecycle", (deps: Core & { sessions: Pick<Sessions, "live"> }) => {
-  const { store, base, docker, instanceId, sessions } = deps;
+  const { store, docker, instanceId, sessions } = deps;
   const service = createLifecycle({
     store,
     live: () => sessions.live(),
@@ -14,5 +14,5 @@ export const lifecycle = defineFeature("lifecycle", (deps: Core & { sessions: Pi
       return new Map((rows ?? []).map(({ id, labels }) => [labels[LABELS.session] ?? "", id]));
     },
   });
-  return { routes: () => lifecycleRoutes(base, service) };
+  return { routes: () => lifecycleRoutes(service) };
 });

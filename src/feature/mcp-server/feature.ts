@@ -11,7 +11,7 @@ import { createServerOf, type OwnTool } from "./server.ts";
 
 type Needs = Core & { knowledgeGraph: Pick<KnowledgeGraph, "toolText"> };
 
-export const mcpServer = defineFeature("mcpServer", ({ base, log, keys, contributions, knowledgeGraph }: Needs) => {
+export const mcpServer = defineFeature("mcpServer", ({ log, keys, contributions, knowledgeGraph }: Needs) => {
   const tools = lazy(() => apiTools(contributions.apiDocument(), OPERATIONS));
   const own = lazy(() => graphTools(knowledgeGraph.toolText));
   const build = createServerOf({
@@ -19,7 +19,7 @@ export const mcpServer = defineFeature("mcpServer", ({ base, log, keys, contribu
     call: (caller, request) => contributions.call(caller, request),
   });
   const endpoint = createEndpoint(build, (err) => log.debug({ err }, "a request of an MCP client was refused"));
-  return { routes: () => mcpServerRoutes(base, endpoint), stop: endpoint.close };
+  return { routes: () => mcpServerRoutes(endpoint), stop: endpoint.close };
 });
 
 /** The four questions to a project's code graph, with the answers that agents get. */

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { connectServer, type Target } from "../../adapter/mcp/client.ts";
 import { createHttpFetch } from "../../adapter/mcp/http-fetch.ts";
@@ -18,6 +18,7 @@ import { conflict, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { BUILD } from "../../core/version.ts";
+import { removeFolder } from "../../working-copy/folder.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Secrets } from "../secrets/service.ts";
@@ -25,7 +26,7 @@ import { createConnections } from "./connections.ts";
 import { mcpEvents } from "./events.ts";
 import { loginRoutes } from "./login-routes.ts";
 import { createLogins } from "./logins.ts";
-import { createMcpLogs } from "./logs.ts";
+import { createMcpLogs, type McpLogs } from "./logs.ts";
 import { mcpRoutes } from "./routes.ts";
 import { resolverFor } from "./server-url.ts";
 import { createMcp } from "./service.ts";
@@ -40,7 +41,7 @@ const RESTART_MS = 500;
 export const mcp = defineFeature(
   "mcp",
   (deps: Needs) => {
-    const { store, clock, base, log, config, masking, folder, instanceId } = deps;
+    const { store, clock, log, config, masking, folder, instanceId } = deps;
     const rows = createMcpRows(store, clock);
     const logs = createMcpLogs(clock, masking);
     const values = createMcpValues({ ...deps, secretOf: deps.secrets.valueOf });
@@ -51,7 +52,9 @@ export const mcp = defineFeature(
       ...{ store, rows, logs, log, pauseMs: RESTART_MS },
       connect: (row, signal, onToolsChanged) =>
         connectServer(
-          row.transport === "stdio" ? { transport: "stdio", open: open(row) } : webTarget({ deps, values, rows }, row),
+          row.transport === "stdio"
+            ? { transport: "stdio", open: open(row) }
+            : webTarget({ deps, values, rows, logs }, row),
           {
             ...{ signal, onToolsChanged, timeoutMs: row.timeout_ms },
             answersDefaults: row.elicitation === "defaults",
@@ -62,11 +65,11 @@ export const mcp = defineFeature(
     });
     const service = createMcp({
       ...{ ...deps, rows, values, connections, logs, agentExists: deps.agents.exists },
-      removeFolder: (id) => rm(folderOf(id), { recursive: true, force: true }),
+      removeFolder: (id) => removeFolder(folderOf(id)),
     });
     const logins = createLogins({
       ...{ ...deps, rows, connections, begin: beginLogin, finish: finishLogin },
-      fetchOf: (row) => fetchOf(deps, row),
+      fetchOf: (row) => fetchOf({ deps, logs }, row),
       givenOf: (row) => values.openClient(row.id, row.sealed_oauth),
     });
     // What their servers print is masked from the first line on.
@@ -78,14 +81,16 @@ export const mcp = defineFeature(
     const stopped = new AbortController();
     return {
       service,
-      routes: () => mcpRoutes(base, service, logs).use(loginRoutes(base, { logins, site: deps.site, clientMetadata })),
+      routes: () => [...mcpRoutes(service, logs), ...loginRoutes({ logins, site: deps.site, clientMetadata })],
       tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {
         await sweepServerProcesses(instanceId);
         if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
         if (stopped.signal.aborted) return;
-        connections.start();
+        deps.standby.whenActive(() => {
+          if (!stopped.signal.aborted) connections.start();
+        });
         log.debug({ sandbox: config.sandbox }, "tool servers are being started");
       },
       async stop() {
@@ -147,9 +152,10 @@ function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: Serv
   };
 }
 
-const fetchOf = ({ guard }: Pick<Core, "guard">, { url, timeout_ms }: ServerRow) =>
+const fetchOf = ({ deps, logs }: Pick<WebParts, "deps" | "logs">, { id, url, timeout_ms }: ServerRow) =>
   createHttpFetch({
-    resolve: resolverFor(url ?? "", guard),
+    resolve: resolverFor(url ?? "", deps.guard),
+    onLog: (text) => logs.write(id, "skep", text),
     userAgent: `Skep/${BUILD.version}`,
     maxBytes: LIMITS.mcpMessageBytes,
     timeoutMs: timeout_ms + LIMITS.mcpTimeoutMs,
@@ -157,11 +163,12 @@ const fetchOf = ({ guard }: Pick<Core, "guard">, { url, timeout_ms }: ServerRow)
 
 interface WebParts {
   deps: Needs;
+  logs: McpLogs;
   values: McpValues;
   rows: McpRows;
 }
 
-function webTarget({ deps, values, rows }: WebParts, row: ServerRow): Target {
+function webTarget({ deps, values, rows, logs }: WebParts, row: ServerRow): Target {
   const { sealer } = deps;
   const kept = row.sealed_tokens === null ? undefined : ownJson<Credentials>(sealer.open(row.sealed_tokens));
   const keep = (now: Credentials) => {
@@ -171,7 +178,7 @@ function webTarget({ deps, values, rows }: WebParts, row: ServerRow): Target {
   return {
     ...{ transport: row.transport === "sse" ? ("sse" as const) : ("http" as const), url: row.url ?? "" },
     headers: values.resolved(row.id, values.open(row.sealed_headers)),
-    fetch: fetchOf(deps, row),
+    fetch: fetchOf({ deps, logs }, row),
     ...(kept?.tokens ? { auth: renewingProvider(kept, keep, values.openClient(row.id, row.sealed_oauth)) } : {}),
     onScopeNeeded(scope) {
       if (!kept) return;

@@ -7,8 +7,8 @@ import { Value } from "@sinclair/typebox/value";
 import { invalidField } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { wrongWords } from "../../core/schema-words.ts";
 import { fieldName } from "../../http/problem.ts";
-import { wrongWords } from "../../http/schema-words.ts";
 import { McpCreate, RESERVED_IDS } from "./model.ts";
 
 export interface ReadServer {
@@ -59,7 +59,7 @@ function idOf(name: string): string {
   const last = name.toLowerCase().split("/").at(-1) ?? "";
   const slug = last
     .replace(/[^a-z0-9]+/g, "-")
-    .replace(/^-+|-+$/g, "")
+    .replace(/^-+|(?<!-)-+$/g, "")
     .slice(0, 40);
   if (isSlug(slug) && !RESERVED_IDS.has(slug)) return slug;
   return `${slug === "" ? "server" : slug}-${createHash("sha256").update(name).digest("hex").slice(0, 6)}`;
@@ -150,7 +150,7 @@ function published(name: string, entry: Json, image: string | undefined): McpCre
     const own = argumentsOf(pack["packageArguments"] ?? pack["package_arguments"]);
     const env = placeholders(pack["environmentVariables"] ?? pack["environment_variables"]);
     if (kind === "oci" || kind === "docker") {
-      const tagged = version !== undefined && !/[:@][^/]*$/.test(id) ? `${id}:${version}` : id;
+      const tagged = version !== undefined && !/[:@]/.test(id.slice(id.lastIndexOf("/") + 1)) ? `${id}:${version}` : id;
       return { ...base, transport: "stdio", command: null, args: own, env, image: tagged };
     }
     const runner = RUNNERS[kind]?.(id, version);

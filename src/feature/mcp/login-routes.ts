@@ -1,13 +1,12 @@
 /** Logging in to a tool server: the redirect to its authorization server, and back. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { isProblem } from "../../core/errors.ts";
-import type { Base } from "../../http/base.ts";
+import { operation, operations } from "../../http/operation.ts";
 import type { Site } from "../../http/site.ts";
 import type { Here, Logins } from "./logins.ts";
 import { Authorization, ClientDocument } from "./model.ts";
 
-const tags = ["mcp"];
 const CALLBACK = "/v1/mcp/oauth/callback";
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
@@ -26,55 +25,61 @@ interface LoginParts {
   clientMetadata(redirectUri: string): Omit<ClientDocument, "client_id" | "client_uri" | "application_type">;
 }
 
-export function loginRoutes(base: Base, { logins, site, clientMetadata }: LoginParts) {
+export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
   const clientDocument = (address: string): ClientDocument => ({
     ...{ client_id: `${address}${CLIENT}`, client_uri: address, application_type: "web" },
     ...clientMetadata(`${address}${CALLBACK}`),
   });
-  return new Elysia({ name: "skep/mcp-login" })
-    .use(base)
-    .post(
-      "/v1/mcp/:id/authorize",
+  return operations("mcp", [
+    operation(
+      "authorizeMcpServer",
+      "POST /v1/mcp/:id/authorize",
+      { access: "admin", params: IdPath, answer: Authorization, summary: "Begin to log in to a tool server" },
       ({ params, caller, request }) => logins.begin(params.id, hereOf(site.base(request)), caller),
+    ),
+    operation(
+      "deleteMcpAuthorization",
+      "DELETE /v1/mcp/:id/authorization",
       {
         access: "admin",
         params: IdPath,
-        response: { 200: Authorization },
-        detail: { tags, operationId: "authorizeMcpServer", summary: "Begin to log in to a tool server" },
+        answer: 204,
+        summary: "Forget the tokens of a tool server's authorization server",
       },
-    )
-    .delete(
-      "/v1/mcp/:id/authorization",
-      ({ params, caller, set }) => {
+      ({ params, caller }) => {
         logins.forget(params.id, caller);
-        set.status = 204;
       },
+    ),
+    operation(
+      "getMcpClientDocument",
+      `GET ${CLIENT}`,
       {
-        access: "admin",
-        params: IdPath,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Forget the tokens of a tool server's authorization server" },
-      },
-    )
-    .get(CLIENT, ({ request }) => clientDocument(site.base(request)), {
-      access: "public",
-      response: { 200: ClientDocument },
-      detail: {
-        ...{ tags, operationId: "getMcpClientDocument", summary: "Skep's metadata for authorization servers" },
+        access: "public",
+        credential: true,
+        answer: ClientDocument,
+        summary: "Skep's metadata for authorization servers",
         description: "Its address is the client id where the authorization server takes such ids, over https.",
       },
-    })
-    .get(CALLBACK, ({ request }) => arrive(logins, request), {
-      access: "public",
-      limit: "sign-on",
-      detail: {
-        ...{ tags, operationId: "finishMcpAuthorization", summary: "Where the browser comes back from a login" },
+      ({ request }) => clientDocument(site.base(request)),
+    ),
+    operation(
+      "finishMcpAuthorization",
+      `GET ${CALLBACK}`,
+      {
+        access: "public",
+        credential: true,
+        limit: "sign-on",
+        summary: "Where the browser comes back from a login",
         description: "Taken only with the random state of a login that was started here, once, within ten minutes.",
-        responses: {
-          200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
+        documented: {
+          responses: {
+            200: { description: "A page that says so.", content: { "text/html": { schema: { type: "string" } } } },
+          },
         },
       },
-    });
+      ({ request }) => arrive(logins, request),
+    ),
+  ]);
 }
 
 async function arrive(logins: Logins, request: Request): Promise<Response> {

@@ -1,5 +1,6 @@
 /** Tools of tool servers for agents: those that are approved, granted, and answer now. */
 import { type Masker, maskLong } from "../../core/masking.ts";
+import { takeTurns } from "../../core/turns.ts";
 import type { Tool, ToolSource } from "../../engine/tool.ts";
 import type { TextWork } from "../../text/client.ts";
 import type { Connections, ReadyTool } from "./connections.ts";
@@ -72,7 +73,20 @@ export async function textOf(server: string, result: CallResult, masker: Masker)
     parts.push(JSON.stringify(result.structuredContent));
   const text = (await maskLong(masker, parts.join("\n\n"))).trim();
   if (text === "") return `${server} gave an empty answer.`;
-  return `${server} answers:\n${text.replace(/^/gm, "> ")}`;
+  return `${server} answers:\n> ${await quotedLines(text)}`;
+}
+
+const SLICE_CHARACTERS = 64 * 1024;
+
+/** A text may be of nothing but line breaks: it is quoted piece by piece. */
+async function quotedLines(text: string): Promise<string> {
+  const turn = takeTurns();
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; at += SLICE_CHARACTERS) {
+    pieces.push(text.slice(at, at + SLICE_CHARACTERS).replaceAll("\n", "\n> "));
+    await turn();
+  }
+  return pieces.join("");
 }
 
 type Part = CallResult["content"][number];

@@ -70,6 +70,19 @@ describe("a tool server with an address", () => {
     expect(await said()).toBe("web answers:\n> hi");
   });
 
+  test("whose first answer takes 3 s is connected when its limit allows it", async () => {
+    let first: Promise<void> | undefined;
+    const answer = async () => {
+      first ??= Bun.sleep(3_000);
+      await first;
+      return undefined;
+    };
+    await using _ = await registered("web", start({ answer }).url, { timeout_ms: 60_000 });
+    const { status, protocol } = await when("web", (state) => state.status === "running" || state.status === "error");
+    // Slow is not old: it speaks the newer revision.
+    expect([status, protocol]).toEqual(["running", "2026-07-28"]);
+  });
+
   test("that goes away takes its tools with it, and brings them back", async () => {
     let isDown = false;
     const web = start({ answer: () => (isDown ? new Response("down", { status: 503 }) : undefined) });

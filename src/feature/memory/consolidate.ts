@@ -19,7 +19,7 @@ export interface ConsolidationDeps {
   store: Store;
   clock: Clock;
   jobs: Pick<Jobs, "enqueue">;
-  memory: Pick<Memory, "find" | "change" | "assertVault" | "mayChange">;
+  memory: Pick<Memory, "find" | "change" | "assertVault" | "mayChange" | "written">;
   contradictions: Pick<Contradictions, "add">;
   /** Whether vaults are consolidated every day without a request. */
   daily(): boolean;
@@ -125,6 +125,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
         if (found === "merged") result.merged++;
         if (found === "contradiction" && ++result.contradictions >= MOST_FOUND) break;
       }
+      await memory.written();
       if (all) noteHeld(vault);
       return result;
     },

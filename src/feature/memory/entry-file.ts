@@ -2,9 +2,8 @@
 
 import { createHash } from "node:crypto";
 import { timestamp } from "../../core/clock.ts";
-import { membersOf } from "../../core/is-object.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
-import { ENTRY_TYPES, type EntryType, type Origin } from "./model.ts";
+import { ENTRY_TYPES, type EntryType, type Origin, originOf } from "./model.ts";
 
 /** What `engine/front-matter.ts` gives. */
 export interface FrontMatterFormat {
@@ -91,17 +90,6 @@ function expiryOf(value: unknown): string | null {
   return timeOf(value) ?? null;
 }
 
-function originOf(value: unknown): Origin {
-  const origin = membersOf(value);
-  const by = (["person", "agent", "tool", "document"] as const).find((one) => one === origin["by"]) ?? "person";
-  const { execution, author } = origin;
-  return {
-    by,
-    ...(typeof execution === "string" ? { execution } : {}),
-    ...(typeof author === "string" ? { author } : {}),
-  };
-}
-
 /** A file name from a title: small letters, digits and hyphens; never empty. */
 export function slugOf(title: string): string {
   const slug = title
@@ -110,7 +98,7 @@ export function slugOf(title: string): string {
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, "-")
     .slice(0, 60)
-    .replace(/^-+|-+$/g, "");
+    .replace(/^-+|(?<!-)-+$/g, "");
   return (
     slug ||
     digestOf(title)

@@ -14,16 +14,30 @@ export interface EntryRow extends EntryFields {
 }
 
 /** Whose entries are meant: `all` for administrators, else everybody's and those of the user, if there is one. */
-export type Reader = { all: true } | { all: false; userId: string | undefined };
+export type Reader =
+  | { all: true }
+  | {
+      all: false;
+      userId: string | undefined;
+      /** Of what nobody has confirmed it sees its user's own (where there are users), or none; absent: all. */
+      unconfirmed?: "own" | "none";
+    };
 
 export interface EntryIndex {
   find(vault: string, entry: string): EntryRow | undefined;
   /** Brings the rows of one entry up to its file. Also where the file is gone. */
   refresh(vault: string, entry: string): void;
-  /** Every file of every vault, giving way to other work now and then. */
+  /** The same of many, giving way to other work now and then. */
+  refreshAll(entries: Iterable<EntryKey | undefined>, signal?: AbortSignal): Promise<void>;
+  /** Every file of every vault, in the same way. */
   scan(signal?: AbortSignal): Promise<void>;
   /** Folders that hold entries, relative to the vaults. */
   folders(): string[];
+}
+
+interface EntryKey {
+  vault: string;
+  entry: string;
 }
 
 export interface StoredEntry extends Omit<EntryRow, "trusted" | "pinned" | "tags" | "links" | "origin"> {
@@ -47,12 +61,15 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
 export function visibleTo(reader: Reader): { where: string; values: string[] } {
   if (reader.all) return { where: "1", values: [] };
   const everybodys = "(e.owner_id IS NULL AND e.problem IS NULL)";
-  return reader.userId === undefined
-    ? { where: everybodys, values: [] }
-    : { where: `(${everybodys} OR e.owner_id = ?)`, values: [reader.userId] };
+  const own = reader.userId === undefined ? [] : [reader.userId];
+  const where = own.length === 0 ? everybodys : `(${everybodys} OR e.owner_id = ?)`;
+  if (reader.unconfirmed === "none") return { where: `(e.trusted = 1 AND ${where})`, values: own };
+  if (reader.unconfirmed === undefined || own.length === 0) return { where, values: own };
+  return { where: `((e.trusted = 1 OR e.owner_id = ?) AND ${where})`, values: [...own, ...own] };
 }
 
-const GIVE_WAY_FILES = 25;
+/** How long entries are brought up before others get their turn. */
+const STRETCH_MS = 4;
 const MAX_DEPTH = 3;
 const monthOf = (time: string): string =>
   new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric", timeZone: "UTC" });
@@ -131,6 +148,26 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
       else if (kind === "file" && name.endsWith(".md")) yield `${path}/${name}`;
     }
   }
+  function* inVaults(): Generator<EntryKey> {
+    for (const vault of vaults())
+      for (const path of filesBelow(vault, 1)) yield { vault, entry: path.slice(vault.length + 1, -3) };
+  }
+  /** Undefined for each whose file is there. */
+  function* goneOf(known: readonly EntryKey[]): Generator<EntryKey | undefined> {
+    for (const key of known) yield folder.read(`${key.vault}/${key.entry}.md`) ? undefined : key;
+  }
+  /** What a stretch changes is one transaction, which waits for the disk once. */
+  async function refreshAll(entries: Iterable<EntryKey | undefined>, signal?: AbortSignal): Promise<void> {
+    const all = entries[Symbol.iterator]();
+    for (let isDone = false; !isDone; await new Promise((next) => setImmediate(next)))
+      store.write(() => {
+        for (const until = performance.now() + STRETCH_MS; !isDone && performance.now() < until; ) {
+          const { value, done } = all.next();
+          isDone = done === true || signal?.aborted === true;
+          if (!isDone && value) refresh(value.vault, value.entry);
+        }
+      });
+  }
   const vaults = (): string[] =>
     folder.list("").flatMap(({ name, kind }) => (kind === "folder" && !name.startsWith(".") ? [name] : []));
 
@@ -140,23 +177,11 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
       return found && rowOf(found);
     },
     refresh,
+    refreshAll,
     async scan(signal) {
-      let seen = 0;
-      const giveWay = async () => {
-        if (++seen % GIVE_WAY_FILES === 0) await new Promise((done) => setImmediate(done));
-      };
-      for (const vault of vaults())
-        for (const path of filesBelow(vault, 1)) {
-          if (signal?.aborted) return;
-          refresh(vault, path.slice(vault.length + 1, -3));
-          await giveWay();
-        }
-      const known = statement<{ vault: string; entry: string }>("SELECT vault, entry FROM memory_entries").all();
-      for (const { vault, entry } of known) {
-        if (signal?.aborted) return;
-        if (!folder.read(`${vault}/${entry}.md`)) refresh(vault, entry);
-        await giveWay();
-      }
+      await refreshAll(inVaults(), signal);
+      const known = statement<EntryKey>("SELECT vault, entry FROM memory_entries").all();
+      await refreshAll(goneOf(known), signal);
     },
     folders() {
       const found: string[] = [""];

@@ -1,6 +1,5 @@
-/** Memory as executions use it: whether what they write may be trusted, what each recalled and wrote, and undoing it. */
+/** Memory as executions use it: what each recalled and wrote, and undoing it. */
 import { notFound } from "../../core/errors.ts";
-import type { ExecutionInfo, ToolGroup, ToolSource } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -11,48 +10,15 @@ import type { Memory } from "./service.ts";
 export interface ExecutionsDeps {
   store: Store;
   memory: Memory;
-  /** Everything that brings tools to executions. */
-  toolSources(): readonly ToolSource[];
 }
 
 export type ExecutionMemories = ReturnType<typeof createExecutionMemories>;
 
-const OUTSIDE_GROUPS: ReadonlySet<ToolGroup> = new Set(["web", "mcp"]);
-/** Tools of other groups that show text of strangers. */
-const OUTSIDE_NAMES = /document|transcript|issue|pull_request/;
-/** The sessions of the same tree or run: what one of them read, the others may have got from it. */
-const RELATED = `SELECT s.id FROM sessions s JOIN sessions mine ON mine.id = ?
-  WHERE s.root_id = mine.root_id OR (mine.run_id IS NOT NULL AND s.run_id = mine.run_id)`;
-
 const RECALL_CURSOR = /^([\d:.TZ-]{20,30})\|(\w{1,64})$/;
 
-export function createExecutionMemories({ store, memory, toolSources }: ExecutionsDeps) {
+export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
   const { statement } = store;
   const exists = (sql: string, ...values: string[]): boolean => statement(sql).get(...values) !== undefined;
-
-  /** Whether it, or what led to it, has read text that no person of this server wrote. */
-  async function hasReadOutside(execution: ExecutionInfo): Promise<boolean> {
-    const { sessionId } = execution;
-    if (execution.kind === "ingest") return true;
-    if (exists(`SELECT 1 FROM memory_recalls WHERE trusted = 0 AND session_id IN (${RELATED}) LIMIT 1`, sessionId))
-      return true;
-    const attached = `SELECT 1 FROM messages WHERE session_id IN (${RELATED}) AND content LIKE '%"attachment_id":%' LIMIT 1`;
-    if (exists(attached, sessionId)) return true;
-    const written = `SELECT 1 FROM agent_messages m JOIN executions x ON x.id = m.read_execution_id
-      WHERE m.outside = 1 AND x.session_id IN (${RELATED}) LIMIT 1`;
-    if (exists(written, sessionId)) return true;
-    const called = statement<string>(`SELECT DISTINCT tool FROM tool_calls WHERE session_id IN (${RELATED})`)
-      .pluck()
-      .all(sessionId);
-    const groups = new Map<string, ToolGroup>();
-    for (const source of toolSources()) {
-      if (!source.names().some((name) => called.includes(name))) continue;
-      for (const tool of await source.for(execution)) groups.set(tool.name, tool.group);
-    }
-    // A tool that does not exist any more may have been a tool server's.
-    const isOutside = (name: string) => OUTSIDE_NAMES.test(name) || OUTSIDE_GROUPS.has(groups.get(name) ?? "mcp");
-    return called.some(isOutside);
-  }
 
   /** @throws Problem 404 unknown, or another user's. */
   function assertOwn(executionId: string, caller: Caller): void {
@@ -77,7 +43,6 @@ export function createExecutionMemories({ store, memory, toolSources }: Executio
     }>("SELECT before, after_digest FROM memory_versions WHERE id = ?").get(id)!;
 
   return {
-    hasReadOutside,
     /** What the execution was given of memory and what it wrote. */
     recordOf(executionId: string, caller: Caller): ExecutionMemory {
       assertOwn(executionId, caller);

@@ -42,7 +42,7 @@ const CONSOLIDATION_MS = 3_600_000;
 export const memory = defineFeature(
   "memory",
   (deps: Needs) => {
-    const { store, clock, base, log, agents } = deps;
+    const { store, clock, log, agents } = deps;
     const folder = createTextFolder(deps.folder.vaults);
     const format = { read: readFrontMatter, update: updateFrontMatter };
     const index = createEntryIndex(store, folder, format);
@@ -64,7 +64,7 @@ export const memory = defineFeature(
     });
     const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
     const service = createMemory({ store, clock, folder, format, index, search, scores, agentExists: agents.exists });
-    const executions = createExecutionMemories({ store, memory: service, toolSources: () => deps.contributions.tools });
+    const executions = createExecutionMemories({ store, memory: service });
     const recalls = createRecall({ store, clock, search, scores });
     const isAdmin = (id: string) => store.db.select().from(users).where(eq(users.id, id)).get()?.role === "admin";
     const contradictions = createContradictions({ store, clock, memory: service });
@@ -81,12 +81,13 @@ export const memory = defineFeature(
         consolidateDue: consolidation.due,
         embedDue: meaning.due,
       },
-      routes: () =>
-        memoryRoutes(base, service, scores)
-          .use(executionMemoryRoutes(base, executions))
-          .use(tidyingRoutes(base, contradictions, consolidation)),
+      routes: () => [
+        ...memoryRoutes(service, scores),
+        ...executionMemoryRoutes(executions, service),
+        ...tidyingRoutes(contradictions, consolidation, service),
+      ],
       jobs: [consolidation.job, meaning.job],
-      tools: memoryTools({ memory: service, executions, recalls, search, scores, isAdmin }),
+      tools: memoryTools({ memory: service, recalls, search, scores, isAdmin }),
       handOver: service.removeOf,
       duties: [
         {
@@ -100,7 +101,10 @@ export const memory = defineFeature(
         { name: "memory-vectors", everyMs: SCAN_MS, run: meaning.due },
         { name: "memory-consolidation", everyMs: CONSOLIDATION_MS, run: consolidation.due },
       ],
-      stop: watch.stop,
+      async stop() {
+        watch.stop();
+        await folder.written();
+      },
     };
   },
   memoryEvents,

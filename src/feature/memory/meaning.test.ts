@@ -81,8 +81,13 @@ test("finds what was said in other words, counts what it costs, and starts over 
   await setModel("custom-lab/first");
   await untilEmbedded("custom-lab/first");
   expect(asked.flatMap(({ input }) => input)).toContain("Hounds\nThe hound of the house sleeps in the kitchen.");
-  expect((await find("Where is the puppy?"))[0]).toBe("Hounds");
-  expect((await find("my vehicle"))[0]).toBe("Parking");
+  // And nothing else: what has another meaning is not found.
+  expect(await find("Where is the puppy?")).toEqual(["Hounds"]);
+  expect(await find("my vehicle")).toEqual(["Parking"]);
+  const hits = await server.request<{ items: MemoryHit[] }>("GET", "/v1/memory/search?query=puppy");
+  expect(hits.body.items[0]?.parts.vector).toBeGreaterThan(0.9);
+  const words = await server.request<{ items: MemoryHit[] }>("GET", "/v1/memory/search?query=flour");
+  expect(words.body.items.find(({ title }) => title === "Bread")?.parts).toMatchObject({ text: expect.any(Number) });
   const { body } = await server.request<{ items: Record<string, unknown>[] }>("GET", "/v1/llm-calls");
   expect(body.items[0]).toMatchObject({
     purpose: "embedding",

@@ -38,6 +38,12 @@ export interface Meaning {
 
 const BATCH = 64;
 const GIVE_WAY_ROWS = 500;
+/**
+ * What is less like the question than this, or than this part of the best, has not its meaning: without a floor every entry is
+ * found. Models differ in what unlike texts have in common (0 to 0.7), hence two of them.
+ */
+const LIKENESS_LEAST = 0.25;
+const LIKENESS_OF_BEST = 0.75;
 /** A search does not wait longer for the question's vector. */
 const QUESTION_MS = 2_000;
 /** After a failure slower than this, searches do not wait for vectors for a while. */
@@ -147,13 +153,17 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
          JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
          WHERE v.unit_id > ? AND v.model = ? AND ${where} ORDER BY v.unit_id LIMIT ?`,
       ).all(...[after, model, ...values, GIVE_WAY_ROWS]);
-      for (const { vault, entry, position, vector } of rows)
-        found.push({ vault, entry, position, text: product(question, vector) });
+      for (const { vault, entry, position, vector } of rows) {
+        const likeness = product(question, vector);
+        if (likeness >= LIKENESS_LEAST) found.push({ vault, entry, position, text: likeness, vector: likeness });
+      }
       if (rows.length < GIVE_WAY_ROWS) break;
       after = rows.at(-1)!.id;
       await new Promise((done) => setImmediate(done));
     }
-    return bestOfEach(found.sort((a, b) => b.text - a.text)).slice(0, request.limit * NEAR_PER_HIT);
+    found.sort((a, b) => b.text - a.text);
+    const least = (found[0]?.text ?? 0) * LIKENESS_OF_BEST;
+    return bestOfEach(found.filter(({ text }) => text >= least)).slice(0, request.limit * NEAR_PER_HIT);
   }
 }
 

@@ -1,7 +1,8 @@
 /** Entries of agents' memory as the API shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { membersOf } from "../../core/is-object.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
-import { queryInteger } from "../../http/list.ts";
+import { queryLimit } from "../../http/list.ts";
 
 export const ENTRY_TYPES = [
   "fact",
@@ -25,8 +26,22 @@ export const Origin = t.Object({
   by: oneOf("person", "agent", "tool", "document"),
   execution: t.Optional(t.String({ description: "The execution that wrote it." })),
   author: t.Optional(t.String({ description: "The agent or person that wrote it." })),
+  outside: t.Optional(t.String({ description: "Why it may repeat outside text, so that a person has to confirm it." })),
 });
 export type Origin = Static<typeof Origin>;
+
+/** As front matter has it; what is absent or broken was a person's. */
+export function originOf(value: unknown): Origin {
+  const origin = membersOf(value);
+  const by = (["person", "agent", "tool", "document"] as const).find((one) => one === origin["by"]) ?? "person";
+  const { execution, author, outside } = origin;
+  return {
+    by,
+    ...(typeof execution === "string" ? { execution } : {}),
+    ...(typeof author === "string" ? { author } : {}),
+    ...(typeof outside === "string" ? { outside: outside.slice(0, 300) } : {}),
+  };
+}
 
 export const MemoryEntry = t.Object(
   {
@@ -67,7 +82,7 @@ export const Vault = t.Object(
 export type Vault = Static<typeof Vault>;
 
 export const EntryName = t.String({ minLength: 1, maxLength: 200 });
-const Title = t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n\\u0000]*\\S[^\\r\\n\\u0000]*$" });
+const Title = t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\S\\r\\n]*[^\\s\\u0000][^\\r\\n\\u0000]*$" });
 const Content = t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S" });
 const Tags = t.Array(t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" }), { maxItems: 20 });
 const Links = t.Array(EntryName, { maxItems: 50 });
@@ -108,7 +123,7 @@ export type EntryUpdate = Static<typeof EntryUpdate>;
 export const SearchQuery = t.Object({
   agent_id: t.Optional(t.String({ maxLength: 64, description: "Only that agent's vault." })),
   query: t.String({ minLength: 1, maxLength: 1_000 }),
-  limit: t.Optional(queryInteger({ minimum: 1, maximum: 100, description: "Default 10." })),
+  limit: t.Optional(queryLimit(10)),
 });
 
 export const MemoryHit = t.Object(
@@ -120,7 +135,13 @@ export const MemoryHit = t.Object(
     snippet: t.String({ description: "The paragraph that fits best, with its neighbours." }),
     trusted: t.Boolean(),
     score: t.Number({ description: "Higher fits better; comparable within one answer." }),
-    parts: t.Object({ text: t.Number(), usefulness: t.Number(), recency: t.Number(), frequency: t.Number() }),
+    parts: t.Object({
+      text: t.Number({ description: "By words, or by words and meaning together." }),
+      vector: orNull(
+        t.Number({ description: "Likeness in meaning, up to 1; null where it was not found by meaning." }),
+      ),
+      ...{ usefulness: t.Number(), recency: t.Number(), frequency: t.Number() },
+    }),
   },
   { title: "MemoryHit" },
 );

@@ -28,8 +28,13 @@ const HITS = 12;
 const LEAST_OF_BEST = 0.35;
 const PINNED = 100;
 
-/** An execution sees what its user sees, administrator or not: nothing of one person reaches another through an agent. */
-export const readerFor = ({ userId }: Pick<ExecutionInfo, "userId">): Reader => ({ all: false, userId });
+/**
+ * An execution sees what its user sees, administrator or not: nothing of one person reaches another through an agent. Of
+ * what nobody has confirmed it sees its own user's alone.
+ */
+export const readerFor = ({ userId }: Pick<ExecutionInfo, "userId">): Reader => ({
+  ...{ all: false, userId, unconfirmed: "own" },
+});
 
 export function createRecall({ store, clock, search, scores }: RecallDeps) {
   const { statement } = store;

@@ -23,12 +23,14 @@ export interface Search {
   byWords(request: SearchRequest): MemoryHit[];
 }
 
-/** The best paragraph of an entry. @field text how well it fits, higher is better. */
+/** The best paragraph of an entry. `text`: how well it fits, higher is better. */
 export interface Fit {
   vault: string;
   entry: string;
   position: number;
   text: number;
+  /** Likeness in meaning, up to 1, where it was found by that. */
+  vector?: number;
 }
 
 /** Paragraphs looked at for each entry asked for: several of the best may be of one entry. */
@@ -71,7 +73,7 @@ export function fused(byWords: readonly Fit[], byMeaning: readonly Fit[]): Fit[]
       const key = `${fit.vault}\n${fit.entry}`;
       const part = (RANK_DAMPING + 1) / (2 * (RANK_DAMPING + 1 + at));
       const known = sums.get(key);
-      if (known) known.text += part;
+      if (known) sums.set(key, { ...known, ...(fit.vector === undefined ? {} : fit), text: known.text + part });
       else sums.set(key, { ...fit, text: part });
     }
   return [...sums.values()];
@@ -129,7 +131,7 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       .slice(0, limit);
     const entries = entriesOf(hits);
     const snippets = snippetsOf(hits);
-    return hits.flatMap(({ text, fits }, at) => {
+    return hits.flatMap(({ text, vector, fits }, at) => {
       const row = entries.get(at);
       if (row === undefined) return [];
       const { vault, entry, title, type, trusted } = row;
@@ -137,7 +139,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       return [
         {
           ...{ agent_id: vault, entry, title, type, trusted, snippet: snippets.get(at) ?? "", score: rounded(fits) },
-          parts: { text: rounded(text), usefulness, recency, frequency },
+          parts: {
+            text: rounded(text),
+            vector: vector === undefined ? null : rounded(vector),
+            usefulness,
+            recency,
+            frequency,
+          },
         },
       ];
     });

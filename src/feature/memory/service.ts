@@ -61,7 +61,9 @@ export type Memory = ReturnType<typeof createMemory>;
 const GRAPH_NODES = 5_000;
 const MAX_ENTRIES_PER_VAULT = 50_000;
 
-export const readerOf = ({ admin, userId }: Caller): Reader => (admin ? { all: true } : { all: false, userId });
+/** By its token an execution sees confirmed entries alone: `recall` shows it the others, marked. */
+export const readerOf = ({ admin, userId, execution }: Caller): Reader =>
+  admin ? { all: true } : { all: false, userId, ...(execution ? { unconfirmed: "none" } : {}) };
 export const writerOf = ({ execution, userId }: Caller): Writer => ({
   executionId: execution?.id,
   sessionId: execution?.sessionId,
@@ -140,7 +142,7 @@ export function createMemory(deps: MemoryDeps) {
   }
   function putFile(vault: string, entry: string, text: string | null): void {
     if (text === null) folder.remove(pathOf(vault, entry));
-    else folder.write(pathOf(vault, entry), text);
+    else folder.writeSoon(pathOf(vault, entry), text);
     index.refresh(vault, entry);
   }
   function changeText({ vault, entry }: EntryRow, patch: Record<string, unknown>, body?: string): string {
@@ -191,7 +193,7 @@ export function createMemory(deps: MemoryDeps) {
     }
   }
 
-  function change(row: EntryRow, input: EntryUpdate, writer: Writer): EntryRow {
+  function change(row: EntryRow, input: EntryUpdate & { origin?: Origin }, writer: Writer): EntryRow {
     const { content, expires_at, ...rest } = input;
     if (rest.superseded_by === row.entry) throw invalidField("/superseded_by", "An entry cannot supersede itself.");
     const patch = {
@@ -228,6 +230,8 @@ export function createMemory(deps: MemoryDeps) {
     add,
     change,
     save,
+    /** Resolves when every entry that was written so far is on the disk: whoever writes one waits for it with the answer. */
+    written: folder.written,
     /** Of the file as it is; null: there is none. */
     fileDigest(vault: string, entry: string): string | null {
       const file = folder.read(pathOf(vault, entry));

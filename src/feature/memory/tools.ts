@@ -1,11 +1,11 @@
 /** Tools by which agents remember. What they write in somebody's work is that user's, and recalled for that user alone. */
 import { Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { ExecutionInfo, Tool, ToolContext, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { EntryRow } from "./entry-index.ts";
-import type { ExecutionMemories } from "./executions.ts";
-import { EntryType, SHARED } from "./model.ts";
+import { EntryType, type Origin, SHARED } from "./model.ts";
 import { type Recall, readerFor } from "./recall.ts";
 import type { Scores } from "./scores.ts";
 import type { Search } from "./search.ts";
@@ -13,7 +13,6 @@ import type { Memory, Writer } from "./service.ts";
 
 export interface MemoryToolsDeps {
   memory: Memory;
-  executions: ExecutionMemories;
   recalls: Recall;
   search: Search;
   scores: Scores;
@@ -27,7 +26,7 @@ const RESULTS = 5;
 const SAME = 0.6;
 const Entry = t.String({ minLength: 1, maxLength: 200, description: "Path of an entry, e.g. fact/deploy-day." });
 const written = {
-  title: t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\r\\n]*\\S[^\\r\\n]*$" }),
+  title: t.String({ minLength: 1, maxLength: 200, pattern: "^[^\\S\\r\\n]*\\S[^\\r\\n]*$" }),
   content: t.String({ minLength: 1, maxLength: 20_000, pattern: "\\S", description: "Markdown; [[entry]] links." }),
   type: t.Optional(EntryType),
   tags: t.Optional(t.Array(t.String({ minLength: 1, maxLength: 50, pattern: "^[^\\s,]+$" }), { maxItems: 20 })),
@@ -46,9 +45,12 @@ const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input>
   timeoutMs: TIMEOUT_MS,
 });
 const writerOf = ({ id, sessionId, userId }: ExecutionInfo): Writer => ({ executionId: id, sessionId, userId });
-const originOf = ({ id, agentId, kind }: ExecutionInfo) =>
-  ({ by: kind === "ingest" ? "document" : "agent", execution: id, author: agentId }) as const;
-const NOT_CONFIRMED = "It is kept, but not put into prompts until a person confirms it: outside text was read before.";
+const originOf = ({ id, agentId, kind }: ExecutionInfo, outside: string | undefined): Origin => ({
+  ...{ by: kind === "ingest" ? "document" : "agent", execution: id, author: agentId },
+  ...(outside === undefined ? {} : { outside }),
+});
+const notConfirmed = (outside: string): string =>
+  `It is kept, but not put into prompts until a person confirms it, as this work may repeat outside text. ${outside}`;
 
 const wordsOf = (text: string): Set<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []);
 /** Of all words that are in either, the part that is in both. */
@@ -58,8 +60,24 @@ function likeness(a: Set<string>, b: Set<string>): number {
 }
 
 export function memoryTools(deps: MemoryToolsDeps): ToolSource {
-  return toolsOf("memory", [remember(deps), recall(deps), rate(deps), link(deps), share(deps)]);
+  return toolsOf("memory", [
+    onDisk(deps, remember(deps)),
+    recall(deps),
+    rate(deps),
+    onDisk(deps, link(deps)),
+    onDisk(deps, share(deps)),
+  ]);
 }
+
+/** What a tool says that it wrote is on the disk. */
+const onDisk = <Input>({ memory }: MemoryToolsDeps, one: Tool<Input>): Tool<Input> => ({
+  ...one,
+  async run(input, context) {
+    const result = await one.run(input, context);
+    await memory.written();
+    return result;
+  },
+});
 
 /** An entry of the agent's own vault that says the same. */
 async function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: Written, execution: ExecutionInfo) {
@@ -73,8 +91,8 @@ async function nearOf({ search, memory }: MemoryToolsDeps, { title, content }: W
 }
 
 /** Text from outside never changes a trusted entry. */
-function assertTouchable(row: EntryRow, outside: boolean): void {
-  if (outside && row.trusted)
+function assertTouchable(row: EntryRow, outside: string | undefined): void {
+  if (outside !== undefined && row.trusted)
     throw conflict(`Outside text was read in this work, so it cannot change ${row.entry}. Write a new entry instead.`);
 }
 
@@ -90,9 +108,10 @@ const remember = (deps: MemoryToolsDeps) =>
       new: t.Optional(t.Boolean()),
       expires_at: t.Optional(t.String({ format: "date-time", description: "When it stops being true." })),
     }),
-    async run({ update, supersedes, new: isNew, ...given }, { execution, masker }) {
-      const { memory, executions } = deps;
-      const outside = await executions.hasReadOutside(execution);
+    async run({ update, supersedes, new: isNew, ...given }, context) {
+      const { memory } = deps;
+      const { execution, masker } = context;
+      const outside = context.outside();
       const input = masker.json(given);
       const { agentId } = execution;
       for (const named of [update, supersedes])
@@ -100,23 +119,26 @@ const remember = (deps: MemoryToolsDeps) =>
       if (update !== undefined) {
         const row = memory.findForChange(agentId, update, readerFor(execution));
         const { type: _, ...fields } = input;
-        memory.change(row, { ...fields, ...(outside ? { trusted: false } : {}) }, writerOf(execution));
+        const distrust = outside === undefined ? {} : { trusted: false, origin: { ...row.origin, outside } };
+        memory.change(row, { ...fields, ...distrust }, writerOf(execution));
         return ok(`Changed ${row.entry}.`);
       }
       const near = isNew || supersedes !== undefined ? undefined : await nearOf(deps, input, execution);
       if (near)
         return {
           ok: false,
+          ...(near.trusted ? {} : { outside: OUTSIDE_SOURCES.memory }),
           output: `Nothing was written: ${near.entry} says nearly the same.\n\n${near.title}\n${near.content.slice(0, 2_000)}\n\nCall again with update: "${near.entry}", supersedes: "${near.entry}" or new: true.`,
         };
       const fresh = { ...input, ...(supersedes === undefined ? {} : { supersedes }) };
-      const origin = originOf(execution);
+      const origin = originOf(execution, outside);
+      const trusted = outside === undefined;
       const row = memory.add(
         agentId,
-        { ...fresh, owner: execution.userId ?? null, trusted: !outside, origin },
+        { ...fresh, owner: execution.userId ?? null, trusted, origin },
         writerOf(execution),
       );
-      return ok(`Written as ${row.entry}.${outside ? ` ${NOT_CONFIRMED}` : ""}`);
+      return ok(`Written as ${row.entry}.${trusted ? "" : ` ${notConfirmed(outside)}`}`);
     },
   });
 
@@ -137,14 +159,17 @@ const recall = ({ search, recalls }: MemoryToolsDeps) =>
         execution,
         hits.map(({ agent_id, entry, trusted }) => ({ vault: agent_id, entry, trusted })),
       );
-      return ok(
-        hits
+      const isOutside = hits.some(({ trusted }) => !trusted);
+      return {
+        ok: true,
+        ...(isOutside ? { outside: OUTSIDE_SOURCES.memory } : {}),
+        output: hits
           .map(({ agent_id, entry, title, snippet, trusted }) => {
             const marks = `${agent_id === SHARED ? " (shared)" : ""}${trusted ? "" : " (not confirmed)"}`;
             return `[[${entry}]]${marks} ${title}\n${snippet}`;
           })
           .join("\n\n---\n\n"),
-      );
+      };
     },
   });
 
@@ -166,32 +191,32 @@ const rate = ({ memory, recalls, scores }: MemoryToolsDeps) =>
     },
   });
 
-const link = ({ memory, executions }: MemoryToolsDeps) =>
+const link = ({ memory }: MemoryToolsDeps) =>
   tool<{ from: string; to: string }>({
     name: "link_memory",
     description: "Links one entry of your memory to another that belongs with it.",
     parameters: t.Object({ from: Entry, to: Entry }),
-    async run({ from, to }, { execution }) {
+    async run({ from, to }, { execution, outside }) {
       const reader = readerFor(execution);
       const row = memory.findForChange(execution.agentId, from, reader);
       const target = memory.find(execution.agentId, to, reader);
-      assertTouchable(row, await executions.hasReadOutside(execution));
+      assertTouchable(row, outside());
       memory.change(row, { links: [...new Set([...row.links, target.entry])] }, writerOf(execution));
       return ok(`${row.entry} links to ${target.entry}.`);
     },
   });
 
-const share = ({ memory, executions, isAdmin }: MemoryToolsDeps) =>
+const share = ({ memory, isAdmin }: MemoryToolsDeps) =>
   tool<Written>({
     name: "share_knowledge",
     description:
       "Writes an entry that every agent reads, for every person: only what is true and fit for all, nothing private of the person you work for.",
     parameters: t.Object(written),
-    async run(given, { execution, masker }) {
+    async run(given, { execution, masker, outside: reasonOf }) {
       const { userId } = execution;
-      const outside = await executions.hasReadOutside(execution);
-      const trusted = !outside && (userId === undefined || isAdmin(userId));
-      const entry = { ...masker.json(given), owner: null, trusted, origin: originOf(execution) };
+      const outside = reasonOf();
+      const trusted = outside === undefined && (userId === undefined || isAdmin(userId));
+      const entry = { ...masker.json(given), owner: null, trusted, origin: originOf(execution, outside) };
       const row = memory.add(SHARED, entry, writerOf(execution));
       return ok(
         `Shared as ${row.entry}.${trusted ? "" : " An administrator confirms it before it is put into prompts."}`,

@@ -20,33 +20,33 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger): Vault
   let timer: ReturnType<typeof setTimeout> | undefined;
   let stopped = false;
 
-  function settle(): void {
-    timer = undefined;
+  async function settle(): Promise<void> {
     const paths = [...changed];
     changed.clear();
     try {
-      for (const path of paths) {
-        const [vault, ...rest] = path.split("/");
-        if (rest.length > 0 && path.endsWith(".md")) index.refresh(vault!, rest.join("/").slice(0, -3));
-      }
-      if (paths.some((path) => !path.endsWith(".md"))) {
-        follow();
-        void index.scan().catch((err) => log.warn({ err }, "the vaults could not be read"));
-      }
+      await index.refreshAll(entriesOf(paths));
+      if (stopped || paths.every((path) => path.endsWith(".md"))) return;
+      follow();
+      await index.scan();
     } catch (err) {
       log.warn({ err }, "a changed memory could not be read; the next scan tries again");
     }
   }
+  /** One stretch of changes after another. */
+  async function settleAll(): Promise<void> {
+    while (changed.size > 0 && !stopped) await settle();
+    timer = undefined;
+  }
   function noticed(folder: string, name: string | null): void {
     if (stopped || name?.startsWith(".")) return;
     changed.add(name === null ? folder : folder === "" ? name : `${folder}/${name}`);
-    timer ??= setTimeout(settle, SETTLE_MS);
+    timer ??= setTimeout(() => void settleAll(), SETTLE_MS);
   }
   function follow(): void {
     if (stopped) return;
-    const folders = index.folders().slice(0, MAX_FOLDERS);
+    const folders = new Set(index.folders().slice(0, MAX_FOLDERS));
     for (const [folder, watcher] of watched)
-      if (!folders.includes(folder)) {
+      if (!folders.has(folder)) {
         watcher.close();
         watched.delete(folder);
       }
@@ -73,4 +73,12 @@ export function watchVaults(root: string, index: EntryIndex, log: Logger): Vault
       watched.clear();
     },
   };
+}
+
+function* entriesOf(paths: readonly string[]): Generator<{ vault: string; entry: string }> {
+  for (const path of paths) {
+    const [vault, ...rest] = path.split("/");
+    if (vault !== undefined && rest.length > 0 && path.endsWith(".md"))
+      yield { vault, entry: rest.join("/").slice(0, -".md".length) };
+  }
 }

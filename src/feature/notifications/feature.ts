@@ -9,7 +9,7 @@ export const notifications = defineFeature(
     const service = createNotifications(deps);
     return {
       service,
-      routes: () => notificationRoutes(deps.base, service),
+      routes: () => notificationRoutes(service),
       handOver: service.handOver,
       prunes: [{ keep: "notifications_days", run: service.prune }],
     };

@@ -5,8 +5,8 @@ import { oidcRoutes } from "./routes.ts";
 import { createOidc } from "./service.ts";
 
 export const oidc = defineFeature("oidc", (deps: Core & { accounts: Auth }) => {
-  const { log, base, site, accounts } = deps;
+  const { log, site, accounts } = deps;
   const client = createOidcClient((why, detail) => log.warn(detail, why));
   const service = createOidc({ ...deps, client, endSessions: accounts.forUsers.endSessions });
-  return { service, routes: () => oidcRoutes(base, { ...service, site, open: accounts.openSignOn }) };
+  return { service, routes: () => oidcRoutes({ ...service, site, open: accounts.openSignOn }) };
 });

@@ -1,19 +1,18 @@
 /** /v1/auth/oidc: providers for administrators, buttons for everybody, and the redirects of a sign-on. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import type { OidcClient } from "../../adapter/oidc.ts";
 import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import { cookieOf, SESSION_COOKIE } from "../../http/cookies.ts";
+import { operation, operations } from "../../http/operation.ts";
 import type { Site } from "../../http/site.ts";
 import { SignedIn } from "../auth/model.ts";
 import { CallbackBody, OidcButton, OidcCreate, OidcProvider, OidcTest, OidcTestResult, OidcUpdate } from "./model.ts";
 import type { OidcProviders, ProviderRow } from "./providers.ts";
 import type { Arrived, SignOn } from "./sign-on.ts";
 
-const tags = ["auth"];
 const SlugPath = t.Object({ slug: t.String({ maxLength: 64 }) });
 const IdPath = t.Object({ slug: t.String({ maxLength: 64, description: "The provider's slug." }) });
 const PATH = "/v1/auth/oidc";
@@ -36,7 +35,7 @@ export interface OidcRouteDeps {
   open: Open;
 }
 
-export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }: OidcRouteDeps) {
+export function oidcRoutes({ providers, signOn, probe, site, open }: OidcRouteDeps) {
   const redirectUri = (slug: string, request: Request) => `${site.base(request)}${PATH}/${slug}/callback`;
   const present = (row: ProviderRow, request: Request): OidcProvider => {
     const { client_secret_sealed, ...shown } = row;
@@ -83,10 +82,16 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
     }
   }
 
-  return new Elysia({ name: "skep/oidc" })
-    .use(base)
-    .get(
-      PATH,
+  return operations("auth", [
+    operation(
+      "listOidc",
+      `GET ${PATH}`,
+      {
+        access: "public",
+        credential: true,
+        answer: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }),
+        summary: "Sign-on providers: the buttons; all settings for administrators",
+      },
       ({ caller, request }) => {
         const items = caller.admin
           ? providers.all().map((row) => present(row, request))
@@ -96,28 +101,33 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
               .map(({ slug, name, button }) => ({ slug, name, button }));
         return { items, next_cursor: null };
       },
+    ),
+    operation(
+      "createOidc",
+      `POST ${PATH}`,
       {
-        access: "public",
-        response: { 200: t.Object({ items: t.Array(t.Union([OidcProvider, OidcButton])), next_cursor: t.Null() }) },
-        detail: { tags, summary: "Sign-on providers: the buttons; all settings for administrators" },
+        access: "admin",
+        scope: "accounts",
+        body: OidcCreate,
+        answer: { 201: OidcProvider },
+        summary: "Add a sign-on provider",
       },
-    )
-    .post(
-      PATH,
       ({ body, caller, answer, request }) =>
         answer.created(
           (provider) => `${PATH}/${provider.slug}`,
           () => present(providers.create(body, caller), request),
         ),
+    ),
+    operation(
+      "testOidc",
+      `POST ${PATH}/test`,
       {
         access: "admin",
-        body: OidcCreate,
-        response: { 201: OidcProvider },
-        detail: { tags, summary: "Add a sign-on provider" },
+        scope: "accounts",
+        body: OidcTest,
+        answer: OidcTestResult,
+        summary: "Try a sign-on provider before it is stored: discovery, keys, redirect address, secret",
       },
-    )
-    .post(
-      `${PATH}/test`,
       async ({ body, request }) => {
         const { scopes, ...settings } = providers.draft(body);
         const redirect_uri = quietly(() => redirectUri(body.slug, request));
@@ -125,75 +135,86 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
         const has = (verdict: string) => findings.some((finding) => finding.verdict === verdict);
         return { verdict: has("fail") ? "fail" : has("warn") ? "warn" : "ok", redirect_uri, findings };
       },
+    ),
+    operation(
+      "getOidc",
+      `GET ${PATH}/:slug`,
+      { access: "admin", credential: true, params: IdPath, answer: OidcProvider, summary: "One sign-on provider" },
+      ({ params, request }) => present(providers.find(params.slug), request),
+    ),
+    operation(
+      "updateOidc",
+      `PUT ${PATH}/:slug`,
       {
         access: "admin",
-        body: OidcTest,
-        response: { 200: OidcTestResult },
-        detail: {
-          tags,
-          summary: "Try a sign-on provider before it is stored: discovery, keys, redirect address, secret",
-        },
-      },
-    )
-    .get(`${PATH}/:slug`, ({ params, request }) => present(providers.find(params.slug), request), {
-      access: "admin",
-      params: IdPath,
-      response: { 200: OidcProvider },
-      detail: { tags, summary: "One sign-on provider" },
-    })
-    .put(
-      `${PATH}/:slug`,
-      ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
-      {
-        access: "admin",
+        scope: "accounts",
         params: IdPath,
         body: OidcUpdate,
-        response: { 200: OidcProvider },
-        detail: { tags, summary: "Change a sign-on provider; another issuer drops the client's secret" },
+        answer: OidcProvider,
+        summary: "Change a sign-on provider; another issuer drops the client's secret",
       },
-    )
-    .delete(
-      `${PATH}/:slug`,
-      ({ params, caller, set }) => {
-        providers.remove(params.slug, caller);
-        set.status = 204;
-      },
+      ({ params, body, caller, request }) => present(providers.update(params.slug, body, caller), request),
+    ),
+    operation(
+      "deleteOidc",
+      `DELETE ${PATH}/:slug`,
       {
         access: "admin",
+        scope: "accounts",
         params: IdPath,
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Remove a sign-on provider; accounts stay" },
+        answer: 204,
+        summary: "Remove a sign-on provider; accounts stay",
       },
-    )
-    .get(`${PATH}/:slug/authorize`, ({ params, query, request }) => begin(params.slug, query.return_to, request), {
-      access: "public",
-      limit: "sign-on",
-      params: SlugPath,
-      query: t.Object({
-        return_to: t.Optional(t.String({ maxLength: 2_000, description: "Path of this site to end up at." })),
-      }),
-      response: { 200: t.Object({ authorization_url: t.String(), state: t.String(), expires_in: t.Integer() }) },
-      detail: {
-        tags,
+      ({ params, caller }) => {
+        providers.remove(params.slug, caller);
+      },
+    ),
+    operation(
+      "getOidcAuthorize",
+      `GET ${PATH}/:slug/authorize`,
+      {
+        access: "public",
+        credential: true,
+        limit: "sign-on",
+        params: SlugPath,
+        query: t.Object({
+          return_to: t.Optional(t.String({ maxLength: 2_000, description: "Path of this site to end up at." })),
+        }),
+        answer: t.Object({ authorization_url: t.String(), state: t.String(), expires_in: t.Integer() }),
         summary: "Begin a sign-on: 302 to the provider, or the address as JSON",
-        responses: { 302: { description: "To the provider." } },
+        documented: { responses: { 302: { description: "To the provider." } } },
       },
-    })
-    .get(`${PATH}/:slug/callback`, ({ params, request, caller }) => arrive(params.slug, request, caller), {
-      access: "public",
-      limit: "sign-on",
-      params: SlugPath,
-      detail: {
-        tags,
+      ({ params, query, request }) => begin(params.slug, query.return_to, request),
+    ),
+    operation(
+      "getOidcCallback",
+      `GET ${PATH}/:slug/callback`,
+      {
+        access: "public",
+        credential: true,
+        limit: "sign-on",
+        params: SlugPath,
         summary: "The provider's answer, brought by a browser: session cookie, then 303",
-        responses: {
-          303: { description: "To the page asked for." },
-          ...Object.fromEntries([400, 401, 403, 404, 409, 503].map((status) => [status, FAILED_PAGE])),
+        documented: {
+          responses: {
+            303: { description: "To the page asked for." },
+            ...Object.fromEntries([400, 401, 403, 404, 409, 503].map((status) => [status, FAILED_PAGE])),
+          },
         },
       },
-    })
-    .post(
-      `${PATH}/:slug/callback`,
+      ({ params, request, caller }) => arrive(params.slug, request, caller),
+    ),
+    operation(
+      "callbackOidc",
+      `POST ${PATH}/:slug/callback`,
+      {
+        access: "public",
+        limit: "sign-on",
+        params: SlugPath,
+        body: CallbackBody,
+        answer: SignedIn,
+        summary: "The provider's answer, brought by a page: tokens or a cookie",
+      },
       async ({ params, body, request, caller, set }) => {
         const { session = "bearer", ...given } = body;
         const parameters = new URLSearchParams(Object.entries(given).filter((pair) => pair[1] !== undefined));
@@ -203,15 +224,8 @@ export function oidcRoutes(base: Base, { providers, signOn, probe, site, open }:
         Object.assign(set.headers, { "Set-Cookie": cookies });
         return answer;
       },
-      {
-        access: "public",
-        limit: "sign-on",
-        params: SlugPath,
-        body: CallbackBody,
-        response: { 200: SignedIn },
-        detail: { tags, summary: "The provider's answer, brought by a page: tokens or a cookie" },
-      },
-    );
+    ),
+  ]);
 }
 
 /** A browser gets a page; a client that asks for JSON gets a problem document. */

@@ -1,4 +1,3 @@
-import { splitModel } from "../../adapter/model/providers.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
@@ -22,9 +21,9 @@ const PIPELINES = 50;
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   pipelines: Pick<Pipelines, "exists" | "list">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "create" | "setVision">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "create" | "setVision" | "repositoryAddress">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
   attachments: Pick<AttachmentService, "attach">;
@@ -35,8 +34,7 @@ type Needs = Core & {
 export const onboarding = defineFeature(
   "onboarding",
   (deps: Needs) => {
-    const { store, base, streams, eventLog, masking, settings, providers, pipelines, projects, agents, sessions } =
-      deps;
+    const { store, streams, eventLog, masking, settings, providers, pipelines, projects, agents, sessions } = deps;
     const rows = createOnboardingStore(store);
     const timeoutSeconds = () => settings.get().limits.timeout_seconds;
     const progress = createProgress({
@@ -44,6 +42,7 @@ export const onboarding = defineFeature(
       making: { createProject: projects.create, setVision: projects.setVision, createTask: deps.tasks.create },
       nameTaken: (name) => projects.byName(name) !== undefined,
       pipelineExists: pipelines.exists,
+      repositoryAddress: projects.repositoryAddress,
       pipelines: () => pipelines.list({ limit: PIPELINES, after: null }).items.filter(({ valid }) => valid),
     });
     sessions.own("onboarding", progress.owner);
@@ -51,15 +50,15 @@ export const onboarding = defineFeature(
       ...{ store, sessions, rows, progress, timeoutSeconds },
       assertAgent: (id) => void agents.ready(id),
       assertModel(id) {
-        if (id && providers.catalogue.provider(splitModel(id)?.provider ?? "") === undefined)
-          throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+        const wrong = id && providers.wrongModel(id);
+        if (wrong) throw invalidField("/model", wrong);
       },
       pageOf: deps.chat.pageOf,
       attach: deps.attachments.attach,
     });
     return {
       service: onboardings,
-      routes: () => onboardingRoutes(base, { onboardings, streams, lastEvent: eventLog.lastId }),
+      routes: () => onboardingRoutes({ onboardings, streams, lastEvent: eventLog.lastId }),
       tools: onboardingTools(progress),
       prunes: [{ keep: "onboarding_days", run: onboardings.prune }],
     };

@@ -1,14 +1,14 @@
 /** What an onboarding session ends in: the project with its vision, its pipeline and its first tasks. */
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { Project, ProjectCreate } from "../projects/model.ts";
-import type { Task, TaskCreate } from "../tasks/model.ts";
+import type { NewProject, Project } from "../projects/model.ts";
+import type { NewTask, Task } from "../tasks/model.ts";
 import { taskFaults, visionOf, type WholeContext } from "./context.ts";
 
 export interface Making {
-  createProject(input: ProjectCreate): Project;
+  createProject(input: NewProject): Project;
   setVision(projectId: string, vision: string): unknown;
-  createTask(projectId: string, input: TaskCreate, caller: Caller): Task;
+  createTask(projectId: string, input: NewTask, caller: Caller): Task;
 }
 
 /**
@@ -18,21 +18,21 @@ export interface Making {
 export function makeProject(
   making: Making,
   context: WholeContext,
-  caller: Caller,
+  { caller, outside }: { caller: Caller; outside: string | undefined },
 ): { project: Project; tasks: Task[] } {
   const { intake, architecture } = context;
   const [fault] = taskFaults(architecture.tasks);
   if (fault) throw invalidField("/architecture/tasks", fault);
   const project = making.createProject({
     ...{ name: intake.name, description: intake.summary, repository: intake.repository ?? null },
-    ...{ default_pipeline_id: architecture.pipeline_id, check: architecture.check ?? null },
+    ...{ default_pipeline_id: architecture.pipeline_id, check: architecture.check ?? null, outside },
   });
   making.setVision(project.id, visionOf(context));
   const ids = new Map<string, string>();
   const tasks = architecture.tasks.map(({ key, depends_on = [], ...fields }) => {
     const task = making.createTask(
       project.id,
-      { ...fields, depends_on: depends_on.map((other) => ids.get(other)!) },
+      { ...fields, outside, depends_on: depends_on.map((other) => ids.get(other)!) },
       caller,
     );
     ids.set(key, task.id);

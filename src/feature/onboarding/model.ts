@@ -3,6 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { ChatDetail, ChatSend, ChatSent } from "../chat/model.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
 import { OnboardingContext, PhaseOrDone } from "./context.ts";
 
 export const OnboardingStatus = oneOf("active", "completed", "abandoned");
@@ -20,6 +21,7 @@ export const OnboardingSession = t.Object({
   project_id: orNull(t.String({ description: "The project made from it." })),
   message_count: t.Integer(),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   created_at: Time,
   last_activity_at: Time,

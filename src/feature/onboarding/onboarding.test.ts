@@ -121,6 +121,8 @@ describe("onboarding", () => {
       { intake: { name: " " } },
       { intake: { summary: long } },
       { intake: "text" },
+      { intake: { repository: "https://ann:hunter2hunter2@git.example.com/shop.git" } },
+      { intake: { repository: "not an address" } },
       { nobody: { knows: 1 } },
       { intake: { name: "Ok", admin: true } },
       { strategy: { goals: Array(500).fill("g") } },

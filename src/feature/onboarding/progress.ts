@@ -46,6 +46,8 @@ export interface ProgressDeps {
   making: Making;
   nameTaken(name: string): boolean;
   pipelineExists(id: string): boolean;
+  /** As it is stored. @throws Problem 422 for one that no project may have: malformed, or with credentials. */
+  repositoryAddress(text: string): string;
   pipelines(): Suggestion[];
   timeoutSeconds(): number;
 }
@@ -100,7 +102,9 @@ export function createProgress(deps: ProgressDeps): Progress {
         if (!phase) throw conflict(over(row), "phase_over");
         const given = deps.masker.json(more);
         if (Object.keys(given).length === 0) return { context: row.context, missing: missingOf(phase, row.context) };
-        const { name } = given.intake ?? {};
+        const { name, repository } = given.intake ?? {};
+        // At once: in the last phase nobody is asked any more. The message names no address, which may hold a password.
+        if (given.intake && repository) given.intake.repository = deps.repositoryAddress(repository);
         if (name !== undefined && deps.nameTaken(name))
           throw conflict("A project with this name exists. Ask the person for another name.", "name_taken");
         const pipeline = given.architecture?.pipeline_id;
@@ -129,11 +133,10 @@ export function createProgress(deps: ProgressDeps): Progress {
           say(tx, row.session_id, "phase");
           return over(rowOf(row.session_id));
         }
-        const { project, tasks } = makeProject(
-          deps.making,
-          row.context as unknown as WholeContext,
-          callerOf(execution),
-        );
+        const { project, tasks } = makeProject(deps.making, row.context as unknown as WholeContext, {
+          caller: callerOf(execution),
+          outside: sessions.outside.reasonOf(execution),
+        });
         rows.update(row.session_id, { phase: "done", status: "completed", project_id: project.id });
         say(tx, row.session_id, "completed");
         return `The project "${project.name}" is made with its vision and ${tasks.length} task${tasks.length === 1 ? "" : "s"}. Say goodbye in a sentence; there is nothing left to ask.`;

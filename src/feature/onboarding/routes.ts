@@ -1,12 +1,12 @@
 /** /v1/onboarding/sessions. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia, t as elysia } from "elysia";
 import type { SkepEvent } from "../../core/events.ts";
-import { LIMITS } from "../../core/limits.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { EventStreams } from "../../http/event-stream.ts";
-import { listOf, PageQuery, pageOf, queryInteger } from "../../http/list.ts";
+import { listOf, PageQuery, pageOf, queryLimit } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { queryBoolean, queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import {
   OnboardingCreate,
@@ -18,8 +18,6 @@ import {
 } from "./model.ts";
 import type { Onboardings } from "./service.ts";
 
-const tags = ["onboarding"];
-const Path = t.Object({ id: t.String() });
 const locationOf = ({ id }: { id: string }) => `/v1/onboarding/sessions/${id}`;
 
 export interface OnboardingRoutesDeps {
@@ -29,71 +27,85 @@ export interface OnboardingRoutesDeps {
   lastEvent(): number;
 }
 
-export function onboardingRoutes(base: Base, { onboardings, streams, lastEvent }: OnboardingRoutesDeps) {
+export function onboardingRoutes({ onboardings, streams, lastEvent }: OnboardingRoutesDeps) {
   /** Events of the session until it is the person's turn again: the next interviewer may speak before that. */
   const turnStream = (session_id: string, messageId: string, after: number, caller: Caller): Response => {
     let answered = false;
     return streams.open({
       ...{ filter: { session_id }, after, mayRead: () => true, stillValid: () => stillHolds(caller) },
+      userId: caller.userId,
       isLast({ kind, data }: SkepEvent) {
         answered ||= kind === "turn_ended" && data["message_id"] === messageId;
         return kind === "session_ended" || (answered && kind === "turn_ended" && !onboardings.isBusy(session_id));
       },
     });
   };
-  return new Elysia({ name: "skep/onboarding" })
-    .use(base)
-    .get("/v1/onboarding/sessions", ({ query, caller }) => onboardings.list(query.status, pageOf(query), caller), {
-      access: "user",
-      query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
-      response: { 200: listOf(OnboardingSession) },
-      detail: { tags, summary: "Your onboarding sessions, newest first" },
-    })
-    .post(
-      "/v1/onboarding/sessions",
-      ({ body, caller, answer }) => answer.created(locationOf, () => onboardings.create(body, caller)),
+  return operations("onboarding", [
+    operation(
+      "listOnboardingSessions",
+      "GET /v1/onboarding/sessions",
       {
         access: "user",
-        body: OnboardingCreate,
-        response: { 201: OnboardingSession },
-        detail: { tags, summary: "Start an onboarding, which ends in a new project" },
+        query: t.Object({ ...PageQuery, status: t.Optional(OnboardingStatus) }),
+        answer: listOf(OnboardingSession),
+        summary: "Your onboarding sessions, newest first",
       },
-    )
-    .get(
-      "/v1/onboarding/sessions/:id",
-      ({ params, query, caller }) =>
-        onboardings.detail(
-          params.id,
-          { limit: Math.min(query.limit ?? 100, LIMITS.listMax), before: query.before },
-          caller,
-        ),
+      ({ query, caller }) => onboardings.list(query.status, pageOf(query), caller),
+    ),
+    operation(
+      "createOnboardingSession",
+      "POST /v1/onboarding/sessions",
       {
         access: "user",
-        params: Path,
+        scope: "runs",
+        body: OnboardingCreate,
+        answer: { 201: OnboardingSession },
+        summary: "Start an onboarding, which ends in a new project",
+      },
+      ({ body, caller, answer }) => answer.created(locationOf, () => onboardings.create(body, caller)),
+    ),
+    operation(
+      "getOnboardingSession",
+      "GET /v1/onboarding/sessions/:id",
+      {
+        access: "user",
         query: t.Object({
-          limit: t.Optional(queryInteger({ minimum: 1, description: "Messages; default 100, at most 200." })),
+          limit: t.Optional(queryLimit(100, "Messages")),
           before: t.Optional(queryInteger({ minimum: 0, description: "`seq` of the message before which they end." })),
         }),
-        response: { 200: OnboardingDetail },
-        detail: { tags, summary: "An onboarding session with what it knows and its newest messages" },
+        answer: OnboardingDetail,
+        summary: "An onboarding session with what it knows and its newest messages",
       },
-    )
-    .delete(
-      "/v1/onboarding/sessions/:id",
-      ({ params, query, caller, set }) => {
-        onboardings.abandon(params.id, query.purge ?? false, caller);
-        set.status = 204;
-      },
+      ({ params, query, caller }) =>
+        onboardings.detail(params.id, { limit: query.limit ?? 100, before: query.before }, caller),
+    ),
+    operation(
+      "deleteOnboardingSession",
+      "DELETE /v1/onboarding/sessions/:id",
       {
         access: "user",
-        params: Path,
-        query: t.Object({ purge: t.Optional(elysia.BooleanString({ description: "Removes what was said as well." })) }),
-        response: { 204: t.Void() },
-        detail: { tags, summary: "Give up an onboarding session; its history stays unless it is purged" },
+        scope: "runs",
+        query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
+        answer: 204,
+        summary: "Give up an onboarding session; its history stays unless it is purged",
       },
-    )
-    .post(
-      "/v1/onboarding/sessions/:id/message",
+      ({ params, query, caller }) => {
+        onboardings.abandon(params.id, query.purge ?? false, caller);
+      },
+    ),
+    operation(
+      "messageOnboardingSession",
+      "POST /v1/onboarding/sessions/:id/message",
+      {
+        access: "user",
+        scope: "runs",
+        query: t.Object({
+          stream: t.Optional(queryBoolean({ description: "Answers with events, until it is your turn again." })),
+        }),
+        body: OnboardingSend,
+        answer: { 202: OnboardingSent },
+        summary: "Answer the interviewer; what it says comes as events",
+      },
       ({ params, query, body, caller, answer }) => {
         const after = lastEvent();
         if (query.stream) {
@@ -102,23 +114,17 @@ export function onboardingRoutes(base: Base, { onboardings, streams, lastEvent }
         }
         return answer.accepted(locationOf, () => onboardings.send(params.id, body, caller));
       },
+    ),
+    operation(
+      "stopOnboardingSession",
+      "POST /v1/onboarding/sessions/:id/stop",
       {
         access: "user",
-        params: Path,
-        query: t.Object({
-          stream: t.Optional(
-            elysia.BooleanString({ description: "Answers with events, until it is your turn again." }),
-          ),
-        }),
-        body: OnboardingSend,
-        response: { 202: OnboardingSent },
-        detail: { tags, summary: "Answer the interviewer; what it says comes as events" },
+        scope: "runs",
+        answer: OnboardingSession,
+        summary: "Stop the running reply and keep what was said",
       },
-    )
-    .post("/v1/onboarding/sessions/:id/stop", ({ params, caller }) => onboardings.stop(params.id, caller), {
-      access: "user",
-      params: Path,
-      response: { 200: OnboardingSession },
-      detail: { tags, summary: "Stop the running reply and keep what was said" },
-    });
+      ({ params, caller }) => onboardings.stop(params.id, caller),
+    ),
+  ]);
 }

@@ -145,6 +145,7 @@ function present({ row, session }: Found): OnboardingSession {
     ...{ status: row.status, phase: row.phase, context: row.context, project_id: row.project_id },
     busy: status === "queued" || status === "running",
     cost_usd: session.spent_nano / 1e9,
+    calls_without_price: session.calls_without_price,
   };
 }
 

@@ -2,6 +2,7 @@
 import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
 import type { Page } from "../../http/list.ts";
 import { badCursor } from "../../http/list.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { onboardings } from "../../store/tables/onboarding.ts";
 import { sessions } from "../../store/tables/sessions.ts";
@@ -42,8 +43,7 @@ export function createOnboardingStore({ db }: Store): OnboardingStore {
   return {
     find: (sessionId) => db.select().from(onboardings).where(eq(onboardings.session_id, sessionId)).get(),
     insert: (row) => void db.insert(onboardings).values(row).run(),
-    update: (sessionId, change) =>
-      void db.update(onboardings).set(change).where(eq(onboardings.session_id, sessionId)).run(),
+    update: (sessionId, change) => changeRow(db, onboardings, change, eq(onboardings.session_id, sessionId)),
     page(owner, status, page) {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();

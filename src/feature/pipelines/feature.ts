@@ -9,7 +9,7 @@ import { createPipelines } from "./service.ts";
 
 type Needs = Core & { team: Team; skills: Pick<Skills, "readableBy"> };
 
-export const pipelines = defineFeature("pipelines", ({ base, store, audit, team, skills }: Needs) => {
+export const pipelines = defineFeature("pipelines", ({ store, audit, team, skills }: Needs) => {
   const { folder, files } = team;
   const service = createPipelines({
     store,
@@ -22,7 +22,7 @@ export const pipelines = defineFeature("pipelines", ({ base, store, audit, team,
   });
   return {
     service,
-    routes: () => pipelineRoutes(base, service, pipelineJsonSchema),
+    routes: () => pipelineRoutes(service, pipelineJsonSchema),
     counts: () => ({ pipelines: service.ids().length }),
     checks: () => [checkFiles("pipelines", service.files())],
   };

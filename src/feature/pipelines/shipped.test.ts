@@ -1,7 +1,11 @@
 /** A new server with what ships: the team, and every pipeline as a dry run without a key. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { parsePipeline } from "../../engine/pipeline/parse.ts";
+import { TOOL_NAMES } from "../../engine/tool/names.ts";
+import { SHIPPED_FILES } from "../../store/shipped-files.ts";
+import { skep } from "../../testing/command.ts";
 import { framesOf } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Agent } from "../agents/model.ts";
@@ -30,6 +34,45 @@ describe("a new server", () => {
       const missing = config.tools?.filter((tool) => !tools.includes(tool));
       expect([id, missing]).toEqual([id, []]);
     }
+  });
+
+  test("has the tools that agents' files may name, no more and no fewer", async () => {
+    const body = { id: "ann", prompt: "You work.", tools: ["zzzzzzzzzzzz"] };
+    const { body: refusal } = await server.request<{ detail: string }>("POST", "/v1/agents", { body });
+    const [, list = ""] = /There are: (.*)\.$/.exec(refusal.detail) ?? [];
+    expect(list.split(", ").sort()).toEqual([...TOOL_NAMES].sort());
+    const near = await server.request<{ detail: string }>("POST", "/v1/agents", { body: { ...body, tools: ["bsh"] } });
+    expect(near.body.detail).toBe('There is no tool "bsh". Did you mean bash?');
+  });
+
+  test("has schemas in its pipelines that hold the whole of each text", () => {
+    for (const [file, text] of Object.entries(SHIPPED_FILES)) {
+      if (!/^_pipelines\//.test(file)) continue;
+      const { definition, problems } = parsePipeline(text);
+      expect([file, problems]).toEqual([file, []]);
+      // A text that ends in a quotation mark, or holds a comma, is whole.
+      const schemas = JSON.stringify(definition?.steps.map((step) => "output_schema" in step && step.output_schema));
+      expect([file, schemas.includes(":null")]).toEqual([file, false]);
+    }
+  });
+
+  test("says in doctor, API and check which agent names a tool that there is not", async () => {
+    const file = join(server.data, "agents/scribe/AGENT.md");
+    const text = readFileSync(file, "utf8");
+    writeFileSync(file, text.replace("tools: [ls,", "tools: [lss,"));
+    const message = 'There is no tool "lss". Did you mean ls?';
+    const said = async () => (await server.request<Agent>("GET", "/v1/agents/scribe")).body.problems;
+    while ((await said()).length === 0) await Bun.sleep(50);
+    expect(await said()).toMatchObject([{ pointer: "/tools/0", message }]);
+    const { body } = await server.request<{ findings: { check: string; verdict: string; detail: string }[] }>(
+      "GET",
+      "/v1/doctor",
+    );
+    const finding = body.findings.find(({ check }) => check === "agents");
+    expect(finding).toMatchObject({ verdict: "fail", detail: expect.stringContaining(message) });
+    expect(await skep(["check", file])).toMatchObject({ code: 1, stdout: expect.stringContaining(message) });
+    writeFileSync(file, text);
+    while ((await said()).length > 0) await Bun.sleep(50);
   });
 
   test("has skills that every agent may load, and valid pipelines", async () => {

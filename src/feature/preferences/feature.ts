@@ -2,6 +2,6 @@ import { type Core, defineFeature } from "../feature.ts";
 import { preferenceRoutes } from "./routes.ts";
 import { createPreferences } from "./service.ts";
 
-export const preferences = defineFeature("preferences", ({ base, store, clock }: Core) => ({
-  routes: () => preferenceRoutes(base, createPreferences({ store, clock })),
+export const preferences = defineFeature("preferences", ({ store, clock }: Core) => ({
+  routes: () => preferenceRoutes(createPreferences({ store, clock })),
 }));

@@ -1,9 +1,9 @@
 /** The branches of runs: what changed on one, merging it into another, and pushing that. */
 import { eq } from "drizzle-orm";
-import type { ChangedPath, Head, Hunk, MergeOutcome } from "../../adapter/git.ts";
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import type { ChangedPart, Head, Hunk, MergeOutcome, Wanted } from "../../adapter/git.ts";
+import { conflict, invalidField, isProblem, notFound, Problem } from "../../core/errors.ts";
 import type { MergeStrategy } from "../../core/merge-strategy.ts";
-import { isRefName } from "../../core/ref-name.ts";
+import { isBranchName } from "../../core/ref-name.ts";
 import { runs } from "../../store/tables/runs.ts";
 import { placeOf } from "./clones.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
@@ -24,7 +24,8 @@ export interface BranchDiff {
   branch: string;
   base: string;
   head: string;
-  files: ChangedPath[];
+  /** Those that were wanted, and counts of all. */
+  changed: ChangedPart;
 }
 
 export interface MergeRequest {
@@ -54,12 +55,16 @@ export interface Merged {
 
 export interface RunBranches {
   /** @throws Problem 404 when nothing was ever written to the branch. */
-  diff(run: RunBranch): Promise<BranchDiff>;
-  hunks(run: RunBranch, diff: BranchDiff, path: string): Promise<{ hunks: Hunk[]; cut: boolean }>;
+  diff(run: RunBranch, wanted: Wanted): Promise<BranchDiff>;
+  hunks(
+    run: RunBranch,
+    diff: Pick<BranchDiff, "base" | "head">,
+    path: string,
+  ): Promise<{ hunks: Hunk[]; cut: boolean }>;
   patch(run: RunBranch, maxBytes: number): Promise<{ patch: string; cut: boolean }>;
   /**
    * May be repeated after a crash: a finished merge is found. Call `forgetMerge` once its result is stored.
-   * @throws Problem 409 `nothing_to_merge`, 422 for a target that is not valid.
+   * @throws Problem 409 `nothing_to_merge`, `removed_commits`, 422 for a target that is not valid.
    */
   merge(run: RunBranch, request: MergeRequest): Promise<Merged>;
   forgetMerge(run: RunBranch, merged: Merged): Promise<void>;
@@ -67,11 +72,13 @@ export interface RunBranches {
   unmerged(projectId: string): Promise<string[]>;
   /** Deletes branches of runs that were merged and have ended before that time, ms since the epoch. */
   sweepMerged(before: number): Promise<void>;
-  /** @throws Problem 409 `no_repository`, `push_rejected`, `target_checked_out`; 502. */
+  /** @throws Problem 409 `no_repository`, `push_rejected`, `push_refused`, `target_checked_out`; 502. */
   push(projectId: string, branch: string): Promise<void>;
 }
 
-export interface RunBranchesDeps extends RemoteDeps, Pick<UpdatesDeps, "store" | "git" | "folder" | "inTurn"> {
+export interface RunBranchesDeps
+  extends RemoteDeps,
+    Pick<UpdatesDeps, "store" | "git" | "folder" | "inTurn" | "masking"> {
   rows: ProjectStore;
   settle: Updates["settle"];
 }
@@ -103,7 +110,7 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
   /** The branch to merge into; one that only the remote has is made here. */
   async function targetOf(repository: string, into: string | undefined, head: Head): Promise<string> {
     const target = into ?? head.branch;
-    if (target === null || !isRefName(target) || target.startsWith("run/") || target.startsWith("refs/"))
+    if (target === null || !isBranchName(target) || target.startsWith("run/"))
       throw invalidField("/into", "Name a branch that belongs to no run");
     if (target === head.branch && head.commit !== null) return target;
     if ((await git.commitOf(repository, `refs/heads/${target}`)) !== null) return target;
@@ -112,12 +119,25 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     await git.setBranch(repository, target, fetched, null);
     return target;
   }
+  /** Commits that were removed from the repository (updates.ts) do not come back by a run that began from them. */
+  async function assertNotRemoved(repository: string, head: string, target: string): Promise<void> {
+    for (const removed of await git.marks(repository, "removed")) {
+      const shared = await git.mergeBase(repository, removed, head);
+      if (shared === null || (await git.mergeBase(repository, shared, target)) === shared) continue;
+      throw conflict(
+        `The run began from commits that were removed from the repository since; merging it would bring them back. Start the run again, or apply its patch by hand.`,
+        "removed_commits",
+        { commit: shared },
+      );
+    }
+  }
   async function merge(run: RunBranch, { into, taken, ...request }: MergeRequest): Promise<Merged> {
     request.signal?.throwIfAborted();
     const [{ repository, base, head }, at] = await Promise.all([rangeOf(run), git.head(repositoryOf(run.project_id))]);
     if (base === head) throw conflict("The run changed no file: there is nothing to merge.", "nothing_to_merge");
     const target = await targetOf(repository, into, at);
     if (taken?.head === head && taken.into === target) return { into: target, head, outcome: null };
+    await assertNotRemoved(repository, head, target);
     const mark = markOf(run, { into: target, head });
     const outcome = await git.merge({ ...request, repository, source: head, into: target, author: AUTHOR, mark });
     const moved = target === at.branch && !outcome.conflicts ? { ...at, commit: outcome.commit } : at;
@@ -134,9 +154,10 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
     return run?.head === commit && run.end !== null && Date.parse(run.end) < before;
   };
   return {
-    async diff(run) {
+    async diff(run, wanted) {
       const { repository, base, head, range } = await rangeOf(run);
-      return { branch: branchOf(run.run_id), base, head, files: await git.changedPaths(repository, range) };
+      const changed = await git.changedPaths(repository, range, wanted);
+      return { branch: branchOf(run.run_id), base, head, changed };
     },
     hunks: (run, { base, head }, path) => git.hunks(repositoryOf(run.project_id), { from: base, to: head }, path),
     async patch(run, maxBytes) {
@@ -170,12 +191,21 @@ export function createRunBranches(deps: RunBranchesDeps): RunBranches {
       }
     },
     async push(projectId, branch) {
-      await inTurn(projectId, () => {
+      await inTurn(projectId, async () => {
         const repository = repositoryOf(projectId);
         const source = rows.find(projectId)?.repository;
         if (!source) throw conflict("The project has no repository to push to.", "no_repository");
         const timeoutMs = PUSH_TIMEOUT_MS;
-        return withRemote(deps, source, (remote) => git.push(branch, { ...remote, repository, timeoutMs }));
+        await withRemote(deps, source, (remote) => git.push(branch, { ...remote, repository, timeoutMs })).catch(
+          (error: unknown) => {
+            if (!isProblem(error)) throw error;
+            // The host's words may hold a credential that is known here.
+            throw new Problem(error.status, error.code, deps.masking.text(error.detail), error.extras);
+          },
+        );
+        // The repository has it now: a fetch that lacks it finds a rewritten history (updates.ts).
+        const pushed = await git.commitOf(repository, `refs/heads/${branch}`);
+        if (pushed !== null && !branch.startsWith("run/")) await git.setMark(repository, `upstream/${branch}`, pushed);
       });
     },
   };

@@ -2,14 +2,15 @@
  * Cloning as a background job, shown in the project's row: `cloning` until it is `ready` or `failed`. A clone that a
  * stopped or killed server left unfinished begins again at the next start.
  */
-import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import type { Git } from "../../adapter/git.ts";
+import { actOnEach } from "../../core/act-on-each.ts";
 import { codeOf, isProblem, unavailable } from "../../core/errors.ts";
 import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Store } from "../../store/store.ts";
+import { removeFolder } from "../../working-copy/folder.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { workspaceChanged } from "./events.ts";
 import { type RemoteDeps, withRemote } from "./remote.ts";
@@ -84,7 +85,7 @@ export function createClones(deps: ClonesDeps): Clones {
       await empty(deps, id);
     },
     resume() {
-      for (const row of rows.inState("cloning")) start(row);
+      actOnEach(rows.inState("cloning"), start);
     },
   };
 }
@@ -98,7 +99,7 @@ export const cloneOpener =
 
 /** Waits for the work under way in the clone. */
 const empty = ({ alone, folder }: ClonesDeps, id: string): Promise<void> =>
-  alone(id, () => rm(join(folder, id), { recursive: true, force: true, maxRetries: 3 }));
+  alone(id, () => removeFolder(join(folder, id)));
 
 async function cloneProject(deps: ClonesDeps, id: string, job: RunningJob) {
   const { rows, git, folder, log } = deps;

@@ -1,4 +1,6 @@
 import { createGit } from "../../adapter/git.ts";
+import { killMarked } from "../../adapter/sandbox/process/marked-processes.ts";
+import { newId } from "../../core/ids.ts";
 import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -7,15 +9,19 @@ import type { SettingsService } from "../settings/service.ts";
 import { createRunBranches } from "./branches.ts";
 import { cloneOpener, createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
+import { parseRepository } from "./repository-address.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
 import { createProjects } from "./service.ts";
 import { createProjectStore } from "./store.ts";
-import { createTurns } from "./turns.ts";
+import { createSubmodules } from "./submodules.ts";
+import { createTurns, onFirstCall } from "./turns.ts";
 import { createUpdates } from "./updates.ts";
 import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
+/** Variable by which the git processes of an earlier life of this server are known. */
+const GIT_MARK = "SKEP_GIT";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
@@ -27,20 +33,28 @@ type Needs = Core & {
 export const projects = defineFeature(
   "projects",
   (deps: Needs) => {
-    const { config, store, clock, log, bus, base, guard, folder } = deps;
-    const git = createGit({ env: config.hostEnv });
+    const { config, store, clock, log, bus, guard, folder } = deps;
+    const life = newId("instance");
+    const git = createGit({ env: { ...config.hostEnv, [GIT_MARK]: `${deps.instanceId}/${life}` } });
     const rows = createProjectStore(store, clock);
     const { isListed, assertSpelling } = guard;
     const rules = { allowLocal: config.localRepositories, isListed, assertSpelling };
     const { authorizationFor } = deps.codehostConnection;
-    const turns = createTurns(cloneOpener({ rows, git, folder: folder.projects }));
+    /** A killed server's git goes on writing, for a clone of half an hour too: no work in a clone begins before it has ended. */
+    const endOldGits = onFirstCall(() => killMarked(deps.instanceId, (id) => id === life, GIT_MARK));
+    const openClone = cloneOpener({ rows, git, folder: folder.projects });
+    const turns = createTurns(async (id) => {
+      await endOldGits();
+      await openClone(id);
+    });
     const own = { ...deps, ...turns, git, rows, rules, folder: folder.projects, authorizationFor };
     const clones = createClones(own);
     const updates = createUpdates(own);
     const { refresh, settle } = updates;
     const gitDepth = () => deps.settings.get().sandbox.git_depth;
+    const submodules = createSubmodules(own);
     const places = { workspaces: folder.workspaces, projects: folder.projects };
-    const workspaces = createRunWorkspaces({ ...own, ...places, refresh, gitDepth });
+    const workspaces = createRunWorkspaces({ ...own, ...places, submodules, refresh, gitDepth });
     const branches = createRunBranches({ ...own, settle });
     const unmerged = branches.unmerged;
     const service = createProjects({
@@ -53,6 +67,7 @@ export const projects = defineFeature(
         await clones.discard(id);
       },
       update: updates.start,
+      switchTo: updates.switchTo,
       pipelineExists: deps.pipelines.exists,
     });
     const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
@@ -63,12 +78,17 @@ export const projects = defineFeature(
         branches,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
+        /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */
+        repositoryAddress: (text: string) => parseRepository(text, rules).source,
         /** Undefined when there is none. */
         find: (id: string) => (service.exists(id) ? service.get(id) : undefined),
       },
-      routes: () => projectRoutes(base, service, updates),
+      routes: () => projectRoutes(service, updates),
       counts: () => ({ projects: service.count() }),
-      start: service.recover,
+      async start() {
+        await endOldGits();
+        await service.recover();
+      },
       jobs: [clones.definition, updates.definition],
       prunes: [{ keep: "merged_branches_days", run: branches.sweepMerged }],
       duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],

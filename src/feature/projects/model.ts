@@ -28,6 +28,12 @@ export const Project = t.Object({
   check: orNull(t.String({ description: "Command line whose exit code says whether the code works." })),
   status: ProjectStatus,
   vision: orNull(t.String()),
+  outside: orNull(
+    t.String({
+      description:
+        "Why its description and vision may repeat outside text: until somebody confirms them no system prompt holds them.",
+    }),
+  ),
   columns: t.Array(BoardColumn, { description: "The board, from left to right." }),
   counts: t.Record(t.String(), t.Integer(), { description: "Tasks by status." }),
   workspace: t.Object({
@@ -60,7 +66,7 @@ const Branch = t.String({ minLength: 1, maxLength: 200 });
 const Check = t.String({
   minLength: 1,
   maxLength: 2_000,
-  pattern: "^[^\\x00]*\\S[^\\x00]*$",
+  pattern: "^\\s*[^\\s\\x00][^\\x00]*$",
   description: "Command line that runs in the sandbox, e.g. `npm ci && npm test`.",
 });
 const PipelineId = t.String({ minLength: 1, maxLength: 64 });
@@ -75,6 +81,8 @@ export const ProjectCreate = t.Object({
   fetch_before_run: t.Optional(FetchBeforeRun),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
+/** @property outside why its words may be outside text, where an agent made it. */
+export type NewProject = ProjectCreate & { outside?: string | undefined };
 
 export const ProjectUpdate = t.Object({
   name: t.Optional(Name),
@@ -85,6 +93,7 @@ export const ProjectUpdate = t.Object({
   check: t.Optional(orNull(Check)),
   fetch_before_run: t.Optional(FetchBeforeRun),
   status: t.Optional(ProjectStatus),
+  trusted: t.Optional(t.Literal(true, { description: "You have read its description and vision, and confirm them." })),
   columns: t.Optional(
     orNull(
       t.Array(t.Composite([t.Omit(BoardColumn, ["wip_limit"]), t.Partial(t.Pick(BoardColumn, ["wip_limit"]))]), {

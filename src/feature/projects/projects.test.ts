@@ -222,6 +222,39 @@ describe("projects", () => {
     }
   });
 
+  test("killed during a clone and started within a second, the project ends cloned, whatever the old git still does", async () => {
+    const data = mkdtempSync(join(root, "data-"));
+    const bin = mkdtempSync(join(root, "bin-"));
+    const held = join(bin, "held");
+    // The first clone goes on writing into its repository, as the git of a long clone does.
+    const script = `#!/bin/sh
+case " $* " in *" clone "*)
+  for word; do case "$word" in --separate-git-dir=*) place=\${word#*=}; esac; done
+  if mkdir ${held}; then
+    while :; do mkdir -p "$place/objects"; echo "$$" > "$place/objects/old"; echo "$$" > ${held}/pid; sleep 0.01; done
+  fi
+esac
+exec ${Bun.which("git")} "$@"
+`;
+    writeFileSync(join(bin, "git"), script, { mode: 0o755 });
+    const env = { ALLOW_LOCAL_REPOSITORIES: "true", PATH: `${bin}:${process.env["PATH"]}` };
+    const first = await startServer({ data, env });
+    const body = { name: "held", repository: upstream };
+    const { id } = (await first.request<Project>("POST", "/v1/projects", { body })).body;
+    while (!existsSync(join(held, "pid"))) await Bun.sleep(5);
+    await first.stop("SIGKILL");
+    const second = await startServer({ data, env });
+    try {
+      const find = async () => (await second.request<Project>("GET", `/v1/projects/${id}`)).body.workspace;
+      while ((await find()).state === "cloning") await Bun.sleep(20);
+      const workspace = await find();
+      expect(workspace).toMatchObject({ state: "ready", error: null, head: plain(upstream, "rev-parse", "HEAD") });
+      expect(existsSync(join(data, "projects", id, "git/objects/old"))).toBe(false);
+    } finally {
+      await second.remove();
+    }
+  });
+
   test("without the operator's leave no path of this machine is cloned", async () => {
     const strict = await startServer({ env: { ALLOW_LOCAL_REPOSITORIES: "false" } });
     try {

@@ -1,18 +1,16 @@
 /** /v1/projects. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { forbidden } from "../../core/errors.ts";
 import { oneOf } from "../../core/schema.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
 import { Project, ProjectCreate, ProjectQuery, ProjectUpdate, VisionUpdate } from "./model.ts";
 import type { Projects } from "./service.ts";
 import type { Updates } from "./updates.ts";
 
-const tags = ["projects"];
-const ProjectPath = t.Object({ id: t.String() });
 const locationOf = (project: Project) => `/v1/projects/${project.id}`;
 
 /** @throws Problem 403: the command runs in everybody's runs. */
@@ -22,95 +20,98 @@ function checked<Body extends { check?: string | null }>(body: Body, caller: Cal
   return body;
 }
 
-export function projectRoutes(base: Base, projects: Projects, updates: Pick<Updates, "start">) {
-  return new Elysia({ name: "skep/projects" })
-    .use(base)
-    .get("/v1/projects", ({ query }) => projects.list(query, pageOf(query)), {
-      access: "user",
-      query: t.Object({ ...PageQuery, ...ProjectQuery }),
-      response: { 200: listOf(Project) },
-      detail: { tags, summary: "List projects, newest first" },
-    })
-    .post(
-      "/v1/projects",
-      ({ body, caller, answer }) => answer.created(locationOf, () => projects.create(checked(body, caller, null))),
+export function projectRoutes(projects: Projects, updates: Pick<Updates, "start" | "reset">) {
+  return operations("projects", [
+    operation(
+      "listProjects",
+      "GET /v1/projects",
+      {
+        access: "user",
+        query: t.Object({ ...PageQuery, ...ProjectQuery }),
+        answer: listOf(Project),
+        summary: "List projects, newest first",
+      },
+      ({ query }) => projects.list(query, pageOf(query)),
+    ),
+    operation(
+      "createProject",
+      "POST /v1/projects",
       {
         access: "user",
         body: ProjectCreate,
-        response: { 201: Project },
-        detail: { tags, summary: "Create a project; a repository is cloned in the background" },
+        answer: { 201: Project },
+        summary: "Create a project; a repository is cloned in the background",
       },
-    )
-    .get("/v1/projects/:id", ({ params, answer }) => answer.tagged(projects.get(params.id)), {
-      access: "user",
-      params: ProjectPath,
-      response: { 200: Project },
-      detail: { tags, summary: "One project" },
-    })
-    .put(
-      "/v1/projects/:id",
-      ({ params, body, caller, answer }) =>
-        answer.tagged(projects.update(params.id, checked(body, caller, projects.get(params.id)))),
-      {
-        access: "user",
-        params: ProjectPath,
-        body: ProjectUpdate,
-        response: { 200: Project },
-        detail: { tags, summary: "Change a project" },
-      },
-    )
-    .put(
-      "/v1/projects/:id/vision",
+      ({ body, caller, answer }) => answer.created(locationOf, () => projects.create(checked(body, caller, null))),
+    ),
+    operation(
+      "getProject",
+      "GET /v1/projects/:id",
+      { access: "user", answer: Project, summary: "One project" },
+      ({ params, answer }) => answer.tagged(projects.get(params.id)),
+    ),
+    operation(
+      "updateProject",
+      "PUT /v1/projects/:id",
+      { access: "user", body: ProjectUpdate, answer: Project, summary: "Change a project" },
+      async ({ params, body, caller, answer }) =>
+        answer.tagged(await projects.update(params.id, checked(body, caller, projects.get(params.id)))),
+    ),
+    operation(
+      "updateProjectVision",
+      "PUT /v1/projects/:id/vision",
+      { access: "user", body: VisionUpdate, answer: Project, summary: "Set the project's vision" },
       ({ params, body, answer }) => answer.tagged(projects.setVision(params.id, body.vision)),
-      {
-        access: "user",
-        params: ProjectPath,
-        body: VisionUpdate,
-        response: { 200: Project },
-        detail: { tags, summary: "Set the project's vision" },
-      },
-    )
-    .delete(
-      "/v1/projects/:id",
-      async ({ params, query, caller, set }) => {
-        await projects.remove(params.id, query.force === "true", caller);
-        set.status = 204;
-      },
+    ),
+    operation(
+      "deleteProject",
+      "DELETE /v1/projects/:id",
       {
         access: "admin",
-        params: ProjectPath,
         query: t.Object({
           force: t.Optional(oneOf("true", "false")),
         }),
-        response: { 204: t.Void() },
-        detail: {
-          ...{ tags, summary: "Delete a project with its workspace" },
-          description: "`force` is needed when branches of runs are not merged.",
-        },
+        answer: 204,
+        summary: "Delete a project with its workspace",
+        description: "`force` is needed when branches of runs are not merged.",
       },
-    )
-    .post(
-      "/v1/projects/:id/clone",
-      ({ params, caller, answer }) => answer.accepted(locationOf, () => projects.clone(params.id, caller.userId)),
+      async ({ params, query, caller }) => {
+        await projects.remove(params.id, query.force === "true", caller);
+      },
+    ),
+    operation(
+      "cloneProject",
+      "POST /v1/projects/:id/clone",
       {
         access: "user",
-        params: ProjectPath,
-        response: { 202: Project },
-        detail: { tags, summary: "Make sure that there is a clone and that it is up to date" },
+        answer: { 202: Project },
+        summary: "Make sure that there is a clone and that it is up to date",
       },
-    )
-    .post(
-      "/v1/projects/:id/fetch",
+      ({ params, caller, answer }) => answer.accepted(locationOf, () => projects.clone(params.id, caller.userId)),
+    ),
+    operation(
+      "fetchProject",
+      "POST /v1/projects/:id/fetch",
+      { access: "user", answer: { 202: Job }, summary: "Bring the clone up to date, as a background job" },
       ({ params, caller, answer }) =>
         answer.accepted(
           (job) => `/v1/jobs/${job.id}`,
           () => updates.start(params.id, caller.userId),
         ),
+    ),
+    operation(
+      "resetProject",
+      "POST /v1/projects/:id/reset",
       {
-        access: "user",
-        params: ProjectPath,
-        response: { 202: Job },
-        detail: { tags, summary: "Bring the clone up to date, as a background job" },
+        access: "admin",
+        answer: Project,
+        summary: "Begin again at the fetched branch, after the repository's history was rewritten",
+        description: "Merges that were not pushed are left out of the default branch; the branches of runs stay.",
       },
-    );
+      async ({ params, answer }) => {
+        await updates.reset(params.id);
+        return answer.tagged(projects.get(params.id));
+      },
+    ),
+  ]);
 }

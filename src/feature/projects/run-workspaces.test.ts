@@ -50,6 +50,7 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     check: null,
     status: "active",
     vision: null,
+    outside: null,
     columns: null,
     workspace_state: "none",
     workspace_error: null,
@@ -88,6 +89,10 @@ beforeEach(() => {
     masking: createMasking(),
     rows,
     git,
+    submodules: {
+      fetch: async () => ({ fetched: [], missing: [] }),
+      place: async () => [],
+    },
     ...createTurns(cloneOpener({ rows, git, folder: join(home, "projects") })),
     async refresh() {
       meanwhile.refreshed?.();
@@ -237,7 +242,14 @@ describe("a working copy", () => {
       path,
       endRun: () => {
         end("runs", run.id);
-        const data = { status: "cancelled", pipeline_id: "p", outputs: {}, cost_usd: 0, tokens: 0 } as const;
+        const data = {
+          status: "cancelled",
+          pipeline_id: "p",
+          outputs: {},
+          cost_usd: 0,
+          calls_without_price: 0,
+          tokens: 0,
+        } as const;
         store.write(({ emit }) => emit(runCancelled, { run_id: run.id, project_id: project, data }));
       },
       endExecution: () => {

@@ -17,6 +17,7 @@ import { activity } from "../events/events.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
+import type { FetchedSubmodules, MissingSubmodule, Submodules } from "./submodules.ts";
 import type { Turns } from "./turns.ts";
 
 export interface RunOfProject {
@@ -49,12 +50,13 @@ export interface RunWorkspaces {
   releaseAll(projectId: string): Promise<void>;
 }
 
-export interface RunWorkspacesDeps extends Pick<Turns, "inTurn"> {
+export interface RunWorkspacesDeps extends Pick<Turns, "inTurn" | "fetching"> {
   store: Store;
   log: Logger;
   masking: Pick<Masking, "json">;
   rows: ProjectStore;
   git: Git;
+  submodules: Submodules;
   /** Brings the project's clone up to date before a run that begins. @returns why that failed, null when it did not. */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
   /** Commits of its branch that an agent's git can read; 0: agents have no git. */
@@ -67,6 +69,7 @@ export interface RunWorkspacesDeps extends Pick<Turns, "inTurn"> {
 
 /** Paths that a log line and an event name. */
 const MAX_NAMED = 100;
+const NAMED_MODULES = 5;
 const AUTHOR = { name: "Skep", email: "skep@localhost" };
 const NOTHING: Committed = { commit: null, skipped: [] };
 export const branchOf = (runId: string): string => `run/${runId}`;
@@ -112,13 +115,36 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       const refs = { run_id: id, project_id: project_id ?? undefined, user_id };
       emit(activity, { ...refs, data: { title: notice } });
     });
+  /** What the repository refers to and the working copy does not have. */
+  const missingOf = async (repository: string, commit: string, modules: readonly MissingSubmodule[]) => {
+    const named = modules.slice(0, NAMED_MODULES).map(({ path, why }) => `${path.slice(0, 100)} (${why})`);
+    const more = modules.length > NAMED_MODULES ? ` and ${modules.length - NAMED_MODULES} more` : "";
+    const attributes = ((await git.fileAt(repository, commit, ".gitattributes")) ?? "").split("\n");
+    const hasLfs = attributes.some((line) => line.split("#", 1)[0]?.includes("filter=lfs"));
+    return [
+      ...(modules.length > 0
+        ? [`Submodules that were not fetched, their folders are empty: ${masking.json(named).join(", ")}${more}.`]
+        : []),
+      ...(hasLfs ? ["Files in Git LFS are not fetched: the working copy holds their pointers."] : []),
+    ].join(" ");
+  };
+  const baseOf = (runId: string): string | null =>
+    store.db.select({ at: runs.base_commit }).from(runs).where(eq(runs.id, runId)).get()?.at ?? null;
+  /**
+   * The submodules for a working copy that will be made. Those of the commit where the run began: what an agent wrote
+   * into `.gitmodules` since then is not followed.
+   */
+  const fetchModules = async (worktree: WorktreePlace, row: ProjectRow, base: string | null, signal?: AbortSignal) => {
+    const none: FetchedSubmodules = { fetched: [], missing: [] };
+    if (base === null || git.hasWorktree(worktree)) return none;
+    return deps.fetching(row.id, () => deps.submodules.fetch(row, base, signal));
+  };
   /** Agents work without git rather than not at all. */
   const giveGit = async (run: RunOfProject, projectId: string, branch: string, signal: AbortSignal | undefined) => {
     const depth = deps.gitDepth();
     if (depth === 0) return;
-    const base = store.db.select({ at: runs.base_commit }).from(runs).where(eq(runs.id, run.id)).get()?.at ?? null;
     try {
-      await git.giveRepository({ ...worktreeOf(run, projectId), branch, depth, base, signal });
+      await git.giveRepository({ ...worktreeOf(run, projectId), branch, depth, base: baseOf(run.id), signal });
     } catch (err) {
       if (signal?.aborted) throw err;
       log.warn({ err, run: run.id }, "the agents of a run have no git");
@@ -139,11 +165,22 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
         return (await git.commitOf(repository, `refs/heads/${branch}`)) === null;
       });
       const notice = begins ? await deps.refresh(project_id, signal) : null;
+      const worktree = worktreeOf(run, project_id);
+      const { base, row } = await inTurn(project_id, async () => ({
+        row: await ready(project_id),
+        base: begins ? (await git.head(repository)).commit : baseOf(run.id),
+      }));
+      const modules = await fetchModules(worktree, row, base, signal);
       return inTurn(project_id, async () => {
         await ready(project_id);
-        const { commit } = await git.head(repository);
-        await git.addWorktree({ ...worktreeOf(run, project_id), branch, from: "HEAD", signal });
-        if (begins) noteStart(run, commit, notice);
+        const missing = [...modules.missing];
+        const complete = async () =>
+          void missing.push(...(await deps.submodules.place(worktree.path, modules, signal)));
+        await git.addWorktree({ ...worktree, branch, from: (begins && base) || "HEAD", complete, signal });
+        if (begins) {
+          const lacks = base === null ? "" : await missingOf(repository, base, missing);
+          noteStart(run, base, [notice, lacks].filter(Boolean).join(" ") || null);
+        }
         await giveGit(run, project_id, branch, signal);
         return { path, branch };
       });

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
-import { isRefName } from "../../core/ref-name.ts";
+import { isBranchName } from "../../core/ref-name.ts";
 import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -11,7 +11,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { boardOf, DEFAULT_COLUMNS } from "./board.ts";
 import type { Clones } from "./clones.ts";
-import type { BoardColumn, PlainProject, Project, ProjectCreate, ProjectFilter, ProjectUpdate } from "./model.ts";
+import type { BoardColumn, NewProject, PlainProject, Project, ProjectFilter, ProjectUpdate } from "./model.ts";
 import { parseRepository, type RepositoryRules } from "./repository-address.ts";
 import { type ProjectRow, type ProjectStore, presentProject } from "./store.ts";
 
@@ -27,6 +27,8 @@ export interface ProjectsDeps {
   pipelineExists(id: string): boolean;
   /** Branches of the project's runs that were never merged. */
   unmerged(projectId: string): Promise<string[]>;
+  /** Makes another branch of the clone the default. @throws Problem 409, 422. */
+  switchTo(projectId: string, branch: string): Promise<void>;
   /** Begins to bring a clone up to date. */
   update(projectId: string, userId: string | undefined): unknown;
   /** Ends what works in the project's clone, and removes that with the working copies of runs. */
@@ -44,9 +46,9 @@ export interface Projects {
   exists(id: string): boolean;
   count(): number;
   /** @throws Problem 409 same name, 422 repository, branch or pipeline that is not valid. */
-  create(input: ProjectCreate): Project;
-  /** @throws Problem 409 same name, or a repository that is already cloned. */
-  update(id: string, input: ProjectUpdate): Project;
+  create(input: NewProject): Project;
+  /** @throws Problem 409 same name, or a repository that is already cloned; 422 for a branch that the clone lacks. */
+  update(id: string, input: ProjectUpdate): Promise<Project>;
   /** The project's vision in Markdown; null removes it. @throws Problem 404. */
   setVision(id: string, vision: string | null): Project;
   /**
@@ -110,7 +112,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
     },
     exists: (id) => rows.find(id) !== undefined,
     count: () => rows.ids().length,
-    create({ name, description, repository, default_branch = null, default_pipeline_id = null, ...more }) {
+    create({ name, description, repository, default_branch = null, default_pipeline_id = null, outside, ...more }) {
       const source = sourceOf(repository);
       assertBranch(default_branch);
       assertPipeline(default_pipeline_id);
@@ -125,6 +127,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         check: more.check ?? null,
         status: "active",
         vision: null,
+        outside: outside ?? null,
         columns: null,
         workspace_state: source === null ? "none" : "cloning",
         workspace_error: null,
@@ -140,16 +143,18 @@ export function createProjects(deps: ProjectsDeps): Projects {
         return begin(row);
       });
     },
-    update(id, { repository, columns, ...fields }) {
+    async update(id, { repository, columns, trusted, ...fields }) {
       const board = columns === undefined ? {} : { columns: columns && boardOf(columns) };
       const source = repository === undefined ? undefined : sourceOf(repository);
       assertBranch(fields.default_branch);
       assertPipeline(fields.default_pipeline_id);
+      if (fields.default_branch) await deps.switchTo(find(id).id, fields.default_branch);
       return store.write(() => {
         const row = find(id);
         if (fields.name !== undefined) assertName(fields.name, id);
         assertRoom(row, board.columns);
-        rows.update(id, { ...withoutNull(fields), ...board, ...newRepository(row, source) }, "updated");
+        const confirmed = trusted ? { outside: null } : {};
+        rows.update(id, { ...withoutNull(fields), ...confirmed, ...board, ...newRepository(row, source) }, "updated");
         return begin(find(id));
       });
     },
@@ -207,5 +212,5 @@ function newRepository(row: ProjectRow, source: string | null | undefined): Part
 
 /** @throws Problem 422 for a name that git could read as something else. */
 function assertBranch(branch: string | null | undefined): void {
-  if (branch && !isRefName(branch)) throw invalidField("/default_branch", "This is not a usable branch name");
+  if (branch && !isBranchName(branch)) throw invalidField("/default_branch", "This is not a usable branch name");
 }

@@ -46,6 +46,12 @@ export function createTurns(open: (projectId: string) => Promise<void>): Turns {
   };
 }
 
+/** Works at the first call; every call gets what that one gets. */
+export function onFirstCall<T>(work: () => Promise<T>): () => Promise<T> {
+  let begun: Promise<T> | undefined;
+  return () => (begun ??= work());
+}
+
 /** Runs work in a clone after it was opened. Work that runs at the same time shares one opening. */
 function createOpened(open: (projectId: string) => Promise<void>): Queue {
   /** Of each clone that was opened and not closed by a failure. */

@@ -5,7 +5,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { Git, Head } from "../../adapter/git.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, messageOf, notFound } from "../../core/errors.ts";
+import { conflict, invalidField, messageOf, notFound } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
@@ -46,6 +46,13 @@ export interface Updates {
    * @param head where the repository is, if that is known.
    */
   settle(projectId: string, cause: "fetch" | "merge", head?: Head): Promise<void>;
+  /**
+   * After the repository's history was rewritten: our default branch begins again at the fetched one. Merges that were
+   * not pushed are left out of it; the branches of runs stay. @throws Problem 404, 409.
+   */
+  reset(projectId: string): Promise<void>;
+  /** Makes another branch the default, one that is here or was fetched. @throws Problem 404, 409, 422 without it. */
+  switchTo(projectId: string, branch: string): Promise<void>;
 }
 
 export const AUTHOR = { name: "Skep", email: "skep@localhost" };
@@ -86,6 +93,13 @@ export function createUpdates(deps: UpdatesDeps): Updates {
   }
   async function bringUpToDate(id: string, options: FetchOptions): Promise<{ commit: string | null }> {
     const place = placeOf(folder, id);
+    assertFetchable(find(id));
+    await inTurn(id, async () => {
+      // What was cloned, before the first fetch replaces it.
+      const known = await upstreamOf(place.repository);
+      if (known && known.joined === null && known.fetched !== null)
+        await git.setMark(place.repository, known.mark, known.fetched);
+    });
     await fetching(id, () =>
       withRemote(deps, assertFetchable(find(id)), (remote) => git.fetch({ ...remote, ...place, ...options })),
     );
@@ -97,12 +111,35 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       return { commit: (await git.head(place.repository)).commit };
     });
   }
-  /** Merges what was fetched into our default branch. @throws Problem 409 `branch_gone`, `branch_diverged`. */
-  async function joinFetched(repository: string): Promise<void> {
+  /** The default branch here, as it was fetched, and as it was when it was last joined with ours. */
+  async function upstreamOf(repository: string) {
     const { commit: ours, branch } = await git.head(repository);
-    if (ours === null || branch === null) return;
-    const theirs = await git.commitOf(repository, `refs/remotes/origin/${branch}`);
-    if (theirs === null) throw conflict(`The repository has no branch ${branch} any more.`, "branch_gone");
+    if (ours === null || branch === null) return undefined;
+    const mark = `upstream/${branch}`;
+    const fetched = await git.commitOf(repository, `refs/remotes/origin/${branch}`);
+    return { ours, branch, mark, fetched, joined: await git.commitOf(repository, `refs/skep/${mark}`) };
+  }
+  /**
+   * Merges what was fetched into our default branch.
+   * @throws Problem 409 `branch_gone`, `branch_diverged`, `upstream_rewritten`.
+   */
+  async function joinFetched(repository: string): Promise<void> {
+    const known = await upstreamOf(repository);
+    if (!known) return;
+    if (known.fetched === null) throw conflict(`The repository has no branch ${known.branch} any more.`, "branch_gone");
+    await join(repository, { ...known, theirs: known.fetched });
+    await git.setMark(repository, known.mark, known.fetched);
+  }
+  async function join(
+    repository: string,
+    { ours, branch, theirs, joined }: { ours: string; branch: string; theirs: string; joined: string | null },
+  ): Promise<void> {
+    if (joined !== null && (await git.mergeBase(repository, joined, theirs)) !== joined)
+      throw conflict(
+        `The history of ${branch} was rewritten in the repository: ${joined.slice(0, 12)} is no longer part of it. To follow it, reset the project (\`skep projects reset\`): merges that were not pushed are left out, the branches of runs stay. To keep the old history, push it there again.`,
+        "upstream_rewritten",
+        { branch, was: joined, now: theirs },
+      );
     const base = await git.mergeBase(repository, ours, theirs);
     if (base === theirs) return;
     if (base === ours) return git.setBranch(repository, branch, theirs, ours);
@@ -124,9 +161,44 @@ export function createUpdates(deps: UpdatesDeps): Updates {
       bringUpToDate(project_id, { signal: job.signal, timeoutMs: JOB_TIMEOUT_MS, onProgress: reportTo(job) }),
     { parallel: PARALLEL },
   );
+  async function reset(id: string): Promise<void> {
+    assertFetchable(find(id));
+    const { repository } = placeOf(folder, id);
+    await inTurn(id, async () => {
+      const known = await upstreamOf(repository);
+      if (!known || known.fetched === null)
+        throw conflict("Nothing was fetched. Fetch the project first.", "not_fetched");
+      const { ours, branch, fetched, joined, mark } = known;
+      for (const old of new Set([ours, ...(joined === null ? [] : [joined])]))
+        if ((await git.mergeBase(repository, old, fetched)) !== old)
+          await git.setMark(repository, `removed/${branch}/${old}`, old);
+      await git.setBranch(repository, branch, fetched, ours);
+      await git.setMark(repository, mark, fetched);
+      await settle(id, "fetch");
+    });
+  }
+  async function switchTo(id: string, branch: string): Promise<void> {
+    const row = find(id);
+    if (row.workspace_state === "cloning")
+      throw conflict("The project is being cloned. Change the branch once it is.", "workspace_busy");
+    if (row.workspace_state !== "ready" || row.default_branch === branch) return;
+    const { repository } = placeOf(folder, id);
+    await inTurn(id, async () => {
+      if ((await git.commitOf(repository, `refs/heads/${branch}`)) === null) {
+        const fetched = await git.commitOf(repository, `refs/remotes/origin/${branch}`);
+        if (fetched === null)
+          throw invalidField("/default_branch", `The clone has no branch ${branch}. Fetch the project if it is new.`);
+        await git.setBranch(repository, branch, fetched, null);
+      }
+      await git.setHead(repository, branch);
+      await settle(id, "fetch");
+    });
+  }
   return {
     definition,
     settle,
+    reset,
+    switchTo,
     stop: (id) => deps.jobs.end(definition, id),
     start(id, userId) {
       const row = find(id);

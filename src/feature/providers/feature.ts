@@ -1,7 +1,7 @@
 import { eq } from "drizzle-orm";
 import { createCatalogue } from "../../adapter/model/catalogue.ts";
 import { listModels } from "../../adapter/model/live-models.ts";
-import { normalizeBaseUrl, providerEntry } from "../../adapter/model/providers.ts";
+import { normalizeBaseUrl, providerEntry, splitModel } from "../../adapter/model/providers.ts";
 import { maskedSealer } from "../../core/masking.ts";
 import { userProviderKeys } from "../../store/tables/providers.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -20,7 +20,7 @@ type Needs = Core & {
 };
 
 export const providers = defineFeature("providers", (deps: Needs) => {
-  const { store, clock, config, base, masking, settings, notifications } = deps;
+  const { store, clock, config, masking, settings, notifications } = deps;
   const catalogue = createCatalogue({
     clock,
     overrides: providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined),
@@ -35,6 +35,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     defaultModel: settings.defaultModel,
     listModels: (endpoint: Parameters<typeof listModels>[0]) => listModels(endpoint, { clock }),
     normalizeBaseUrl,
+    splitModel,
     keyChanged: watch.keyChanged,
     isRefused: watch.isRefused,
     tested: watch.tested,
@@ -47,8 +48,11 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   const userKeys = createUserKeys({ ...own, keys });
   const test = createTestConnection({ ...own, keys, saw: service.saw });
   return {
-    service: { catalogue, keys, called: watch.called, anyConfigured: service.anyConfigured, stateOf: service.stateOf },
-    routes: () => providerRoutes(base, { providers: service, userKeys, test }),
+    service: {
+      ...{ catalogue, keys, called: watch.called },
+      ...{ anyConfigured: service.anyConfigured, stateOf: service.stateOf, wrongModel: service.wrongModel },
+    },
+    routes: () => providerRoutes({ providers: service, userKeys, test }),
     /** A deleted user's keys are deleted, never passed to an heir. */
     handOver(from) {
       store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());

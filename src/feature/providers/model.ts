@@ -103,5 +103,6 @@ export const ProviderTest = t.Object({
   duration_ms: t.Integer(),
   models: t.Array(ProviderModel, { description: "What the server lists now." }),
   error: orNull(t.String({ description: "Why not, for a person; never a key." })),
+  key_refused: t.Boolean({ description: "It wants a key, or another one." }),
 });
 export type ProviderTest = Static<typeof ProviderTest>;

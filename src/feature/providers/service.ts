@@ -9,6 +9,7 @@ import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
+import { didYouMean } from "../../core/near.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -27,6 +28,7 @@ export interface ProvidersDeps {
   audit: Audit;
   catalogue: Pick<Catalogue, "provider" | "providers" | "models">;
   keys: ProviderKeys;
+  splitModel(model: string): { provider: string; name: string } | undefined;
   defaultModel: { get(): string | null; set(model: string | null, caller: Caller): void };
   /** A new key was given, or one was removed: notifications about the old one no longer apply. */
   keyChanged(providerId: string, userId?: string): void;
@@ -50,6 +52,8 @@ export interface Providers {
   anyConfigured(): boolean;
   /** Whether calls can be made, and why not. */
   stateOf(id: string): "ready" | "off" | "not configured" | "key refused" | "unknown";
+  /** What is wrong with the name of a model, for a person; undefined for one that can be called, or may be. */
+  wrongModel(model: string): string | undefined;
   /** Remembers what a server listed. */
   saw(id: string, models: SeenModel[]): void;
 }
@@ -249,6 +253,20 @@ export function createProviders(deps: ProvidersDeps): Providers {
       if (!entry) return "unknown";
       const { enabled, configured, key_refused } = present(entry);
       return !enabled ? "off" : !configured ? "not configured" : key_refused ? "key refused" : "ready";
+    },
+    wrongModel(model) {
+      const { provider: id = "", name = "" } = deps.splitModel(model) ?? {};
+      const entry = catalogue.provider(id);
+      if (!entry) return "There is no such provider. Write provider/model, e.g. ollama/qwen3";
+      const seen = keys.row(id)?.seen_models.length ?? 0;
+      if (id.startsWith("custom-") && !keys.row(id))
+        return `There is no provider ${id}. Add it: skep providers set ${id} --base-url URL`;
+      // What a hosted provider has changes every week, and what was never listed is not known.
+      if (entry.priceId !== undefined || seen === 0) return undefined;
+      const names = modelsOf(id).map((one) => one.id);
+      if (names.some((one) => one === model || one === `${model}:latest`)) return undefined;
+      const hint = didYouMean(model, names);
+      return `${entry.name} has no model ${name}. ${hint ? `${hint} ` : ""}For models that are new there: skep providers test ${id}`;
     },
     saw(id, models) {
       changing(id, () => db.update(table).set({ seen_models: models }).where(eq(table.id, id)).run());

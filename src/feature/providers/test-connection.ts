@@ -60,7 +60,7 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
     const keyless = entry.local || id.startsWith("custom-");
     if (!keyless && apiKey === undefined) {
       const error = row?.enabled === false ? "It is switched off." : "It has no key for this address yet.";
-      return { ...answer, ok: false, duration_ms: 0, models: [], error };
+      return { ...answer, ok: false, duration_ms: 0, models: [], error, key_refused: false };
     }
     const endpoint = { providerId: id, kind: row?.kind ?? entry.kind, baseUrl: baseUrl ?? "", apiKey };
     const { ok, models, latency_ms, error, keyRefused = false } = await listModels(endpoint);
@@ -68,7 +68,7 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
       tested(id, keyRefused, stored.source === "user" ? userId : undefined);
     if (ok && baseUrl === inForce) saw(id, models.slice(0, SEEN_MODELS));
     const shown = models.map((model) => present(id, model));
-    return { ...answer, ok, duration_ms: latency_ms, models: shown, error: error ?? null };
+    return { ...answer, ok, duration_ms: latency_ms, models: shown, error: error ?? null, key_refused: keyRefused };
   };
 }
 

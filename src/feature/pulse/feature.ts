@@ -1,4 +1,3 @@
-import { splitModel } from "../../adapter/model/providers.ts";
 import type { Agents } from "../agents/service.ts";
 import type { Budgets } from "../budgets/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -16,7 +15,7 @@ import { pulseTools } from "./tools.ts";
 const REPLAN_MS = 10 * 60_000;
 
 type Needs = Core & {
-  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready" | "exists">;
   budgets: Pick<Budgets, "check">;
@@ -26,13 +25,12 @@ type Needs = Core & {
 export const pulse = defineFeature(
   "pulse",
   (deps: Needs) => {
-    const { store, clock, clockwork, base, masking, contributions, providers, projects, agents, budgets, sessions } =
-      deps;
+    const { store, clock, clockwork, masking, contributions, providers, projects, agents, budgets, sessions } = deps;
     const rows = createPulseStore(store);
     const projectExists = projects.exists;
-    const isModel = (id: string) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined;
+    const { wrongModel } = providers;
     const obstacles = createObstacles({
-      ...{ rows, agentReady: agents.ready, projectExists, isModel },
+      ...{ rows, agentReady: agents.ready, projectExists, wrongModel },
       overdrawn(agentId, userId) {
         const over = budgets.check({ agentId, userId, estimateUsd: 0 });
         return over && `The budget is used up: $${over.spentUsd.toFixed(4)} of $${over.limitUsd} (${over.scope}).`;
@@ -43,7 +41,12 @@ export const pulse = defineFeature(
       timeoutOf: (agentId) => agents.ready(agentId).settings.timeout_seconds,
     });
     sessions.own("pulse", ticks.owner);
-    const changed = clockwork.add(ticks.due);
+    // A copy of another instance leaves its routines to that one; activated, it has missed their times like a server that was off.
+    const changed = clockwork.add({
+      ...ticks.due,
+      nextAt: () => (deps.standby.since() === null ? ticks.due.nextAt() : null),
+    });
+    deps.standby.whenActive(changed);
     const service = createPulses({
       ...{
         store,
@@ -54,14 +57,14 @@ export const pulse = defineFeature(
         sessions,
         agentExists: agents.exists,
         projectExists,
-        isModel,
+        wrongModel,
         changed,
       },
       toolNames: () => [...new Set(contributions.tools.flatMap((source) => source.names()))],
     });
     return {
       service: { ...service, due: ticks.due, replan: ticks.replan },
-      routes: () => pulseRoutes(base, service),
+      routes: () => pulseRoutes(service),
       tools: pulseTools(rows),
       duties: [
         {

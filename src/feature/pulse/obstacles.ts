@@ -8,7 +8,8 @@ export interface ObstaclesDeps {
   /** @throws Problem 404 unknown, 409 `agent_broken`, `agent_disabled`. */
   agentReady(id: string): { settings: { pulse_enabled: boolean } };
   projectExists(id: string): boolean;
-  isModel(id: string): boolean;
+  /** What is wrong with the name of a model; undefined for one that can be called. */
+  wrongModel(id: string): string | undefined;
   /** A sentence when the budget of that agent or user is used up. */
   overdrawn(agentId: string, userId: string | undefined): string | undefined;
 }
@@ -47,7 +48,7 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
       if (found) return found;
       if (project_id !== null && !deps.projectExists(project_id))
         return reason("project_missing", "Its project is gone. Choose another, or none.");
-      if (model !== null && !deps.isModel(model))
+      if (model !== null && deps.wrongModel(model) !== undefined)
         return reason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
       return undefined;
     },

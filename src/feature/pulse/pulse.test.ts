@@ -25,7 +25,7 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
   /** Some at a time, as the clockwork calls it. */
   const runDue = () => {
     const { due } = pulse();
-    while ((due.nextAt() ?? Number.POSITIVE_INFINITY) <= now) due.run();
+    while ((due.nextAt() ?? Number.POSITIVE_INFINITY) <= now) due.run(() => {});
   };
   const add = (input: Partial<RoutineCreate> = {}, who: Caller = LOCAL_ADMIN) =>
     pulse().create("worker", { ...HOURLY, ...input }, who);

@@ -35,7 +35,8 @@ export interface PulsesDeps {
   sessions: Pick<Sessions, "end">;
   agentExists(id: string): boolean;
   projectExists(id: string): boolean;
-  isModel(id: string): boolean;
+  /** What is wrong with the name of a model; undefined for one that can be called. */
+  wrongModel(id: string): string | undefined;
   /** All tools that there are. */
   toolNames(): string[];
   /** A routine's next time has changed. */
@@ -119,8 +120,8 @@ export function createPulses(deps: PulsesDeps): Pulses {
   };
   function assertGood({ project_id, model, tools }: RoutineUpdate): void {
     if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
-    if (model && !deps.isModel(model))
-      throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+    const wrongModel = model && deps.wrongModel(model);
+    if (wrongModel) throw invalidField("/model", wrongModel);
     const known = deps.toolNames();
     const at = tools?.findIndex((tool) => !known.includes(tool)) ?? -1;
     if (at >= 0) {

@@ -2,6 +2,7 @@
 import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { pulseRoutines as routines, pulseTicks as ticks } from "../../store/tables/pulses.ts";
@@ -58,8 +59,7 @@ export function createPulseStore({ db, statement }: Store) {
         .where(and(eq(routines.agent_id, agentId), ownedBy(userId), eq(routines.name, name), ne(routines.id, except)))
         .get() !== undefined,
     insert: (row: RoutineRow): void => void db.insert(routines).values(row).run(),
-    update: (id: string, change: Partial<RoutineRow>): void =>
-      void db.update(routines).set(change).where(eq(routines.id, id)).run(),
+    update: (id: string, change: Partial<RoutineRow>): void => changeRow(db, routines, change, eq(routines.id, id)),
     remove: (id: string): void => void db.delete(routines).where(eq(routines.id, id)).run(),
     /** When the next routine is due, ms since the epoch. */
     nextDue: (): number | null =>
@@ -127,8 +127,7 @@ export function createPulseStore({ db, statement }: Store) {
         .where(and(eq(ticks.routine_id, routineId), isNull(ticks.finished_at)))
         .all(),
     insertTick: (row: TickRow): void => void db.insert(ticks).values(row).run(),
-    updateTick: (id: string, change: Partial<TickRow>): void =>
-      void db.update(ticks).set(change).where(eq(ticks.id, id)).run(),
+    updateTick: (id: string, change: Partial<TickRow>): void => changeRow(db, ticks, change, eq(ticks.id, id)),
     /** The result of the session's work. */
     resultOf: (sessionId: string) =>
       db
@@ -145,7 +144,7 @@ export function createPulseStore({ db, statement }: Store) {
     openTasks: (agentId: string, most: number): OpenTask[] =>
       statement<OpenTask>(
         `SELECT tasks.id AS task_id, tasks.title, tasks.status, 'p' || tasks.priority AS priority, projects.name AS project,
-           projects.id AS project_id
+           projects.id AS project_id, tasks.outside
          FROM tasks JOIN projects ON projects.id = tasks.project_id
          WHERE tasks.assigned_agent = ? AND tasks.finished_at IS NULL
          ORDER BY tasks.priority, tasks.position LIMIT ?`,
@@ -160,4 +159,6 @@ export interface OpenTask {
   priority: string;
   project: string;
   project_id: string;
+  /** Why its words may be outside text; null: they are not. */
+  outside: string | null;
 }

@@ -1,5 +1,6 @@
 /** What an agent reads when one of its routines is due. */
 import { Type as t } from "@sinclair/typebox";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { Tool, ToolSource } from "../../engine/tool.ts";
 import type { PulseStore } from "./store.ts";
 
@@ -14,8 +15,10 @@ export function pulseTools(rows: Pick<PulseStore, "openTasks">): ToolSource {
     async run({ limit = 50 }, { execution }) {
       const tasks = rows.openTasks(execution.agentId, limit + 1);
       if (tasks.length === 0) return { ok: true, output: "No open task is assigned to you." };
+      const isOutside = tasks.slice(0, limit).some(({ outside }) => outside !== null);
       return {
         ok: true,
+        ...(isOutside ? { outside: OUTSIDE_SOURCES.task } : {}),
         output: JSON.stringify({ tasks: tasks.slice(0, limit), more: tasks.length > limit }, null, 1),
       };
     },

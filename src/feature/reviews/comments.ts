@@ -7,6 +7,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -182,7 +183,9 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
         if (comments.length === 0 && message === undefined)
           throw conflict("There is nothing to send back: no open comment and no message.", "no_comments");
         const { text, sent } = guidanceOf(comments, message, mask);
-        const run = runs.sendBack(id, { guidance: text, from_step }, caller);
+        const isOutside = comments.some((one) => one.codehost_login !== null && sent.includes(one.id));
+        const outside = isOutside ? OUTSIDE_SOURCES.review : undefined;
+        const run = runs.sendBack(id, { guidance: text, from_step, outside }, caller);
         db.update(runComments)
           .set({ sent_at: timestamp(clock.now()) })
           .where(and(ofRun(id), inArray(runComments.id, sent)))

@@ -19,13 +19,13 @@ type Needs = Core & {
 
 export const reviews = defineFeature(
   "reviews",
-  ({ store, clock, audit, base, masking, projects, runs, tasks, jobs }: Needs) => {
+  ({ store, clock, audit, masking, projects, runs, tasks, jobs }: Needs) => {
     const { rows, views } = runs;
     const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks, jobs });
     const comments = createComments({ store, clock, views, runs, fileOf: merging.file, mask: masking.text });
     return {
       service: { ...merging, comments },
-      routes: () => mergeRoutes(base, merging).use(commentRoutes(base, comments)),
+      routes: () => [...mergeRoutes(merging), ...commentRoutes(comments)],
       jobs: [merging.mergeJob],
       stop: merging.stop,
     };

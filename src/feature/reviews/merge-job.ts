@@ -57,7 +57,7 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
       }
     },
     {
-      parallel: PARALLEL,
+      ...{ parallel: PARALLEL, outward: true },
       exclusive: ({ project_id }) => project_id,
       ended({ id, state, payload }) {
         if (state !== "cancelled") return;

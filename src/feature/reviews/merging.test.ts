@@ -186,7 +186,7 @@ describe("merging", () => {
     expect(refused).toMatchObject({ state: "failed", result: null, error: { code: "merge_conflict" } });
     expect(refused.progress).toMatchObject({ into: "trunk", files: [{ path: "README.md" }], more: 0 });
     // The mark by which a merge would be found after a crash is removed once the result is stored.
-    expect(git(repository, "for-each-ref", "refs/skep")).toBe("");
+    expect(git(repository, "for-each-ref", "refs/skep/merge")).toBe("");
   });
 
   test("a conflict makes one task for solving it on request, which names the places and the change", async () => {

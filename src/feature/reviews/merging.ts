@@ -4,7 +4,7 @@ import { conflict, forbidden, notFound } from "../../core/errors.ts";
 import type { JobDefinition, RunningJob } from "../../core/jobs.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
-import { type Page, pageOfArray } from "../../http/list.ts";
+import { listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { Job } from "../jobs/model.ts";
@@ -63,22 +63,27 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
   return {
     async diff(id, page, caller) {
       const { row, branch } = find(id, caller);
-      const found = await branches.diff(branch);
-      const { items, next_cursor } = pageOfArray(found.files, page, ({ path }) => path);
+      const found = await branches.diff(branch, { after: page.after, limit: page.limit + 1 });
+      const { files, stats } = found.changed;
+      const { items, next_cursor } = listAnswer(
+        files,
+        page,
+        ({ path }) => path,
+        (file) => file,
+      );
       const shown: RunDiff["items"] = [];
       for (const file of items) shown.push({ ...file, ...(await branches.hunks(branch, found, file.path)) });
-      const sum = (of: "insertions" | "deletions") => found.files.reduce((all, file) => all + (file[of] ?? 0), 0);
       return {
         ...{ run_id: id, branch: found.branch, base: found.base, head: found.head },
         ...{ merged_commit: row.merged_commit, merged_into: row.merged_into },
-        stats: { files: found.files.length, insertions: sum("insertions"), deletions: sum("deletions") },
+        stats,
         ...{ items: shown, next_cursor },
       };
     },
     async file(id, path, caller) {
       const { branch } = find(id, caller);
-      const found = await branches.diff(branch);
-      return found.files.some((file) => file.path === path) ? branches.hunks(branch, found, path) : undefined;
+      const found = await branches.diff(branch, { path });
+      return found.changed.files.length > 0 ? branches.hunks(branch, found, path) : undefined;
     },
     async patch(id, caller) {
       const { patch, cut } = await branches.patch(find(id, caller).branch, MAX_PATCH_BYTES);

@@ -6,6 +6,7 @@ import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
 import { Approval } from "./model.ts";
 import { needsOf } from "./plan.ts";
 import type { Runs } from "./service.ts";
@@ -33,6 +34,7 @@ export const PendingApproval = t.Object(
     project_name: orNull(t.String()),
     branch: orNull(t.String()),
     cost_usd: t.Number(),
+    calls_without_price: CallsWithoutPrice,
     budget_usd: orNull(t.Number()),
     requested_at: orNull(Time),
     answered_at: orNull(Time),
@@ -115,6 +117,7 @@ export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Run
     const before = new Set(needsOf(definition, at));
     const effects = effectsOf(definition, planned);
     const { deadline } = step;
+    const { cost_usd, calls_without_price } = rows.spentByRun(run.id);
     const approved = step.outputs["approved"];
     return {
       id: step.id,
@@ -127,7 +130,7 @@ export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Run
       task_description: run.task_description,
       project_name: run.project_name,
       branch: run.branch,
-      cost_usd: rows.spentByRun(run.id).cost_usd,
+      ...{ cost_usd, calls_without_price },
       budget_usd: run.budget_usd,
       requested_at: step.started_at,
       answered_at: step.finished_at,

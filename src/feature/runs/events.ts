@@ -5,7 +5,7 @@ import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { Run, RunStatus, Step, StepStatus } from "./model.ts";
 
-const { outputs, pipeline_id, cost_usd, tokens, task_description } = Run.properties;
+const { outputs, pipeline_id, cost_usd, calls_without_price, tokens, task_description } = Run.properties;
 const { attempt, max_attempts } = Step.properties;
 const RunError = t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) });
 const StepError = t.Object({
@@ -17,7 +17,7 @@ const runEvent = <const Kind extends string>(kind: Kind, description: string) =>
   defineEvent(
     kind,
     t.Object(
-      { status: RunStatus, pipeline_id, outputs, cost_usd, tokens, error: t.Optional(RunError) },
+      { status: RunStatus, pipeline_id, outputs, cost_usd, calls_without_price, tokens, error: t.Optional(RunError) },
       { description },
     ),
   );

@@ -1,8 +1,8 @@
-import { splitModel } from "../../adapter/model/providers.ts";
 import { timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { Agents } from "../agents/service.ts";
@@ -24,7 +24,7 @@ import { createRunViews, type RunViews } from "./views.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   pipelines: Pick<Pipelines, "definitionOf">;
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
@@ -51,7 +51,7 @@ export const runs = defineFeature(
     const runs = createRuns({
       ...{ store, rows, views, clock, advance, audit, assertReady },
       pipelineOf: deps.pipelines.definitionOf,
-      isModel: (id) => deps.providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+      wrongModel: deps.providers.wrongModel,
       projectNamed(name) {
         const project = projects.byName(name);
         const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;
@@ -66,6 +66,7 @@ export const runs = defineFeature(
         return project;
       },
       defaultBudgetUsd: () => settings.get().budgets.run_usd,
+      mostUnfinished: () => settings.get().limits.user_unfinished_runs,
     });
     const noteDue = clockwork.add({ name: "approvals", nextAt: rows.nextDeadline, run: runs.tick });
     const unsubscribe = bus.subscribe([approvalRequested], noteDue);
@@ -74,10 +75,10 @@ export const runs = defineFeature(
     const service: RunsService = { ...runs, rows, views };
     return {
       service,
-      routes: () =>
-        runRoutes(deps.base, { runs, views, agents }).use(
-          steeringRoutes(deps.base, { runs, views, rows, approvals: createApprovals({ rows, runs }) }),
-        ),
+      routes: () => [
+        ...runRoutes({ runs, views, agents }),
+        ...steeringRoutes({ runs, views, rows, approvals: createApprovals({ rows, runs }) }),
+      ],
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({
         active_runs: rows.countLive(),
@@ -93,6 +94,7 @@ export const runs = defineFeature(
 /** What the agent did for the user it works for: the same that the API answers to the execution's token. */
 const historyTool = (views: RunViews) =>
   createGetRunHistoryTool({
+    outsideOf: (run) => (run["outside"] === null ? undefined : OUTSIDE_SOURCES.run),
     runHistory: (execution, { limit, ...query }) =>
       views.history(query, { limit, after: null }, { kind: "execution", admin: false, execution }).items,
   });

@@ -4,6 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { STEP_KINDS } from "../../engine/pipeline/definition.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
 
 const Text = t.String({ maxLength: LIMITS.textCharacters });
 
@@ -25,6 +26,7 @@ export const Run = t.Object({
   error: t.Union([t.Object({ code: t.String(), message: t.String(), step_id: t.Optional(t.String()) }), t.Null()]),
   model: orNull(t.String()),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   budget_usd: orNull(
     t.Number({ description: "What it may cost, USD, by itself or its pipeline; null: as the settings say." }),
@@ -32,6 +34,12 @@ export const Run = t.Object({
   branch: orNull(t.String()),
   base_commit: orNull(t.String({ description: "Commit that its branch began from." })),
   workspace_notice: orNull(t.String({ description: "Why its project could not be brought up to date before it." })),
+  outside: orNull(
+    t.String({
+      description:
+        "Why what it leaves (notes, skills, tasks) waits for a person to confirm it; null: it read no outside text.",
+    }),
+  ),
   merged_commit: orNull(t.String({ description: "Commit of the branch that its work was merged into." })),
   merged_into: orNull(t.String()),
   created_by: orNull(t.String()),
@@ -115,8 +123,12 @@ export const Step = t.Object({
       "Of a success: the agent called `complete`, or stopped without it even after a reminder, so that its last text is the result.",
   }),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
-  queued_at: Time,
+  queued_at: t.String({
+    format: "date-time",
+    description: "When it could begin: the steps before it were done, and it waited for a free place.",
+  }),
   started_at: orNull(Time),
   finished_at: orNull(Time),
 });
@@ -141,10 +153,12 @@ export const HistoryItem = t.Object({
   status: RunStatus,
   error: Run.properties.error,
   outputs: Outputs,
+  outside: Run.properties.outside,
   steps: t.Array(
     t.Object({ step_id: t.String(), agent_id: orNull(t.String()), status: StepStatus, attempt: t.Integer() }),
   ),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   started_at: orNull(Time),
   finished_at: orNull(Time),
   duration_ms: t.Union([t.Integer(), t.Null()]),

@@ -3,12 +3,15 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf, orNull } from "../../core/schema.ts";
 import {
   agentOf,
+  gotoOf,
   isCommand,
   kindOfStep,
   type PipelineDefinition,
   type PipelineStep,
+  routeOf,
   STEP_KINDS,
 } from "../../engine/pipeline/definition.ts";
+import { jumpOf } from "../../engine/pipeline/outcome.ts";
 import { type Run, StepStatus } from "./model.ts";
 import type { ProgressRow, RunRow, StepRow } from "./store.ts";
 
@@ -21,9 +24,14 @@ const StepPlan = t.Object(
     agent_id: orNull(t.String()),
     command: orNull(t.String({ description: "Command line of a step without a model, as the pipeline has it." })),
     needs: t.Array(t.String(), { description: "Steps that end before it begins." }),
-    leads_back: t.Array(t.Object({ to: t.String(), why: t.String() }), {
-      description: "Steps that it may jump to, out of order.",
-    }),
+    leads_back: t.Array(
+      t.Object({
+        to: t.String(),
+        why: t.String(),
+        times: t.Integer({ description: "How often the run went this way." }),
+      }),
+      { description: "Steps that it may jump to, out of order." },
+    ),
     when: orNull(t.String()),
     status: StepStatus,
     attempts: t.Integer({ description: "Started so far, over all visits." }),
@@ -46,11 +54,38 @@ export const needsOf = ({ steps }: PipelineDefinition, at: number): string[] => 
   return step?.needs ?? (at === 0 ? [] : [steps[at - 1]!.id]);
 };
 
-function leadsBack(step: PipelineStep): StepPlan["leads_back"] {
-  const route = "route" in step ? step.route : undefined;
-  const routed = Object.entries(route?.to ?? {}).map(([value, to]) => ({ to, why: `${route?.on} is ${value}` }));
-  const rule = step.on_failure;
-  return typeof rule === "object" ? [...routed, { to: rule.goto, why: "failed" }] : routed;
+function leadsBack(step: PipelineStep, jumps: readonly Jumped[]): StepPlan["leads_back"] {
+  const route = routeOf(step);
+  const times = (to: string, is: (jumped: Jumped) => boolean) =>
+    jumps.filter((jumped) => jumped.to === to && is(jumped)).length;
+  const verdict = ({ outputs }: Jumped) => String(outputs[route?.on ?? ""]);
+  const routed = Object.entries(route?.to ?? {}).map(([value, to]) => ({
+    ...{ to, why: `${route?.on} is ${value}` },
+    times: times(to, (jumped) => verdict(jumped) === value),
+  }));
+  const rule = gotoOf(step);
+  const isFailed = (jumped: Jumped) => jumped.status !== "succeeded" && route?.to[verdict(jumped)] === undefined;
+  return rule ? [...routed, { to: rule.goto, why: "failed", times: times(rule.goto, isFailed) }] : routed;
+}
+
+interface Jumped {
+  to: string;
+  status: Static<typeof StepStatus>;
+  outputs: Record<string, unknown>;
+}
+
+/** Every time that the ended attempts of a step sent the run to another; the last may not: visits are limited. */
+function jumpsOf(definition: PipelineDefinition, step: PipelineStep, rows: readonly StepRow[]): Jumped[] {
+  const place = (id: string) => definition.steps.findIndex((one) => one.id === id);
+  return rows
+    .filter((row) => row.step_id === step.id && row.item_index === null)
+    .flatMap((row) => {
+      const to = jumpOf(step, row)?.to;
+      const next = rows.find((one) => one.step_id === to && one.item_index === null && one.position > row.position);
+      // After a restart visits begin again at 1: it was the restart that led there.
+      if (to === undefined || !next || (next.visit === 1 && place(to) <= place(step.id))) return [];
+      return [{ to, status: row.status, outputs: row.outputs }];
+    });
 }
 
 /** The current attempt of a step: the latest that no restart or step back has superseded. */
@@ -70,7 +105,7 @@ export function planOf(run: RunRow, rows: readonly StepRow[]): RunPlan {
       agent_id: agentOf(step),
       command: isCommand(step) ? step.run : null,
       needs: needsOf(definition, at),
-      leads_back: leadsBack(step),
+      leads_back: leadsBack(step, jumpsOf(definition, step, rows)),
       when: step.when ?? null,
       status: latestOf(rows, step.id)?.status ?? "pending",
       attempts: own.filter((row) => row.item_index === null && row.started_at !== null).length,

@@ -159,8 +159,7 @@ export function openRunRecord(
     if (status === "queued")
       return tx.emit(runRestarted, { ...refs(), data: { pipeline_id, from_step: restarted_from } });
     if (status === "running") return;
-    const { cost_usd, tokens } = store.spentByRun(row.id);
-    const data = { status, pipeline_id, outputs, cost_usd, tokens, ...(error ? { error } : {}) };
+    const data = { status, pipeline_id, outputs, ...store.spentByRun(row.id), ...(error ? { error } : {}) };
     tx.emit(RUN_EVENTS[status], { ...refs(), data });
   }
 

@@ -46,18 +46,20 @@ test("an agent's runs are counted once each, and no more when a run is removed",
   expect([runs("ann"), runs("bob")]).toEqual([1, 0]);
 });
 
-test("a run's cost and tokens are what its executions add up to", () => {
+test("a run's cost, tokens and calls without a price are what its executions add up to", () => {
   run("run_1", "ann");
   const session = { kind: "pipeline", agent_id: "ann", status: "running", root_id: "sess_1", created_at: at };
   insert("sessions", { ...session, id: "sess_1", last_activity_at: at });
   const own = { session_id: "sess_1", agent_id: "ann", run_id: "run_1", status: "running", timeout_seconds: 1 };
   const more = { message_id: "m", input: "[]", contract: "{}", skills: "[]", created_at: at };
   for (const id of ["exe_1", "exe_2"]) insert("executions", { ...own, ...more, id });
-  const spend = store.sqlite.prepare("UPDATE executions SET cost_nano = ?, tokens = ? WHERE id = ?");
-  spend.run(1_000_000_000, 10, "exe_1");
-  spend.run(500_000_000, 5, "exe_2");
-  spend.run(2_000_000_000, 30, "exe_1");
-  expect(rows.spentByRun("run_1")).toEqual({ cost_usd: 2.5, tokens: 35 });
+  const spend = store.sqlite.prepare(
+    "UPDATE executions SET cost_nano = ?, tokens = ?, calls_without_price = ? WHERE id = ?",
+  );
+  spend.run(1_000_000_000, 10, 1, "exe_1");
+  spend.run(500_000_000, 5, 1, "exe_2");
+  spend.run(2_000_000_000, 30, 2, "exe_1");
+  expect(rows.spentByRun("run_1")).toEqual({ cost_usd: 2.5, calls_without_price: 3, tokens: 35 });
 });
 
 test("no list and no count reads the whole of a table that grows with history", () => {

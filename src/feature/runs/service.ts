@@ -1,6 +1,7 @@
 /** Runs: created from a pipeline, driven by the planner step by step, cancelled, restarted, approved. */
+import { actOnEach } from "../../core/act-on-each.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, invalid, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isRunEnd } from "../../core/run-states.ts";
@@ -17,6 +18,9 @@ import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
 import type { NewRun, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
+/** What a pass over runs whose time is over may take. */
+const TICK_MS = 8;
+
 export interface RunsDeps {
   store: Store;
   rows: RunStore;
@@ -28,16 +32,30 @@ export interface RunsDeps {
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */
   projectNamed(name: string): { id: string; name: string };
-  isModel(id: string): boolean;
+  /** What is wrong with the name of a model; undefined for one that can be called. */
+  wrongModel(id: string): string | undefined;
   /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
   assertReady(definition: PipelineDefinition): void;
   /** Budget of runs whose pipeline names none, USD; null: no limit. */
   defaultBudgetUsd(): number | null;
+  /** Runs of one user that have not ended. */
+  mostUnfinished(): number;
+}
+
+export interface SentBack {
+  guidance: string;
+  from_step?: string | undefined;
+  /** Why the guidance is outside text; undefined: it is not. */
+  outside?: string | undefined;
 }
 
 export interface Runs {
-  /** @param made a definition made for this run, instead of a stored pipeline. */
-  create(input: RunCreate, caller: Caller, made?: PipelineDefinition): Run;
+  /** @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with. @throws Problem 429 `too_many_runs`. */
+  create(
+    input: RunCreate,
+    caller: Caller,
+    from?: { made?: PipelineDefinition | undefined; outside?: string | undefined },
+  ): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
@@ -46,13 +64,13 @@ export interface Runs {
    * Another attempt of a run that has ended, even successfully, on its own branch, with what reviewers say about the last one.
    * @throws Problem 409 `run_not_ended`, 422 for a step that the pipeline does not have.
    */
-  sendBack(id: string, request: { guidance: string; from_step?: string | undefined }, caller: Caller): Run;
+  sendBack(id: string, request: SentBack, caller: Caller): Run;
   /** @throws Problem 404 unknown step, 409 when it does not wait. */
   approve(id: string, input: Approval, caller: Caller): Run;
   /** Its work was merged on the code host. */
   mergedOnHost(id: string, merge: { into: string; commit: string; head: string }): void;
-  /** Advances runs in which a person's time to answer is over. */
-  tick(): void;
+  /** Advances runs in which a person's time to answer is over, for some milliseconds; `again` asks for the rest. */
+  tick(again: () => void): void;
   /** After a start: continues runs that a crash left between two steps. */
   resume(): void;
   /** How executions of pipeline steps report. */
@@ -77,7 +95,15 @@ export function createRuns(deps: RunsDeps): Runs {
       throw invalidField("/budget_usd", `Runs of this pipeline may cost $${most}`);
   };
 
-  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): NewRun => {
+  /** Without accounts there is nobody to be fair to. @throws Problem 429 `too_many_runs`. */
+  const assertRoom = ({ userId }: Caller): void => {
+    if (userId === undefined) return;
+    const [current, limit] = [rows.countLiveOf(userId), deps.mostUnfinished()];
+    const remedy = "Wait for some to end, or cancel them. An administrator can change limits.user_unfinished_runs.";
+    if (current >= limit) throw overLimit("too_many_runs", "runs that have not ended", current, limit, remedy);
+  };
+
+  const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {
     const project = input.project_name ? deps.projectNamed(input.project_name) : undefined;
     const { values, problems } = checkInputs(definition, input.inputs ?? {});
     if (problems.length > 0)
@@ -86,8 +112,8 @@ export function createRuns(deps: RunsDeps): Runs {
         problems.map(({ name, message }) => ({ pointer: `/inputs/${name}`, message })),
       );
     assertBudget(input.budget_usd, definition, caller);
-    if (input.model && !deps.isModel(input.model))
-      throw invalidField("/model", `There is no such provider. Write provider/model, e.g. ollama/qwen3`);
+    const wrongModel = input.model && deps.wrongModel(input.model);
+    if (wrongModel) throw invalidField("/model", wrongModel);
     const id = newId("run");
     return {
       id,
@@ -108,7 +134,7 @@ export function createRuns(deps: RunsDeps): Runs {
       created_by: caller.userId ?? null,
       budget_usd: input.budget_usd ?? definition.defaults?.budget_usd ?? null,
       restarted_from: null,
-      ...{ cost_nano: 0, tokens: 0 },
+      ...{ cost_nano: 0, calls_without_price: 0, tokens: 0 },
       created_at: now(),
       started_at: null,
       finished_at: null,
@@ -123,11 +149,12 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   return {
-    create(input, caller, made) {
+    create(input, caller, { made, outside } = {}) {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
-      const row = newRun(input, definition, caller);
+      const row = { ...newRun(input, definition, caller), outside: outside ?? null };
       return store.write((tx) => {
+        assertRoom(caller);
         rows.insertRun(row);
         const { id, pipeline_id, project_id, created_by, task_description } = row;
         tx.emit(runCreated, {
@@ -170,7 +197,7 @@ export function createRuns(deps: RunsDeps): Runs {
         return shown(id);
       });
     },
-    sendBack(id, { guidance, from_step }, caller) {
+    sendBack(id, { guidance, from_step, outside }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
         if (!isRunEnd(row.status))
@@ -182,6 +209,7 @@ export function createRuns(deps: RunsDeps): Runs {
         rows.updateRun(id, {
           [place]: guided(row[place], guidance),
           restarted_from: from_step ?? steps[0]?.id ?? null,
+          ...(outside === undefined || row.outside !== null ? {} : { outside }),
         });
         if (from_step === undefined) advance.again(tx, id);
         else advance.restart(tx, id, from_step);
@@ -226,11 +254,15 @@ export function createRuns(deps: RunsDeps): Runs {
         tx.emit(runMerged, { ...refs, data: { strategy: "host", into, commit } });
       });
     },
-    tick() {
-      for (const { id } of rows.withDeadlineBefore(clock.now())) store.write((tx) => advance.run(tx, id));
+    tick(again) {
+      const until = clock.monotonic() + TICK_MS;
+      for (const { id } of rows.withDeadlineBefore(clock.now())) {
+        if (clock.monotonic() > until) return again();
+        store.write((tx) => advance.run(tx, id));
+      }
     },
     resume() {
-      for (const { id } of rows.unfinished()) store.write((tx) => advance.run(tx, id));
+      actOnEach(rows.unfinished(), ({ id }) => store.write((tx) => advance.run(tx, id)));
     },
     owner: {
       started(execution, tx) {

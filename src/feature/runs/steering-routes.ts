@@ -1,9 +1,9 @@
 /** What people steer many runs with: approvals that wait, a run's plan, cancelling and restarting several. */
+
 import { type Static, Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { oneOf } from "../../core/schema.ts";
-import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { ApprovalAnswers, type ApprovalList, BulkOutcome, eachOnItsOwn, PendingApproval } from "./approvals.ts";
 import { planOf, RunPlan } from "./plan.ts";
 import type { Runs } from "./service.ts";
@@ -24,37 +24,44 @@ export interface SteeringDeps {
   approvals: ApprovalList;
 }
 
-export function steeringRoutes(base: Base, { runs, views, rows, approvals }: SteeringDeps) {
-  const tags = ["runs"];
-  return new Elysia({ name: "skep/runs-steering" })
-    .use(base)
-    .get("/v1/approvals", ({ query, caller }) => approvals.list(query.state ?? "waiting", pageOf(query), caller), {
-      access: "user",
-      query: t.Object({ ...PageQuery, state: t.Optional(oneOf("waiting", "answered")) }),
-      response: { 200: listOf(PendingApproval) },
-      detail: { tags, summary: "What waits for a person, with what each answer does; newest first" },
-    })
-    .post("/v1/approvals", ({ body, caller }) => ({ items: approvals.answer(body.answers, caller) }), {
-      access: "user",
-      body: ApprovalAnswers,
-      response: { 200: Outcomes },
-      detail: { tags, operationId: "answerApprovals", summary: "Answer several approvals, each on its own" },
-    })
-    .get(
-      "/v1/runs/:id/plan",
+export function steeringRoutes({ runs, views, rows, approvals }: SteeringDeps) {
+  return operations("runs", [
+    operation(
+      "listApprovals",
+      "GET /v1/approvals",
+      {
+        access: "user",
+        query: t.Object({ ...PageQuery, state: t.Optional(oneOf("waiting", "answered")) }),
+        answer: listOf(PendingApproval),
+        summary: "What waits for a person, with what each answer does; newest first",
+      },
+      ({ query, caller }) => approvals.list(query.state ?? "waiting", pageOf(query), caller),
+    ),
+    operation(
+      "answerApprovals",
+      "POST /v1/approvals",
+      { access: "user", body: ApprovalAnswers, answer: Outcomes, summary: "Answer several approvals, each on its own" },
+      ({ body, caller }) => ({ items: approvals.answer(body.answers, caller) }),
+    ),
+    operation(
+      "getRunPlan",
+      "GET /v1/runs/:id/plan",
+      { access: "user", answer: RunPlan, summary: "The run's own pipeline as a graph, with the state of each step" },
       ({ params, caller }) => {
         const run = views.rowFor(params.id, caller);
         return planOf(run, rows.stepsOf(run.id));
       },
+    ),
+    operation(
+      "steerRuns",
+      "POST /v1/runs/bulk",
       {
         access: "user",
-        params: t.Object({ id: t.String() }),
-        response: { 200: RunPlan },
-        detail: { tags, summary: "The run's own pipeline as a graph, with the state of each step" },
+        scope: "runs",
+        body: BulkRuns,
+        answer: Outcomes,
+        summary: "Cancel or restart several runs, each on its own",
       },
-    )
-    .post(
-      "/v1/runs/bulk",
       ({ body, caller }) => {
         const act: Record<Static<typeof BulkRuns>["action"], (id: string) => string> = {
           cancel: (id) => runs.cancel(id, caller).status,
@@ -63,11 +70,6 @@ export function steeringRoutes(base: Base, { runs, views, rows, approvals }: Ste
         const items = body.run_ids.map((run_id) => ({ run_id }));
         return { items: eachOnItsOwn(items, ({ run_id }) => act[body.action](run_id)) };
       },
-      {
-        access: "user",
-        body: BulkRuns,
-        response: { 200: Outcomes },
-        detail: { tags, operationId: "steerRuns", summary: "Cancel or restart several runs, each on its own" },
-      },
-    );
+    ),
+  ]);
 }

@@ -137,7 +137,7 @@ test("the plan is the run's own, also after the pipeline was changed, with the s
     ["draft", "agent", [], "succeeded"],
     ["ok", "approval", ["draft"], "waiting"],
   ]);
-  expect(plan.steps[1]?.leads_back).toEqual([{ to: "draft", why: "failed" }]);
+  expect(plan.steps[1]?.leads_back).toEqual([{ to: "draft", why: "failed", times: 0 }]);
 });
 
 test("runs are found by several states and by words, and cancelled and restarted together", async () => {

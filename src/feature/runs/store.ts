@@ -18,6 +18,7 @@ import {
 } from "drizzle-orm";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
+import { changeRow } from "../../store/change-row.ts";
 import { idsSince } from "../../store/id-range.ts";
 import { allOf, among, type Condition, createReader, type Reader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
@@ -33,6 +34,8 @@ export type StepRow = typeof steps.$inferSelect;
 
 export interface Spent {
   cost_usd: number;
+  /** Model calls that cost something that is not known. */
+  calls_without_price: number;
   tokens: number;
 }
 
@@ -48,9 +51,9 @@ const LISTED = [
     "project_id",
     "task_id",
   ] as const),
-  ...(["outputs", "error", "model", "status", "base_commit", "workspace_notice", "merged_commit"] as const),
+  ...(["outputs", "error", "model", "status", "base_commit", "workspace_notice", "outside", "merged_commit"] as const),
   ...(["merged_into", "budget_usd", "branch", "created_by", "created_at", "started_at", "finished_at"] as const),
-  ...(["restarted_from", "cost_nano", "tokens", "version"] as const),
+  ...(["restarted_from", "cost_nano", "tokens", "calls_without_price", "version"] as const),
 ] as const;
 export type ListedRun = Pick<StoredRun, (typeof LISTED)[number]>;
 export type RunVersion = Pick<StoredRun, "id" | "version">;
@@ -59,9 +62,10 @@ export type RunVersion = Pick<StoredRun, "id" | "version">;
 const PROGRESS = ["run_id", "step_id", "agent_id", "item_index", "superseded", "status", "attempt", "inputs"] as const;
 export type ProgressRow = Pick<StepRow, (typeof PROGRESS)[number]>;
 
-export const spentOf = ({ cost_nano, tokens }: Pick<RunRow, "cost_nano" | "tokens">): Spent => ({
-  cost_usd: cost_nano / 1e9,
-  tokens,
+type Costs = Pick<RunRow, "cost_nano" | "calls_without_price" | "tokens">;
+const NO_COSTS: Costs = { cost_nano: 0, calls_without_price: 0, tokens: 0 };
+export const spentOf = ({ cost_nano, calls_without_price, tokens }: Costs): Spent => ({
+  ...{ cost_usd: cost_nano / 1e9, calls_without_price, tokens },
 });
 
 export interface RunFilter {
@@ -164,10 +168,8 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
         .values({ ...row, definition_id: definitions.keep(definition) })
         .run(),
     insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
-    updateRun: (id: string, change: Partial<StoredRun>) =>
-      void db.update(runs).set(change).where(eq(runs.id, id)).run(),
-    updateStep: (id: string, change: Partial<StepRow>) =>
-      void db.update(steps).set(change).where(eq(steps.id, id)).run(),
+    updateRun: (id: string, change: Partial<StoredRun>) => changeRow(db, runs, change, eq(runs.id, id)),
+    updateStep: (id: string, change: Partial<StepRow>) => changeRow(db, steps, change, eq(steps.id, id)),
     run(id: string): RunRow | undefined {
       const row = db.select().from(runs).where(eq(runs.id, id)).get();
       return row && defined(row);
@@ -205,9 +207,9 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
         .get()!.at,
     /** As it is now. */
     spentByRun(runId: string): Spent {
-      const { cost_nano, tokens } = runs;
-      const row = db.select({ cost_nano, tokens }).from(runs).where(eq(runs.id, runId)).get();
-      return spentOf(row ?? { cost_nano: 0, tokens: 0 });
+      const { cost_nano, calls_without_price, tokens } = runs;
+      const row = db.select({ cost_nano, calls_without_price, tokens }).from(runs).where(eq(runs.id, runId)).get();
+      return spentOf(row ?? NO_COSTS);
     },
     /** @throws Error when there is none with that id. */
     definition: definitions.read,
@@ -220,11 +222,15 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
       return byRun;
     },
     /** The agent's work on an attempt; nothing for steps without an agent. */
-    workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null } {
-      const { cost_nano, tokens, ended_by } = executions;
-      const columns = { cost_nano, tokens, ended_by };
+    workOf(id: string | null): Spent & { ended_by: "complete" | "text" | null; queued_at: string | null } {
+      const { cost_nano, calls_without_price, tokens, ended_by, created_at } = executions;
+      const columns = { cost_nano, calls_without_price, tokens, ended_by, created_at };
       const row = id === null ? undefined : db.select(columns).from(executions).where(eq(executions.id, id)).get();
-      return { cost_usd: (row?.cost_nano ?? 0) / 1e9, tokens: row?.tokens ?? 0, ended_by: row?.ended_by ?? null };
+      return {
+        ...spentOf(row ?? NO_COSTS),
+        ended_by: row?.ended_by ?? null,
+        queued_at: row?.created_at ?? null,
+      };
     },
     /** Newest first, from below the cursor's id. */
     page: (filter: RunFilter, after: string | null, limit: number): ListedRun[] => pageOf(listed, filter, after, limit),
@@ -236,6 +242,8 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
       return listed.all(where, ...values);
     },
     countLive: (): number => counted(runs, inArray(runs.status, LIVE_RUN)),
+    countLiveOf: (userId: string): number =>
+      counted(runs, sql`${inArray(runs.status, LIVE_RUN)} AND ${runs.created_by} = ${userId}`),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
     approvals(
       { waiting, created_by }: { waiting: boolean; created_by?: string | undefined },

@@ -1,5 +1,5 @@
 /** Reading runs: who may see which, and how rows are shown. */
-import { timestamp } from "../../core/clock.ts";
+import { msBetween, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import { kindOfStep } from "../../engine/pipeline/definition.ts";
@@ -92,7 +92,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
       model,
       status,
     } = row;
-    const { base_commit, workspace_notice, merged_commit, merged_into } = row;
+    const { base_commit, workspace_notice, outside, merged_commit, merged_into } = row;
     const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
     const spent = spentOf(row);
     return {
@@ -112,7 +112,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
       waiting_reason: progress.waiting_reason ?? waits ?? null,
       budget_usd,
       branch,
-      ...{ base_commit, workspace_notice, merged_commit, merged_into },
+      ...{ base_commit, workspace_notice, outside, merged_commit, merged_into },
       created_by,
       created_at,
       started_at,
@@ -183,7 +183,8 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
       model,
       session_id,
       ...work,
-      queued_at: row.created_at,
+      // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
+      queued_at: work.queued_at ?? started_at ?? row.created_at,
       started_at,
       finished_at,
     };
@@ -219,15 +220,15 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
     return found;
   };
   const toHistory = (row: ListedRun, rows: readonly ProgressRow[]): HistoryItem => {
-    const { pipeline_id, project_id, task_id, outputs, error, started_at, finished_at } = row;
-    const duration_ms = started_at && finished_at ? Date.parse(finished_at) - Date.parse(started_at) : null;
+    const { pipeline_id, project_id, task_id, outputs, outside, error, started_at, finished_at } = row;
+    const duration_ms = started_at && finished_at ? msBetween(started_at, finished_at) : null;
     const taken = rows.map(({ step_id, agent_id, status, attempt }) => ({
       step_id,
       agent_id,
       status,
       attempt,
     }));
-    const { cost_usd } = spentOf(row);
+    const { cost_usd, calls_without_price } = spentOf(row);
     return {
       run_id: row.id,
       pipeline_id,
@@ -236,8 +237,9 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
       status: row.status,
       error,
       outputs,
+      outside,
       steps: taken,
-      cost_usd,
+      ...{ cost_usd, calls_without_price },
       started_at,
       finished_at,
       duration_ms,

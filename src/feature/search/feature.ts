@@ -25,8 +25,5 @@ type Needs = Core & {
 
 export const search = defineFeature("search", ({ runs, knowledgeGraph, team, ...deps }: Needs) => ({
   routes: () =>
-    searchRoutes(
-      deps.base,
-      createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph, snapshot: team.folder.snapshot }),
-    ),
+    searchRoutes(createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph, snapshot: team.folder.snapshot })),
 }));

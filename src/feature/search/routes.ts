@@ -1,9 +1,8 @@
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { invalidField } from "../../core/errors.ts";
 import { isOneOf } from "../../core/typed-keys.ts";
-import type { Base } from "../../http/base.ts";
-import { queryInteger } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { queryInteger } from "../../http/schema.ts";
 import { type Found, FoundKind, FoundList } from "./model.ts";
 import type { createSearch } from "./service.ts";
 
@@ -19,36 +18,35 @@ function kindsOf(text: string | undefined): ReadonlySet<Found["kind"]> | undefin
   return new Set(words);
 }
 
-export function searchRoutes(base: Base, { search }: ReturnType<typeof createSearch>) {
-  return new Elysia({ name: "skep/search" }).use(base).get(
-    "/v1/search",
-    async ({ query, caller }) => ({
-      items: await search(query.q, Math.min(query.limit ?? PER_KIND, MOST), kindsOf(query.kinds), caller),
-    }),
-    {
-      access: "user",
-      query: t.Object({
-        q: t.String({ minLength: 1, maxLength: 200, description: "Words; all of them must be there." }),
-        kinds: t.Optional(
-          t.String({
-            maxLength: 200,
-            description: `Only these, separated by commas: ${KINDS.join(", ")}. Symbols take longest where a project's code graph is not open yet.`,
-          }),
-        ),
-        limit: t.Optional(
-          queryInteger({
-            minimum: 1,
-            description: `Of each kind; default ${PER_KIND}, more than ${MOST} counts as ${MOST}.`,
-          }),
-        ),
-      }),
-      response: { 200: FoundList },
-      detail: {
-        tags: ["search"],
-        operationId: "search",
+export function searchRoutes({ search }: ReturnType<typeof createSearch>) {
+  return operations("search", [
+    operation(
+      "search",
+      "GET /v1/search",
+      {
+        access: "user",
+        query: t.Object({
+          q: t.String({ minLength: 1, maxLength: 200, description: "Words; all of them must be there." }),
+          kinds: t.Optional(
+            t.String({
+              maxLength: 200,
+              description: `Only these, separated by commas: ${KINDS.join(", ")}. Symbols take longest where a project's code graph is not open yet.`,
+            }),
+          ),
+          limit: t.Optional(
+            queryInteger({
+              minimum: 1,
+              description: `Of each kind; default ${PER_KIND}, more than ${MOST} counts as ${MOST}.`,
+            }),
+          ),
+        }),
+        answer: FoundList,
         summary:
           "Search runs, tasks, agents, pipelines, skills, projects, your chats, memory, documents and symbols of code by words",
       },
-    },
-  );
+      async ({ query, caller }) => ({
+        items: await search(query.q, Math.min(query.limit ?? PER_KIND, MOST), kindsOf(query.kinds), caller),
+      }),
+    ),
+  ]);
 }

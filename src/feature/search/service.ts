@@ -15,6 +15,7 @@ import type { MemoryHit } from "../memory/model.ts";
 import type { Pipeline } from "../pipelines/model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Skill } from "../skills/model.ts";
+import type { SkillReader } from "../skills/service.ts";
 import type { Found } from "./model.ts";
 
 type Kind = Found["kind"];
@@ -23,7 +24,7 @@ export interface SearchDeps {
   store: Store;
   agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
   pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[] };
-  skills: { list(page: Page): ListAnswer<Skill> };
+  skills: { list(page: Page, reader: SkillReader): ListAnswer<Skill> };
   /** Of the folder that agents, pipelines and skills are in. */
   snapshot: TextFolder["snapshot"];
   /** The caller's own. */
@@ -67,10 +68,11 @@ export function createSearch(deps: SearchDeps) {
   const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
   const projectRows = createReader(deps.store.statement, projects, ["id", "name", "description"]);
   type Wanted = (kind: Kind) => boolean;
-  const named = (wanted: Wanted): Found[] => {
+  const named = (wanted: Wanted, { admin, userId }: Caller): Found[] => {
+    const reader: SkillReader = admin ? { all: true } : { all: false, userId };
     const agents = wanted("agent") ? deps.agents.named() : [];
     const pipelines = wanted("pipeline") ? deps.pipelines.named() : [];
-    const skills = wanted("skill") ? deps.skills.list(all).items : [];
+    const skills = wanted("skill") ? deps.skills.list(all, reader).items : [];
     const ofProjects = wanted("project") ? projectRows.all("ORDER BY id DESC LIMIT ?", NAMED_MAX) : [];
     return [
       ...agents.map((one) => found("agent", one.id, one.name, one.description)),
@@ -113,9 +115,9 @@ export function createSearch(deps: SearchDeps) {
     (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
-  const namedWith = (words: string[], limit: number, wanted: Wanted): Found[] => {
+  const namedWith = (words: string[], limit: number, wanted: Wanted, caller: Caller): Found[] => {
     const ranked = deps
-      .snapshot(() => named(wanted))
+      .snapshot(() => named(wanted, caller))
       .flatMap((one) => {
         const place = rank(one, words);
         return place === undefined ? [] : [{ one, place }];
@@ -144,7 +146,7 @@ export function createSearch(deps: SearchDeps) {
       if (words.length === 0) return [];
       const wanted: Wanted = (kind) => kinds === undefined || kinds.has(kind);
       return [
-        ...namedWith(words, limit, wanted),
+        ...namedWith(words, limit, wanted, caller),
         ...(wanted("run") ? runsWith(written, limit, caller) : []),
         ...(wanted("task") ? tasksWith(written, limit) : []),
         ...(wanted("chat") ? chatsWith(written, limit, caller) : []),

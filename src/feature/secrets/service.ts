@@ -20,6 +20,8 @@ export interface SecretsDeps {
   values: Pick<SecretValues, "open" | "seal" | "replaced" | "removed">;
   audit: Audit;
   agentExists(agentId: string): boolean;
+  /** Agents that have started the session and hand on no more than they have themselves. */
+  boundsOf(sessionId: string): string[];
 }
 
 export interface Secrets {
@@ -34,10 +36,19 @@ export interface Secrets {
   grant(idOrName: string, agentId: string, caller: Caller): Secret;
   revoke(idOrName: string, agentId: string, caller: Caller): void;
   grantedTo(agentId: string, page: Page): ListAnswer<Secret>;
-  /** Plaintext by variable name, and the names of those that cannot be opened. Each read is audited. */
-  envOf(agentId: string, reader: { actor: string; address?: string | undefined }): SecretEnv;
+  /**
+   * Plaintext by variable name, and the names of those that cannot be opened. Each read is audited.
+   * @param reader with a session: only what the agents that bound it were granted, too.
+   */
+  envOf(agentId: string, reader: EnvReader): SecretEnv;
   /** Plaintext for a part of the server itself; undefined when there is none, or it cannot be opened. Audited. */
   valueOf(name: string, actor: string): string | undefined;
+}
+
+export interface EnvReader {
+  actor: string;
+  address?: string | undefined;
+  sessionId?: string | undefined;
 }
 
 export interface SecretEnv {
@@ -53,8 +64,15 @@ const WARNING = `The value has fewer than ${MIN_MASKED_LENGTH} characters: it is
 /** No preview is made of fewer than six characters either, whatever they are made of. */
 const previewOf = (value: string): string => (isMaskable(value) ? maskedPreview(value) : UNMASKED);
 
-export function createSecrets({ store, clock, values, audit, agentExists }: SecretsDeps): Secrets {
+export function createSecrets(deps: SecretsDeps): Secrets {
+  const { store, clock, values, audit, agentExists } = deps;
   const { db } = store;
+  const isGranted = (secretId: string, agentId: string): boolean =>
+    db
+      .select({ id: secretGrants.secret_id })
+      .from(secretGrants)
+      .where(and(eq(secretGrants.secret_id, secretId), eq(secretGrants.agent_id, agentId)))
+      .get() !== undefined;
   const find = (idOrName: string): Row => {
     const row =
       db.select().from(secrets).where(eq(secrets.id, idOrName)).get() ??
@@ -210,15 +228,17 @@ export function createSecrets({ store, clock, values, audit, agentExists }: Secr
       });
       return values.open(row);
     },
-    envOf(agentId, { actor, address }) {
+    envOf(agentId, { actor, address, sessionId }) {
       assertAgent(agentId);
-      const rows = db
+      const bounds = sessionId === undefined ? [] : deps.boundsOf(sessionId);
+      const granted = db
         .select({ id: secrets.id, name: secrets.name, sealed: secrets.sealed })
         .from(secretGrants)
         .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id))
         .where(eq(secretGrants.agent_id, agentId))
         .orderBy(asc(secrets.name))
         .all();
+      const rows = granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
       const opened = rows.map((row) => [row.name, values.open(row)] as const);
       const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
       const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));

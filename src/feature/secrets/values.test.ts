@@ -32,7 +32,7 @@ function open(key = 7): void {
   const sealer = createSealer(() => Buffer.alloc(32, key));
   values = createSecretValues({ store, clock, sealer, masking, notifications: notifications as never });
   const audit = ({ action, actor }: { action: string; actor: string }) => void audited.push(`${action} by ${actor}`);
-  secrets = createSecrets({ store, clock, values, audit, agentExists: () => true });
+  secrets = createSecrets({ store, clock, values, audit, agentExists: () => true, boundsOf: () => [] });
   values.load();
 }
 function restart(key?: number): void {

@@ -1,13 +1,33 @@
 import { type Core, defineFeature } from "../feature.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { sessionEvents } from "./events.ts";
+import { createSessionFiles } from "./files.ts";
 import { createSessions } from "./service.ts";
+
+const SWEEP_MS = 3_600_000;
 
 export const sessions = defineFeature(
   "sessions",
-  ({ store, clock, usage }: Core & { usage: Pick<UsageLog, "recordCall"> }) => {
-    const service = createSessions({ store, clock, recordCall: usage.recordCall });
-    return { service, counts: () => ({ active_sessions: service.liveExecutions().length }) };
+  ({ store, clock, usage, folder, log }: Core & { usage: Pick<UsageLog, "recordCall"> }) => {
+    const sessions = createSessions({ store, clock, recordCall: usage.recordCall });
+    const files = createSessionFiles(store, folder.workspaces);
+    const openChats = store.sqlite
+      .prepare<[string], string>("SELECT id FROM sessions WHERE user_id = ? AND kind = 'chat' AND ended_at IS NULL")
+      .pluck();
+    return {
+      service: { ...sessions, files },
+      counts: () => ({ active_sessions: sessions.liveExecutions().length }),
+      duties: [{ name: "session-files", everyMs: SWEEP_MS, run: files.sweep }],
+      /** What a deleted user said stays for administrators, as their runs do; chats end, and their files go. */
+      handOver(from) {
+        for (const id of openChats.all(from)) sessions.end(id);
+        store.write(({ after }) =>
+          after(
+            () => void files.sweep().catch((err) => log.warn({ err }, "files of a deleted user are removed later")),
+          ),
+        );
+      },
+    };
   },
   sessionEvents,
 );

@@ -23,6 +23,8 @@ export interface SessionDraft {
   model?: string | undefined;
   /** Limits it to these of its agent's tools. */
   tools?: string[] | undefined;
+  /** What outside text it begins with, a sentence of `core/outside-table.ts`. */
+  outside?: string | undefined;
   /** What it may cost with all that it starts. Below a session with a budget it is set aside from that budget. */
   budget_usd?: number | undefined;
 }

@@ -11,6 +11,7 @@ import type { Store, WriteTx } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
 import { sessionStarted, toolCallEnd, toolCallStart, turnStarted, turnSteered } from "./events.ts";
 import type { Lifecycle, SessionOwner } from "./lifecycle.ts";
+import type { OutsideMarks } from "./outside.ts";
 import { NANO, type SessionRow, type SessionStore, toExecution, type Work } from "./store.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Tree } from "./tree.ts";
@@ -22,6 +23,7 @@ export interface RowsDeps {
   transcript: Transcript;
   tree: Tree;
   lifecycle: Lifecycle;
+  outside: OutsideMarks;
   ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
   /** Writes the model call's row and event. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
@@ -29,6 +31,9 @@ export interface RowsDeps {
 
 /** A shorter wait is not worth a write. */
 const LEAST_WAIT_MS = 1_000;
+
+const SPEND = `UPDATE executions SET turns = turns + 1, tokens = tokens + @tokens, cost_nano = cost_nano + @nano,
+  calls_without_price = calls_without_price + @unpriced WHERE id = @id`;
 
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =
@@ -38,18 +43,20 @@ const CRASHED =
 const ownIn = ({ id, kind }: Execution): string | undefined => (kindOf(kind).reads === "execution" ? id : undefined);
 
 export function createExecutionRows(deps: RowsDeps): ExecutionRows {
-  const { store, clock, rows, transcript, tree, lifecycle, ownerOf, recordCall } = deps;
+  const { store, clock, rows, transcript, tree, lifecycle, outside, ownerOf, recordCall } = deps;
   const owner = newId("instance");
   const now = () => timestamp(clock.now());
 
   /** Adds a model call to the log and to the sums of the execution, its session and those above. */
   function spend(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void {
     const { input_tokens, output_tokens } = reply.usage;
-    const [nano, tokens] = [Math.max(0, Math.round((reply.cost_usd ?? 0) * NANO)), input_tokens + output_tokens];
-    store
-      .statement("UPDATE executions SET turns = turns + 1, tokens = tokens + ?, cost_nano = cost_nano + ? WHERE id = ?")
-      .run([tokens, nano, execution.id]);
-    tree.spend(execution.sessionId, nano, tokens, purpose === "turn" && tokens > 0 ? tokens : null);
+    const spent = {
+      nano: Math.max(0, Math.round((reply.cost_usd ?? 0) * NANO)),
+      tokens: input_tokens + output_tokens,
+      unpriced: reply.cost_usd === null ? 1 : 0,
+    };
+    store.statement(SPEND).run({ ...spent, id: execution.id });
+    tree.spend(execution.sessionId, spent, purpose === "turn" && spent.tokens > 0 ? spent.tokens : null);
     recordCall(tx, execution, reply, purpose);
     const replied = ownerOf(execution.kind)?.replied;
     if (replied) replied(rows.work(execution.id)!, tx);
@@ -67,6 +74,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     rows.updateExecution(id, { status: "running", lease_owner: owner, started_at: started_at ?? now() });
     rows.updateSession(session_id, { status: "running", last_activity_at: now() });
     const work = rows.work(id)!;
+    rows.noteTaken(work.session.user_id);
     if (started_at === null) recordStart(tx, work);
     ownerOf(work.session.kind)?.started?.(work, tx);
     return toExecution(work, work.prompt_id === null ? null : (rows.prompt(work.prompt_id) ?? null));
@@ -191,8 +199,10 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         tx.emit(toolCallStart, { ...executionRefs(execution), data });
       });
     },
-    endCall(execution, call, { ok, output, end }, durationMs) {
+    outside,
+    endCall(execution, call, { ok, output, end, outside: reason }, durationMs) {
       store.write((tx) => {
+        if (reason !== undefined) outside.mark(execution, reason);
         const duration_ms = Math.round(durationMs);
         transcript.updateCall(execution.sessionId, call, {
           ...{ status: "done", ok, output, ending: end ?? null, finished_at: now(), duration_ms },

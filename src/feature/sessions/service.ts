@@ -4,6 +4,7 @@
  */
 import type { Clock } from "../../core/clock.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
+import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
 import type { CallPurpose, Execution, ExecutionRows, StopRequest } from "../../engine/execution.ts";
 import { kindOf, type SessionKind } from "../../engine/kinds.ts";
@@ -14,6 +15,7 @@ import type { Store, WriteTx } from "../../store/store.ts";
 import { sessionStarted } from "./events.ts";
 import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
 import type { SessionDraft, TurnDraft } from "./model.ts";
+import { createOutsideMarks, type OutsideMarks } from "./outside.ts";
 import { createExecutionRows } from "./rows.ts";
 import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } from "./store.ts";
 import { createTranscript, type TranscriptMessage } from "./transcript.ts";
@@ -61,6 +63,8 @@ export interface Sessions {
   /** A session that `close` ended takes work again. @throws Problem 404, 409 `session_ended` for one that another started. */
   reopen(sessionId: string): void;
   find(id: string): SessionRow | undefined;
+  /** Which work has read outside text. */
+  readonly outside: OutsideMarks;
   /** What that call of a tool in that session has started. */
   startedBy(sessionId: string, callId: string): SessionRow | undefined;
   execution(id: string): ExecutionRow | undefined;
@@ -110,9 +114,20 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
   const rows = createSessionStore(store, clock);
   const transcript = createTranscript(store, clock);
   const tree = createTree(store, rows);
+  const outside = createOutsideMarks(store);
   const stopNow = (id: string, why: StopRequest) => engine?.stopOne(id, why);
   const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNow });
-  const engineRows = createExecutionRows({ store, clock, rows, transcript, tree, lifecycle, ownerOf, recordCall });
+  const engineRows = createExecutionRows({
+    store,
+    clock,
+    rows,
+    transcript,
+    tree,
+    lifecycle,
+    outside,
+    ownerOf,
+    recordCall,
+  });
 
   const known = (id: string): SessionRow => {
     const row = rows.session(id);
@@ -163,6 +178,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         if (over || session.stopping) throw conflict("The session has ended.", "session_ended");
         const running = rows.running(sessionId);
         const row = rows.insertExecution(session, turn);
+        if (row.input.some(({ type }) => type !== "text")) outside.mark({ sessionId }, OUTSIDE_SOURCES.attachment);
         if (running && turn.mode === "interrupt") lifecycle.askToStop(tx, running.id, "interrupt");
         rows.updateSession(sessionId, {
           ...{ status: running ? "running" : "queued", ended_at: null, last_activity_at: row.created_at },
@@ -201,6 +217,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         rows.updateSession(id, { status: "open", ended_at: null, stopping: false });
       }),
     find: rows.session,
+    outside,
     startedBy: rows.startedBy,
     execution: rows.execution,
     latest: rows.latest,

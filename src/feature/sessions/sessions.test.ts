@@ -482,6 +482,63 @@ describe("the queue", () => {
     expect(read((await model.next()).request)).toEqual(["user: me too"]);
   });
 
+  test("goes round the users first: one of hundreds of another user's does not delay a user's only one", async () => {
+    const { rig, model, sessions, open } = await started({ env: { MAX_EXECUTIONS: "2" } });
+    const say = (user_id: string, input: string) =>
+      sessions.queue(open({ user_id }).id, { input, timeout_seconds: 60 });
+    rig.store.write(() => {
+      for (let n = 0; n < 500; n++) say("usr_alice", `alice ${n}`);
+    });
+    const first = await model.next();
+    await model.next();
+    rig.store.write(() => {
+      say("usr_bob", "bob 0");
+      say("usr_bob", "bob 1");
+    });
+    first.reply("done");
+    const next = await model.next();
+    expect(read(next.request)).toEqual(["user: bob 0"]);
+    next.reply("done");
+    // Alice has one at work and Bob none: it is Bob's turn again, and then hers.
+    const last = await model.next();
+    expect(read(last.request)).toEqual(["user: bob 1"]);
+    last.reply("done");
+    expect(read((await model.next()).request)).toEqual(["user: alice 2"]);
+  });
+
+  test("with one place, two users with much to do take turns", async () => {
+    const { rig, model, sessions, open } = await started({ env: { MAX_EXECUTIONS: "1" } });
+    rig.store.write(() => {
+      for (const user_id of ["usr_alice", "usr_bob"])
+        for (let n = 0; n < 20; n++)
+          sessions.queue(open({ user_id }).id, { input: `${user_id} ${n}`, timeout_seconds: 60 });
+    });
+    const order: string[] = [];
+    for (let n = 0; n < 4; n++) {
+      const call = await model.next();
+      order.push(...read(call.request));
+      call.reply("done");
+    }
+    expect(order).toEqual(["usr_alice 0", "usr_bob 0", "usr_alice 1", "usr_bob 1"].map((text) => `user: ${text}`));
+  });
+
+  test("work that waits for a busy agent does not delay its owner's work of others", async () => {
+    const agents = { busy: "You work.", other: "You work.", idle: "You work." };
+    const { rig, model, sessions, open } = await started({ agents, env: { MAX_EXECUTIONS: "3" } });
+    rig.services.settings.update({ limits: { executions_per_agent: 1 } }, LOCAL_ADMIN);
+    const say = (user_id: string, agent_id: string, input: string) =>
+      sessions.queue(open({ user_id, agent_id }).id, { input, timeout_seconds: 60 });
+    rig.store.write(() => {
+      for (let n = 0; n < 50; n++) say("usr_alice", "busy", `busy ${n}`);
+      for (let n = 0; n < 50; n++) say("usr_bob", "other", `other ${n}`);
+      for (let n = 0; n < 50; n++) say("usr_bob", "idle", `idle ${n}`);
+    });
+    const begun = [await model.next(), await model.next(), await model.next()];
+    say("usr_alice", "idle", "alice");
+    begun.find(({ request }) => read(request)[0] === "user: idle 0")?.reply("done");
+    expect(read((await model.next()).request)).toEqual(["user: alice"]);
+  });
+
   test("queued work starts with its commit, not with the scheduler's next pass", async () => {
     const { rig, model, chat, say } = await started();
     say(chat(), "now");

@@ -8,6 +8,7 @@ import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import { textPart } from "../../engine/parts.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { executions, prompts, sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft, TurnDraft } from "./model.ts";
@@ -54,32 +55,47 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
 const LIVE = ["queued", "running"] as const;
 
 /**
- * Queued rows that may be taken: one of a session, and none of a session at work; of an agent no more than there is room
- * for; the oldest of each run, or of each tree of sessions, first, so that one of thousands does not hold up the others. A wait longer than any we
- * give means that the clock was set back: it counts as over. @busy holds how many executions each agent has at work.
+ * Picks the queued executions to start next: at most one of each session, never of a session that is running, at most the
+ * agent's free slots. Turns go round the users first, then round each user's runs (or trees of sessions, `lane`); what a
+ * user, a run has at work already counts as turns taken, so thousands of one user's runs delay another's by one slot. Among
+ * equals the user comes first whose last start is longest ago (@latest: a number for each user). The
+ * users' turns are counted twice: for the slots of each agent, and then among those that got one, so that work which waits
+ * for a busy agent does not delay its owner's work of others. A server without accounts has one user, null.
+ * A wait longer than any we give means that the clock was set back: it counts as over. @busy holds how many executions
+ * each agent has at work.
  */
 const QUEUE = `
   WITH ready AS (
-    SELECT e.id, e.session_id, e.agent_id, e.urgent, coalesce(e.run_id, s.root_id) AS lane
+    SELECT e.id, e.session_id, e.agent_id, e.urgent, coalesce(e.run_id, s.root_id) AS lane, coalesce(s.user_id, '') AS user
     FROM executions e JOIN sessions s ON s.id = e.session_id
     WHERE e.status = 'queued' AND (e.not_before <= @now OR e.not_before > @now + 60000)
       AND (@below = 0 OR s.parent_id IS NOT NULL)
       AND NOT EXISTS (
         SELECT 1 FROM executions beside WHERE beside.session_id = e.session_id AND beside.status = 'running')
   ), firsts AS (
-    SELECT id, agent_id, lane, row_number() OVER (PARTITION BY session_id ORDER BY urgent DESC, id) AS place FROM ready
-  ), lanes AS (
-    SELECT coalesce(e.run_id, s.root_id) AS lane, count(*) AS at_work
-    FROM executions e JOIN sessions s ON s.id = e.session_id WHERE e.status = 'running' GROUP BY 1
+    SELECT id, agent_id, lane, user, row_number() OVER (PARTITION BY session_id ORDER BY urgent DESC, id) AS place FROM ready
+  ), working AS (
+    SELECT coalesce(e.run_id, s.root_id) AS lane, coalesce(s.user_id, '') AS user
+    FROM executions e JOIN sessions s ON s.id = e.session_id WHERE e.status = 'running'
+  ), lanes AS (SELECT lane, count(*) AS at_work FROM working GROUP BY 1
+  ), users AS (SELECT user, count(*) AS at_work FROM working GROUP BY 1
   ), turns AS (
-    SELECT id, agent_id, coalesce(at_work, 0) + row_number() OVER (PARTITION BY lane ORDER BY id) AS turn
+    SELECT id, agent_id, user, coalesce(at_work, 0) + row_number() OVER (PARTITION BY lane ORDER BY id) AS turn
     FROM firsts LEFT JOIN lanes USING (lane) WHERE place = 1
+  ), starts AS (SELECT key AS user, value AS start FROM json_each(@latest)
+  ), asked AS (
+    SELECT id, agent_id, user, turn, coalesce(at_work, 0) AS taken, coalesce(start, 0) AS latest,
+      coalesce(at_work, 0) + row_number() OVER (PARTITION BY user, agent_id ORDER BY turn, id) AS of_user
+    FROM turns LEFT JOIN users USING (user) LEFT JOIN starts USING (user)
   ), ranked AS (
-    SELECT id, agent_id, turn, row_number() OVER (PARTITION BY agent_id ORDER BY turn, id)
+    SELECT id, agent_id, user, turn, taken, latest, row_number() OVER (PARTITION BY agent_id ORDER BY of_user, latest, turn, id)
       + coalesce((SELECT value FROM json_each(@busy) WHERE key = agent_id), 0) AS of_agent
-    FROM turns
+    FROM asked
+  ), allowed AS (
+    SELECT id, turn, latest, taken + row_number() OVER (PARTITION BY user ORDER BY turn, id) AS of_user
+    FROM ranked WHERE of_agent <= @perAgent OR agent_id = '${NO_AGENT}'
   )
-  SELECT id FROM ranked WHERE of_agent <= @perAgent OR agent_id = '${NO_AGENT}' ORDER BY turn, id LIMIT @most`;
+  SELECT id FROM allowed ORDER BY of_user, latest, turn, id LIMIT @most`;
 
 /** Built at its first use and kept: what runs at every turn costs more to build than to run. */
 export function kept<T>(build: () => T): () => T {
@@ -95,6 +111,9 @@ export type SessionStore = ReturnType<typeof createSessionStore>;
 export function createSessionStore({ db, sqlite, statement }: Store, clock: Clock) {
   const now = () => timestamp(clock.now());
   const queue = sqlite.prepare<unknown[], string>(QUEUE).pluck();
+  /** For each user, the number of the last of their executions that was taken; '' for nobody. It begins empty at each start of the server. */
+  const latest = new Map<string, number>();
+  let taken = 0;
   const keepPrompt = (text: string): string => {
     const id = createHash("sha256").update(text).digest("base64url");
     db.insert(prompts).values({ id, text }).onConflictDoNothing().run();
@@ -168,6 +187,8 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         created_at: at,
         last_activity_at: at,
         ended_at: null,
+        outside: draft.outside ?? null,
+        calls_without_price: 0,
       };
       db.insert(sessions).values(row).run();
       return row;
@@ -197,6 +218,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         turns: 0,
         cost_nano: 0,
         tokens: 0,
+        calls_without_price: 0,
         outputs: {},
         ended_by: null,
         waits_for: null,
@@ -211,8 +233,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
       db.insert(executions).values(row).run();
       return row;
     },
-    updateSession: (id: string, change: Partial<SessionRow>) =>
-      void db.update(sessions).set(change).where(eq(sessions.id, id)).run(),
+    updateSession: (id: string, change: Partial<SessionRow>) => changeRow(db, sessions, change, eq(sessions.id, id)),
     /** Whether another execution of the run waits for the same. */
     othersWaitFor: (runId: string, id: string, what: string): boolean =>
       db
@@ -222,7 +243,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         .limit(1)
         .get() !== undefined,
     updateExecution: (id: string, change: Partial<ExecutionRow>) =>
-      void db.update(executions).set(change).where(eq(executions.id, id)).run(),
+      changeRow(db, executions, change, eq(executions.id, id)),
     removeExecution: (id: string) => void db.delete(executions).where(eq(executions.id, id)).run(),
     /** With everything below it, and the prompts that nothing else began with. */
     removeSession(id: string): void {
@@ -242,8 +263,11 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     /** Ids of executions to take, in the order in which they are to be taken. */
     takeable(most: number, busyAgents: ReadonlyMap<string, number>, { perAgent, belowOnly }: TakeRule): string[] {
       const busy = JSON.stringify(Object.fromEntries(busyAgents));
-      return queue.all({ now: clock.now(), busy, perAgent, most, below: belowOnly ? 1 : 0 });
+      const turns = JSON.stringify(Object.fromEntries(latest));
+      return queue.all({ now: clock.now(), busy, latest: turns, perAgent, most, below: belowOnly ? 1 : 0 });
     },
+    /** The user's work was taken: others of as little at work come before them now. */
+    noteTaken: (userId: string | null) => void latest.set(userId ?? "", ++taken),
     /** The one that was queued last in the session. */
     latest: (sessionId: string): ExecutionRow | undefined =>
       db

@@ -5,6 +5,7 @@ import { newId } from "../../core/ids.ts";
 import type { AssistantMessage, StoredCall, StoredMessage } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type AssistantPart, type InputPart, type MessagePart, textOf } from "../../engine/parts.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import { kept } from "./store.ts";
@@ -174,11 +175,12 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
           .run();
     },
     updateCall: (sessionId: string, { seq, position }: StoredCall, change: Partial<CallRow>) =>
-      void db
-        .update(toolCalls)
-        .set(change)
-        .where(and(eq(toolCalls.session_id, sessionId), eq(toolCalls.seq, seq), eq(toolCalls.position, position)))
-        .run(),
+      changeRow(
+        db,
+        toolCalls,
+        change,
+        and(eq(toolCalls.session_id, sessionId), eq(toolCalls.seq, seq), eq(toolCalls.position, position)),
+      ),
     /** Calls of that execution that have not ended. */
     openCalls: (sessionId: string, executionId: string): StoredCall[] =>
       db

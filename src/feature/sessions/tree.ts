@@ -23,9 +23,18 @@ interface Place {
   lender_id: string | null;
 }
 const PLACE = "SELECT parent_id, lender_id FROM sessions WHERE id = ?";
-const SPEND = "UPDATE sessions SET spent_nano = spent_nano + ?, tokens = tokens + ? WHERE id = ?";
-const SPEND_OWN =
-  "UPDATE sessions SET spent_nano = spent_nano + ?, tokens = tokens + ?, context_tokens = coalesce(?, context_tokens) WHERE id = ?";
+const SPEND = `UPDATE sessions SET spent_nano = spent_nano + @nano, tokens = tokens + @tokens,
+  calls_without_price = calls_without_price + @unpriced, context_tokens = coalesce(@window, context_tokens)
+  WHERE id = @id`;
+
+/** What a model call cost. */
+interface CallCost {
+  /** Billionths of a dollar; 0 where the price is not known. */
+  nano: number;
+  tokens: number;
+  /** 1 where it costs something that is not known, else 0. */
+  unpriced: number;
+}
 
 export function createTree({ db, statement }: Store, rows: SessionStore) {
   const reserve = (id: string, nano: number): void => {
@@ -92,14 +101,14 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
       );
     },
     /** Books a call on the session and on all above it. @param window tokens that its model has in view; null: unknown. */
-    spend(id: string, nano: number, tokens: number, window: number | null): void {
-      statement(SPEND_OWN).run([nano, tokens, window, id]);
+    spend(id: string, cost: CallCost, window: number | null): void {
+      statement(SPEND).run({ ...cost, window, id });
       const place = statement<Place>(PLACE).get([id]);
       if (!place || (place.parent_id === null && place.lender_id === null)) return;
-      if (place.lender_id !== null) settle(id, nano);
+      if (place.lender_id !== null) settle(id, cost.nano);
       for (let above = place.parent_id; above !== null; above = statement<Place>(PLACE).get([above])!.parent_id) {
-        statement(SPEND).run([nano, tokens, above]);
-        settle(above, nano);
+        statement(SPEND).run({ ...cost, window: null, id: above });
+        settle(above, cost.nano);
       }
     },
     /** Returns what was set aside for an ended session and not spent. */

@@ -5,5 +5,5 @@ import { createSettings } from "./service.ts";
 
 export const settings = defineFeature("settings", (deps: Core) => {
   const service = createSettings({ ...deps, isProvider: (id) => providerEntry(id) !== undefined });
-  return { service, routes: () => settingsRoutes(deps.base, service) };
+  return { service, routes: () => settingsRoutes(service) };
 });

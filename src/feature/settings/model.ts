@@ -43,8 +43,23 @@ export const Settings = t.Object(
         timeout_seconds: t.Integer({ minimum: 10, maximum: 86_400 }),
         max_attempts: t.Integer({ minimum: 1, maximum: 10 }),
         executions_per_agent: t.Integer({ minimum: 1, maximum: 100 }),
+        user_unfinished_runs: t.Integer({
+          minimum: 1,
+          maximum: 100_000,
+          description: "Runs of one user that have not ended, with accounts on.",
+        }),
+        user_open_chats: t.Integer({
+          minimum: 1,
+          maximum: 100_000,
+          description: "Chats of one user that have not ended, with accounts on.",
+        }),
+        user_stored_mb: t.Integer({
+          minimum: 1,
+          maximum: 1_048_576,
+          description: "Attachments and documents of one user together, MiB.",
+        }),
       },
-      { ...strict, description: "For agents that set none of their own." },
+      { ...strict, description: "The first four are for agents that set none of their own." },
     ),
     retention: t.Object(
       {
@@ -139,6 +154,9 @@ export const DEFAULT_SETTINGS: Settings = {
     timeout_seconds: LIMITS.executionTimeoutSeconds,
     max_attempts: 2,
     executions_per_agent: LIMITS.executionsPerAgent,
+    user_unfinished_runs: LIMITS.unfinishedRunsPerUser,
+    user_open_chats: LIMITS.openChatsPerUser,
+    user_stored_mb: LIMITS.storedPerUserBytes / 1024 ** 2,
   },
   retention: {
     llm_calls_days: null,

@@ -2,12 +2,14 @@
  * Settings of the instance. Stored are only the fields that somebody set; a reader always gets the whole object, and
  * what a former version stored and this one does not know is left out.
  */
+
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
+import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -102,7 +104,7 @@ export function createSettings({ store, clock, audit, isProvider }: SettingsDeps
   const get = (): Settings => {
     const now = text.get(NAME);
     if (known?.text !== now || known === undefined)
-      known = { text: now, settings: withDefaults(typeof now === "string" ? JSON.parse(now) : undefined) };
+      known = { text: now, settings: withDefaults(typeof now === "string" ? ownJson(now) : undefined) };
     return known.settings;
   };
   const assertProviders = (models: SettingsUpdate["models"] = {}): void => {

@@ -8,12 +8,13 @@ import type { Team } from "../team/feature.ts";
 import { skillRoutes } from "./routes.ts";
 import { createSkills } from "./service.ts";
 
-export const skills = defineFeature("skills", ({ base, store, team }: Core & { team: Team }) => {
+export const skills = defineFeature("skills", ({ store, team }: Core & { team: Team }) => {
   const format = { read: readFrontMatter, update: updateFrontMatter };
   const service = createSkills({ store, folder: team.folder, format, agentIds: team.files.ids });
   return {
     service,
-    routes: () => skillRoutes(base, service),
+    handOver: service.removeOf,
+    routes: () => skillRoutes(service),
     checks: () => [checkFiles("skills", service.files())],
     tools: toolsOf("skills", [createLoadSkillTool(service.forAgents), createCreateSkillTool(service.forAgents)]),
   };

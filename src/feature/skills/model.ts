@@ -3,6 +3,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { RESERVED_SLUGS, SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { Origin } from "../memory/model.ts";
 
 const SkillScope = oneOf("global", "agent");
 
@@ -23,6 +24,12 @@ export const Skill = t.Object({
   content: t.String({ description: "Markdown." }),
   scope: SkillScope,
   agent_id: orNull(t.String()),
+  origin: Origin,
+  owner_id: orNull(t.String({ description: "The user in whose work alone it is used; null: in everybody's." })),
+  trusted: t.Boolean({
+    description:
+      "False: an agent wrote it after it had read outside text. Until somebody confirms it no prompt holds it, and it is shown to its owner's agents alone, as material.",
+  }),
   overrides_global: t.Boolean(),
   source_file: t.String({ description: "Below the folder of agents." }),
   has_files: t.Boolean({ description: "More files come with it." }),
@@ -58,5 +65,9 @@ export const SkillUpdate = t.Object({
   tags: t.Optional(orNull(Tags)),
   content: t.Optional(Content),
   enabled: t.Optional(t.Boolean()),
+  trusted: t.Optional(t.Literal(true, { description: "You have read it, and confirm it." })),
+  for_everybody: t.Optional(
+    t.Literal(true, { description: "It has no owner any more and is used in everybody's work. Administrators alone." }),
+  ),
 });
 export type SkillUpdate = Static<typeof SkillUpdate>;

@@ -1,11 +1,13 @@
 /** Skills on two levels. Files are the truth; an agent's own skill overrides everybody's of the same name. */
-import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { activity } from "../events/events.ts";
+import type { Origin } from "../memory/model.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
 import { createSkillFiles, type FrontMatterFormat, levelFolder, type SkillFile } from "./store.ts";
 
@@ -17,37 +19,72 @@ export interface SkillsDeps {
   agentIds(): string[];
 }
 
-/** What the engine and its tools need. Only usable, enabled skills count. */
+/** For whom skills are read. */
+export type SkillReader =
+  | { all: true }
+  | {
+      all: false;
+      userId: string | undefined;
+      /** Leaves out what nobody has confirmed; else the user's own are there. */
+      confirmed?: boolean;
+    };
+
+/** An execution's agent and the user it works for. */
+export type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
+
+/** What the engine and its tools need. Only usable, enabled skills count, and only those that this user's work may use. */
 export interface AgentSkills {
-  /** Everything the agent may load, by name: the manifest, and what is matched against a step's input. */
-  available(agentId: string): Pick<Skill, "name" | "description" | "tags" | "content">[];
+  /** Everything confirmed that the agent may load, by name: the manifest, and what is matched against a step's input. */
+  available(work: SkillUser): Pick<Skill, "name" | "description" | "tags" | "content">[];
+  /** What agents left in this user's work and nobody has confirmed: for no prompt. */
+  unconfirmed(work: SkillUser): Pick<Skill, "name" | "description">[];
   /** @throws Problem 404. */
-  loadSkill(agentId: string, name: string): { name: string; content: string; files: string[] };
+  loadSkill(work: SkillUser, name: string): { name: string; content: string; files: string[]; trusted: boolean };
   /** @throws Problem 404. */
-  readSkillFile(agentId: string, name: string, file: string): string;
-  /** Writes a skill of the agent's own. @throws Problem 409 same name, 422. */
-  createSkill(agentId: string, skill: Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] }): void;
+  readSkillFile(work: SkillUser, name: string, file: string): string;
+  /**
+   * Writes a skill of the agent's own, for its user's work alone.
+   * @param outside why it may repeat outside text; undefined: it may not. @throws Problem 409 same name, 422.
+   */
+  createSkill(work: SkillUser & { id: string }, skill: NewSkill, outside: string | undefined): void;
 }
+type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: string[] };
 
 export interface Skills {
   /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
-  list(page: Page, agentId?: string): ListAnswer<Skill>;
+  list(page: Page, reader: SkillReader, agentId?: string): ListAnswer<Skill>;
   /** With an agent: its own, else everybody's. @throws Problem 404. */
-  get(name: string, agentId?: string): Skill;
-  /** Exactly that level, for changing. @throws Problem 404. */
-  own(name: string, agentId?: string): Skill;
+  get(name: string, reader: SkillReader, agentId?: string): Skill;
+  /** Exactly that level, for changing. @throws Problem 404, 403 for one that belongs to everybody. */
+  own(name: string, reader: SkillReader, agentId?: string): Skill;
   /** @throws Problem 409 same name at that level, 422, 404 unknown agent. */
   create(input: SkillCreate): Skill;
-  /** @throws Problem 409 when the file's front matter is broken and `content` does not replace it. */
-  update(name: string, input: SkillUpdate, agentId?: string): Skill;
-  remove(name: string, agentId?: string): void;
-  countOf(agentId: string): number;
+  /** @throws Problem 403, 404, 409 when the file's front matter is broken and `content` does not replace it. */
+  update(name: string, input: SkillUpdate, reader: SkillReader, agentId?: string): Skill;
+  remove(name: string, reader: SkillReader, agentId?: string): void;
+  /** Removes a deleted user's own. Inside the deleting transaction. */
+  removeOf(userId: string): void;
   /** Every file of every level with its problems. */
   files(): { file: string; problems: Skill["problems"] }[];
+  /** Of what everybody's work may use. */
   namesOf(agentId: string): string[];
   /** Those that can be read, switched off ones too. */
   readableBy(agentId: string): string[];
   readonly forAgents: AgentSkills;
+}
+
+const EVERYBODY: SkillReader = { all: false, userId: undefined, confirmed: true };
+const mayRead = ({ owner_id, trusted }: Skill, reader: SkillReader): boolean => {
+  if (reader.all) return true;
+  const isOwn = owner_id === (reader.userId ?? null);
+  return trusted ? isOwn || owner_id === null : isOwn && !reader.confirmed;
+};
+
+/** Front matter of a skill that an agent wrote. */
+interface Authorship {
+  origin?: Origin;
+  owner?: string;
+  trusted?: boolean;
 }
 
 const present = ({ usable: _usable, text: _text, ...skill }: SkillFile): Skill => skill;
@@ -58,17 +95,20 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     if (!isSlug(agentId) || !agentIds().includes(agentId)) throw notFound("agent", didYouMean(agentId, agentIds()));
   };
   /** An agent's own skills, each with the shared one that it overrides. */
-  const ownOf = (agentId: string, everybodys: readonly SkillFile[]): SkillFile[] => {
+  const ownOf = (agentId: string, everybodys: readonly SkillFile[], reader: SkillReader): SkillFile[] => {
     const names = new Set(everybodys.map((skill) => skill.name));
-    return files.level(agentId).map((skill) => ({ ...skill, overrides_global: names.has(skill.name) }));
+    const own = files.level(agentId).filter((skill) => mayRead(skill, reader));
+    return own.map((skill) => ({ ...skill, overrides_global: names.has(skill.name) }));
   };
-  /** What the agent sees, by name. A broken file of its own does not hide everybody's. */
-  const seenBy = (agentId: string): SkillFile[] => {
-    const everybodys = files.level(null);
-    const own = ownOf(agentId, everybodys);
-    const hidden = new Set(own.filter((skill) => skill.usable).map((skill) => skill.name));
+  const everybodysFor = (reader: SkillReader) => files.level(null).filter((skill) => mayRead(skill, reader));
+  const counts = ({ usable, trusted }: SkillFile): boolean => usable && trusted;
+  /** What the agent sees, by name. A file of its own that is broken or unconfirmed does not hide everybody's. */
+  const seenBy = (agentId: string, reader: SkillReader): SkillFile[] => {
+    const everybodys = everybodysFor(reader);
+    const own = ownOf(agentId, everybodys, reader);
+    const hidden = new Set(own.filter(counts).map((skill) => skill.name));
     return [...everybodys.filter((skill) => !hidden.has(skill.name)), ...own].sort((a, b) =>
-      a.name === b.name ? Number(b.usable) - Number(a.usable) : a.name < b.name ? -1 : 1,
+      a.name === b.name ? Number(counts(b)) - Number(counts(a)) : a.name < b.name ? -1 : 1,
     );
   };
   const find = (name: string, agentId?: string): SkillFile => {
@@ -90,10 +130,21 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     if (further.length === 0) return skill.content;
     return `${skill.content}\n\nFiles that come with it, read with load_skill: ${further.join(", ")}`;
   };
-  const available = (agentId: string): SkillFile[] => seenBy(agentId).filter((skill) => skill.usable && skill.enabled);
-  const loadable = (agentId: string, name: string): SkillFile => {
-    const skill = available(agentId).find((one) => one.name === name);
+  const offered = (agentId: string, reader: SkillReader): SkillFile[] =>
+    seenBy(agentId, reader).filter((skill) => skill.usable && skill.enabled);
+  const available = ({ agentId, userId }: SkillUser): SkillFile[] =>
+    offered(agentId, { all: false, userId, confirmed: true });
+  const loadable = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
+    const skill = offered(agentId, { all: false, userId }).find((one) => one.name === name);
     if (!skill) throw notFound("skill");
+    return skill;
+  };
+  /** @throws Problem 404, 403 for one that belongs to everybody. */
+  const findForChange = (name: string, reader: SkillReader, agentId?: string): SkillFile => {
+    const skill = find(name, agentId);
+    if (!mayRead(skill, reader)) throw notFound("skill");
+    if (!reader.all && skill.owner_id !== (reader.userId ?? null))
+      throw forbidden("This skill belongs to everybody: only an administrator may change it.");
     return skill;
   };
   const publish = (change: string, { name, agent_id }: Pick<Skill, "name" | "agent_id">): void =>
@@ -104,15 +155,8 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       }),
     );
 
-  const create = ({
-    name,
-    description,
-    tags = [],
-    content,
-    scope = "global",
-    agent_id,
-    enabled = true,
-  }: SkillCreate): Skill => {
+  const create = (input: SkillCreate, by: Authorship = {}): Skill => {
+    const { name, description, tags = [], content, scope = "global", agent_id, enabled = true } = input;
     const agentId = scope === "agent" ? (agent_id ?? undefined) : undefined;
     if (scope === "agent" && agentId === undefined)
       throw invalidField("/agent_id", "A skill of one agent needs agent_id");
@@ -122,7 +166,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     if (files.find(name, agentId ?? null) || files.isTaken(path))
       throw conflict("A skill with this name exists at this level. Update it, or choose another name.");
     const { extra, body } = bodyOf(content, format);
-    const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra };
+    const fields = { name, description, tags, ...(enabled ? {} : { enabled }), ...extra, ...by };
     files.write(path, format.update("", fields, `\n${body}\n`));
     const skill = present(find(name, agentId));
     publish("created", skill);
@@ -130,57 +174,81 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   };
 
   return {
-    list: (page, agentId) =>
+    list: (page, reader, agentId) =>
       folder.snapshot(() => {
         if (agentId !== undefined) assertAgent(agentId);
-        const everybodys = files.level(null);
-        const seen = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys))];
-        const skills = agentId === undefined ? seen() : seenBy(agentId);
+        const everybodys = everybodysFor(reader);
+        const seen = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys, reader))];
+        const skills = agentId === undefined ? seen() : seenBy(agentId, reader);
         return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
       }),
-    get(name, agentId) {
-      if (agentId === undefined) return present(find(name));
-      assertAgent(agentId);
-      const seen = seenBy(agentId).find((skill) => skill.name === name);
-      if (!seen) throw notFound("skill");
-      return present(seen);
+    get(name, reader, agentId) {
+      if (agentId !== undefined) assertAgent(agentId);
+      const seen =
+        agentId === undefined ? [find(name)] : seenBy(agentId, reader).filter((skill) => skill.name === name);
+      const [skill] = seen.filter((one) => mayRead(one, reader));
+      if (!skill) throw notFound("skill");
+      return present(skill);
     },
-    own: (name, agentId) => present(find(name, agentId)),
-    create,
-    update(name, { content, tags, ...fields }, agentId) {
-      const skill = find(name, agentId);
-      const patch: Record<string, unknown> = { ...fields, ...(tags === undefined ? {} : { tags: tags ?? undefined }) };
-      files.write(skill.source_file, changed(skill, patch, content, format));
-      publish("updated", skill);
-      return present(find(name, agentId));
-    },
-    remove(name, agentId) {
-      const skill = find(name, agentId);
+    own: (name, reader, agentId) => present(findForChange(name, reader, agentId)),
+    create: (input) => folder.snapshot(() => create(input)),
+    update: (name, { content, tags, for_everybody, ...fields }, reader, agentId) =>
+      folder.snapshot(() => {
+        const skill = findForChange(name, reader, agentId);
+        if (for_everybody && !reader.all && skill.owner_id !== null)
+          throw forbidden("Only an administrator puts a skill into everybody's work.");
+        const patch: Record<string, unknown> = {
+          ...fields,
+          ...(tags === undefined ? {} : { tags: tags ?? undefined }),
+          ...(for_everybody ? { owner: undefined } : {}),
+        };
+        files.write(skill.source_file, changed(skill, patch, content, format));
+        publish("updated", skill);
+        return present(find(name, agentId));
+      }),
+    remove(name, reader, agentId) {
+      const skill = findForChange(name, reader, agentId);
       files.remove(skill);
       publish("deleted", skill);
     },
-    countOf: (agentId) => available(agentId).length,
+    removeOf: (userId) =>
+      store.write(({ after }) => {
+        const owned = [null, ...agentIds()].flatMap((id) => files.level(id)).filter((one) => one.owner_id === userId);
+        for (const skill of owned) after(() => files.remove(skill));
+      }),
     files: () =>
       folder.snapshot(() =>
         [null, ...agentIds()]
           .flatMap((agentId) => files.level(agentId))
           .map(({ source_file, problems }) => ({ file: source_file, problems })),
       ),
-    readableBy: (agentId) => seenBy(agentId).flatMap(({ name, usable }) => (usable ? [name] : [])),
-    namesOf: (agentId) => available(agentId).map((skill) => skill.name),
+    readableBy: (agentId) => seenBy(agentId, EVERYBODY).flatMap(({ name, usable }) => (usable ? [name] : [])),
+    namesOf: (agentId) => offered(agentId, EVERYBODY).map((skill) => skill.name),
     forAgents: {
-      available: (agentId) =>
-        available(agentId).map((skill) => {
+      available: (work) =>
+        available(work).map((skill) => {
           const { name, description, tags } = skill;
           return { name, description, tags, content: wholeOf(skill) };
         }),
-      loadSkill(agentId, name) {
-        const skill = loadable(agentId, name);
-        return { name, content: skill.content, files: files.filesOf(skill) };
+      unconfirmed: ({ agentId, userId }) => offered(agentId, { all: false, userId }).filter(({ trusted }) => !trusted),
+      loadSkill(work, name) {
+        const skill = loadable(work, name);
+        return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };
       },
-      createSkill: (agentId, skill) => void create({ ...skill, scope: "agent", agent_id: agentId }),
-      readSkillFile(agentId, name, file) {
-        const read = files.readFile(loadable(agentId, name), file);
+      createSkill({ agentId, userId, id }, skill, outside) {
+        const origin: Origin = {
+          by: "agent",
+          execution: id,
+          author: agentId,
+          ...(outside === undefined ? {} : { outside }),
+        };
+        const owner = userId === undefined ? {} : { owner: userId };
+        folder.snapshot(() =>
+          create({ ...skill, scope: "agent", agent_id: agentId }, { origin, ...owner, trusted: outside === undefined }),
+        );
+      },
+      readSkillFile(work, name, file) {
+        const read = files.readFile(loadable(work, name), file);
         if (!read || read.problem !== undefined) throw notFound("file of this skill");
         return read.text;
       },
@@ -194,7 +262,7 @@ function bodyOf(content: string, format: FrontMatterFormat): { extra: Record<str
   const { data, body, problems } = format.read(content);
   if (problems[0]) throw invalidField("/content", `Line ${problems[0].line}: ${problems[0].message}`);
   if (body.trim() === "") throw invalidField("/content", "There is no text below the front matter");
-  const { name: _n, description: _d, tags: _t, enabled: _e, ...extra } = data;
+  const { name: _n, description: _d, tags: _t, enabled: _e, owner: _o, origin: _w, trusted: _c, ...extra } = data;
   return { extra, body: body.trim() };
 }
 

@@ -6,6 +6,7 @@ import { timestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { FrontMatter } from "../../engine/front-matter.ts";
 import type { FolderEntry, TextFile, TextFolder } from "../../store/text-folder.ts";
+import { originOf } from "../memory/model.ts";
 import type { FileProblem, Skill } from "./model.ts";
 
 /** What `engine/front-matter.ts` gives. */
@@ -54,6 +55,9 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
       enabled: fields.enabled,
       scope: agentId === null ? "global" : "agent",
       agent_id: agentId,
+      origin: fields.origin,
+      owner_id: fields.owner_id,
+      trusted: fields.trusted,
       overrides_global: false,
       source_file: file.path,
       has_files: false,
@@ -124,14 +128,19 @@ function filesBelow(folder: TextFolder, home: string): string[] {
 }
 
 interface Parsed {
-  fields: { name?: string; description: string; tags: string[]; enabled: boolean; content: string };
+  fields: Pick<Skill, "description" | "tags" | "enabled" | "content" | "origin" | "owner_id" | "trusted"> & {
+    name?: string;
+  };
   problems: FileProblem[];
   usable: boolean;
 }
 
 const problemAt = (message: string, pointer = ""): FileProblem => ({ line: 1, column: 1, pointer, message });
 const broken = (message: string): Parsed => ({
-  fields: { description: "", tags: [], enabled: false, content: "" },
+  fields: {
+    ...{ description: "", tags: [], enabled: false, content: "" },
+    ...{ origin: originOf(undefined), owner_id: null, trusted: false },
+  },
   problems: [problemAt(message)],
   usable: false,
 });
@@ -158,13 +167,16 @@ function parseSkill(text: string, format: FrontMatterFormat): Parsed {
     const { line, column } = yaml?.locate([key]) ?? { line: 1, column: 1 };
     problems.push({ line, column, pointer: `/${key}`, message });
   };
-  const { name, description, tags, enabled } = data;
+  const { name, description, tags, enabled, owner, trusted } = data;
   const described = typeof description === "string" && description.trim() !== "";
   if (name !== undefined && typeof name !== "string") fault("name", "The name is a text.");
   if (!described) fault("description", "A description is missing: agents see nothing else before they load the skill.");
   if (tags !== undefined && tags !== null && tagsOf(tags) === undefined) fault("tags", "Tags are a list of texts.");
   if (enabled !== undefined && typeof enabled !== "boolean") fault("enabled", "This is true or false.");
+  if (owner !== undefined && typeof owner !== "string") fault("owner", "This is the id of a user.");
+  if (trusted !== undefined && typeof trusted !== "boolean") fault("trusted", "This is true or false.");
   if (body.trim() === "") fault("", "The skill has no text.");
+  const owned = owner === undefined || typeof owner === "string";
   return {
     fields: {
       ...(typeof name === "string" ? { name } : {}),
@@ -172,9 +184,13 @@ function parseSkill(text: string, format: FrontMatterFormat): Parsed {
       tags: tagsOf(tags) ?? [],
       enabled: found.length === 0 && enabled !== false,
       content: body.trim(),
+      origin: originOf(data["origin"]),
+      owner_id: typeof owner === "string" ? owner : null,
+      // One with faults is never trusted.
+      trusted: found.length === 0 && owned && (trusted === undefined || trusted === true),
     },
     problems,
-    usable: found.length === 0 && described && body.trim() !== "",
+    usable: found.length === 0 && owned && described && body.trim() !== "",
   };
 }
 

@@ -1,4 +1,3 @@
-import { splitModel } from "../../adapter/model/providers.ts";
 import { isProblem } from "../../core/errors.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -13,7 +12,7 @@ import { spawnTools } from "./tools.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
@@ -21,7 +20,7 @@ type Needs = Core & {
 };
 
 export const spawn = defineFeature("spawn", (deps: Needs) => {
-  const { store, bus, base, settings, providers, projects, agents, sessions, tasks } = deps;
+  const { store, bus, settings, providers, projects, agents, sessions, tasks } = deps;
   const service = createSpawns({
     ...{ store, sessions },
     assertAgent: (id) => void agents.ready(id),
@@ -35,8 +34,8 @@ export const spawn = defineFeature("spawn", (deps: Needs) => {
         throw error;
       }
     },
-    isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+    wrongModel: providers.wrongModel,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
   });
-  return { service, routes: () => spawnRoutes(base, service), tools: spawnTools({ spawns: service, bus }) };
+  return { service, routes: () => spawnRoutes(service), tools: spawnTools({ spawns: service, bus }) };
 });

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
 
 const Id = t.String({ maxLength: 64 });
 
@@ -45,6 +46,7 @@ export const SpawnedExecution = t.Object({
   task_id: orNull(t.String()),
   model: orNull(t.String()),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   created_at: Time,
   started_at: orNull(Time),

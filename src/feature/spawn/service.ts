@@ -36,7 +36,8 @@ export interface SpawnsDeps {
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
   taskExists(projectId: string, taskId: string): boolean;
-  isModel(id: string): boolean;
+  /** What is wrong with the name of a model; undefined for one that can be called. */
+  wrongModel(id: string): string | undefined;
   timeoutSeconds(): number;
 }
 
@@ -71,6 +72,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       error: work?.error ?? null,
       model: work?.model ?? session.wanted_model,
       cost_usd: session.spent_nano / NANO,
+      calls_without_price: session.calls_without_price,
       started_at: work?.started_at ?? null,
       finished_at: work?.finished_at ?? ended_at,
     };
@@ -87,8 +89,8 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
           "/branch",
           "A spawned execution has a folder of its own and works on no branch. Start a run: it works on a branch of its project",
         );
-      if (model && !deps.isModel(model))
-        throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+      const wrongModel = model && deps.wrongModel(model);
+      if (wrongModel) throw invalidField("/model", wrongModel);
       const of = { agent_id, user_id: caller.userId, project_id: project_id ?? undefined };
       const how = { task_id: task_id ?? undefined, model: model ?? undefined, budget_usd: budget_usd ?? undefined };
       return open({ ...of, ...how }, prompt, input.timeout_seconds);

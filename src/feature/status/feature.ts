@@ -5,7 +5,7 @@ import { statusRoutes } from "./routes.ts";
 import { createStatus } from "./service.ts";
 
 export const status = defineFeature("status", (deps: Core & { engine: Pick<EngineService, "sandbox"> }) => {
-  const { base, docker, eventLog, engine, contributions, metrics } = deps;
+  const { docker, eventLog, engine, contributions, metrics } = deps;
   const service = createStatus({
     ...deps,
     version: BUILD.version,
@@ -13,8 +13,9 @@ export const status = defineFeature("status", (deps: Core & { engine: Pick<Engin
     lastEventId: eventLog.lastId,
     dockerVersion: async () => (docker ? (await docker.info()).version : undefined),
     counts: contributions.counts,
+    startFailures: () => contributions.startFailures,
     sandbox: { kind: engine.sandbox.name, shell: engine.sandbox.shell },
   });
   // Created immediately: health is asked for before anything else.
-  return { routes: statusRoutes(base, { ...service, metrics: metrics.render, metricsType: metrics.contentType }) };
+  return { routes: statusRoutes({ ...service, metrics: metrics.render, metricsType: metrics.contentType }) };
 });

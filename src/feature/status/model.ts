@@ -20,6 +20,13 @@ export const Status = t.Object({
     shell: t.Boolean(),
     reason: t.String({ description: "Why agents work there; where something is missing, how to change it." }),
   }),
+  start_failures: t.Array(t.Object({ feature: t.String(), when: t.Union([t.Literal("start"), t.Literal("resume")]) }), {
+    description: "Parts that could not start, or could not continue what was left. /v1/doctor says why.",
+  }),
+  standby: t.Union([t.String({ format: "date-time" }), t.Null()], {
+    description:
+      "Since when this instance stands by, as a copy of another; null when it works. See POST /v1/admin/activate.",
+  }),
   counts: t.Record(t.String(), t.Integer(), {
     description: "agents, pipelines, projects, active_runs, active_sessions, runs_last_hour and more.",
   }),

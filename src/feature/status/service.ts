@@ -6,6 +6,7 @@ import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
 import { hasAdministrator } from "../../store/administrators.ts";
 import type { Bus } from "../../store/bus.ts";
+import type { Standby } from "../../store/identity.ts";
 import type { Store } from "../../store/store.ts";
 import type { Status } from "./model.ts";
 
@@ -21,6 +22,8 @@ export interface StatusSources {
   dockerVersion(): Promise<string | undefined>;
   /** What the features count. */
   counts(): Record<string, number>;
+  standby: Pick<Standby, "since">;
+  startFailures(): readonly Status["start_failures"][number][];
   sandbox: Omit<Status["sandbox"], "reason">;
   config: Pick<Config, "sandbox">;
 }
@@ -61,7 +64,13 @@ export function createStatus(sources: StatusSources) {
     notReady,
     async status(): Promise<Status> {
       const dockerNow = await dockerState();
-      const degraded = notReady() !== undefined || (sandbox.kind === "docker" && !dockerNow.connected);
+      const start_failures = sources.startFailures().map(({ feature, when }) => ({ feature, when }));
+      const standby = sources.standby.since();
+      const degraded =
+        standby !== null ||
+        start_failures.length > 0 ||
+        notReady() !== undefined ||
+        (sandbox.kind === "docker" && !dockerNow.connected);
       return {
         status: degraded ? "degraded" : "ok",
         version,
@@ -77,6 +86,8 @@ export function createStatus(sources: StatusSources) {
         database: { connected: store.sqlite.open },
         docker: dockerNow,
         sandbox: { ...sandbox, reason: reasonOf(sandbox.kind, sources.config.sandbox, dockerNow.connected) },
+        start_failures,
+        standby,
         counts: sources.counts(),
       };
     },

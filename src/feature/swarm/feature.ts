@@ -1,4 +1,3 @@
-import { splitModel } from "../../adapter/model/providers.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
@@ -6,7 +5,7 @@ import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { swarmEvents } from "./events.ts";
-import { createProgress } from "./progress.ts";
+import { createProgress, SWARM_TIMEOUT } from "./progress.ts";
 import { swarmRoutes } from "./routes.ts";
 import { createSwarms } from "./service.ts";
 import { createSwarmRows } from "./store.ts";
@@ -14,7 +13,7 @@ import { swarmTools } from "./tools.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue">;
+  providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready" | "exists">;
   sessions: Sessions;
@@ -22,7 +21,7 @@ type Needs = Core & {
 
 export const swarm = defineFeature(
   "swarm",
-  ({ store, clock, clockwork, bus, base, settings, providers, projects, agents, sessions }: Needs) => {
+  ({ store, clock, clockwork, bus, settings, providers, projects, agents, sessions }: Needs) => {
     const timeoutSeconds = () => settings.get().limits.timeout_seconds;
     const rows = createSwarmRows(store);
     const progress = createProgress({ store, clock, rows, sessions, timeoutSeconds });
@@ -34,7 +33,7 @@ export const swarm = defineFeature(
         store.write((tx) => {
           for (const { id, timeout_seconds } of rows.late(clock.now()))
             progress.stop(tx, id, "failed", {
-              code: "timeout",
+              code: SWARM_TIMEOUT,
               message: `The swarm took longer than its ${timeout_seconds} s.`,
             });
         }),
@@ -44,9 +43,9 @@ export const swarm = defineFeature(
       assertAgent: (id) => void agents.ready(id),
       agentExists: agents.exists,
       projectExists: projects.exists,
-      isModel: (id) => providers.catalogue.provider(splitModel(id)?.provider ?? "") !== undefined,
+      wrongModel: providers.wrongModel,
     });
-    return { service: swarms, routes: () => swarmRoutes(base, swarms), tools: swarmTools({ swarms, bus }) };
+    return { service: swarms, routes: () => swarmRoutes(swarms), tools: swarmTools({ swarms, bus }) };
   },
   swarmEvents,
 );

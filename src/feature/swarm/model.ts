@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
 
 const AgentId = t.String({ minLength: 1, maxLength: 64 });
 const TaskKey = t.String({ pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$" });
@@ -64,6 +65,7 @@ export const Swarm = t.Object({
   timeout_seconds: t.Integer(),
   budget_usd: orNull(t.Number()),
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   session_id: t.String({ description: "The session below which the tasks' sessions are." }),
   parent_session_id: orNull(t.String({ description: "The session of the agent that started it." })),
@@ -87,6 +89,7 @@ export const SwarmTask = t.Object({
   outputs: t.Record(t.String(), t.Unknown()),
   error: Failure,
   cost_usd: t.Number(),
+  calls_without_price: CallsWithoutPrice,
   tokens: t.Integer(),
   started_at: orNull(Time),
   finished_at: orNull(Time),

@@ -6,6 +6,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { quoted } from "../../core/quoted.ts";
+import type { Ending } from "../../engine/execution.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import { swarmComplete, swarmTaskComplete, swarmTaskFailed, swarmTaskStarted } from "./events.ts";
@@ -22,6 +23,9 @@ export interface ProgressDeps {
 
 type Failure = { code: string; message: string };
 type End = "succeeded" | "failed" | "skipped" | "cancelled";
+
+/** Code of the error of a swarm whose time is over. */
+export const SWARM_TIMEOUT = "timeout";
 
 export interface Progress {
   /** Starts the tasks that are ready, and ends the swarm when all its tasks have ended. */
@@ -193,6 +197,13 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     goOn(tx, swarmId);
   }
 
+  /** Work that the swarm's time limit ended has failed at that limit; what else the swarm stopped was cancelled for its reason. */
+  function endOf({ stop, error }: SwarmRow, ending: Ending): [End, Failure | null] {
+    if (ending.status === "failed") return ["failed", ending.error];
+    if (ending.status === "succeeded" || stop === null) return [ending.status, null];
+    return [error?.code === SWARM_TIMEOUT ? "failed" : "cancelled", error];
+  }
+
   const owner: SessionOwner = {
     started({ session }, tx) {
       const task = rows.taskOf(session.id);
@@ -205,7 +216,8 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
       const task = rows.taskOf(session.id);
       if (!task || hasEnded(task)) return;
       const swarm = rows.swarm(task.swarm_id)!;
-      endTask(tx, swarm, task, ending.status, ending.status === "failed" ? ending.error : null);
+      const [status, error] = endOf(swarm, ending);
+      endTask(tx, swarm, task, status, error);
       goOn(tx, swarm.id);
     },
     ended({ id }, tx) {

@@ -1,70 +1,72 @@
 /** /v1/swarm. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { Swarm, SwarmRequest, SwarmTask } from "./model.ts";
 import type { Swarms } from "./service.ts";
 
-const tags = ["swarm"];
-const SwarmPath = t.Object({ id: t.String() });
-
-export function swarmRoutes(base: Base, swarms: Swarms) {
-  return new Elysia({ name: "skep/swarm" })
-    .use(base)
-    .post(
-      "/v1/swarm/execute",
+export function swarmRoutes(swarms: Swarms) {
+  return operations("swarm", [
+    operation(
+      "executeSwarm",
+      "POST /v1/swarm/execute",
+      {
+        access: "user",
+        scope: "runs",
+        body: SwarmRequest,
+        answer: { 202: Swarm },
+        summary: "Start a swarm",
+        description:
+          "Tasks run as soon as those that they depend on have succeeded. `agent_id` does those that name no agent.",
+      },
       ({ body, caller, answer }) =>
         answer.accepted(
           ({ id }) => `/v1/swarm/${id}`,
           () => swarms.execute(body, caller),
         ),
+    ),
+    operation(
+      "listSwarm",
+      "GET /v1/swarm",
+      { access: "user", query: t.Object(PageQuery), answer: listOf(Swarm), summary: "Swarms, newest first" },
+      ({ query, caller }) => swarms.list(pageOf(query), caller),
+    ),
+    operation(
+      "getSwarm",
+      "GET /v1/swarm/:id",
+      { access: "user", answer: Swarm, summary: "The state of a swarm" },
+      ({ params, caller }) => swarms.get(params.id, caller),
+    ),
+    operation(
+      "listSwarmTasks",
+      "GET /v1/swarm/:id/tasks",
       {
         access: "user",
-        body: SwarmRequest,
-        response: { 202: Swarm },
-        detail: {
-          tags,
-          summary: "Start a swarm",
-          description:
-            "Tasks run as soon as those that they depend on have succeeded. `agent_id` does those that name no agent.",
-        },
+        query: t.Object(PageQuery),
+        answer: listOf(SwarmTask),
+        summary: "Tasks of a swarm with their outputs, in the order in which they were given",
       },
-    )
-    .get("/v1/swarm", ({ query, caller }) => swarms.list(pageOf(query), caller), {
-      access: "user",
-      query: t.Object(PageQuery),
-      response: { 200: listOf(Swarm) },
-      detail: { tags, summary: "Swarms, newest first" },
-    })
-    .get("/v1/swarm/:id", ({ params, caller }) => swarms.get(params.id, caller), {
-      access: "user",
-      params: SwarmPath,
-      response: { 200: Swarm },
-      detail: { tags, summary: "The state of a swarm" },
-    })
-    .get("/v1/swarm/:id/tasks", ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller), {
-      access: "user",
-      params: SwarmPath,
-      query: t.Object(PageQuery),
-      response: { 200: listOf(SwarmTask) },
-      detail: { tags, summary: "Tasks of a swarm with their outputs, in the order in which they were given" },
-    })
-    .post("/v1/swarm/:id/cancel", ({ params, caller }) => swarms.cancel(params.id, caller), {
-      access: "user",
-      params: SwarmPath,
-      response: { 200: Swarm },
-      detail: { tags, summary: "Cancel a swarm and all that its tasks started" },
-    })
-    .post("/v1/swarm/:id/tasks/:key/retry", ({ params, caller }) => swarms.retry(params.id, params.key, caller), {
-      access: "user",
-      params: t.Object({ id: t.String(), key: t.String() }),
-      response: { 200: Swarm },
-      detail: {
-        tags,
+      ({ params, query, caller }) => swarms.tasks(params.id, pageOf(query), caller),
+    ),
+    operation(
+      "cancelSwarm",
+      "POST /v1/swarm/:id/cancel",
+      { access: "user", scope: "runs", answer: Swarm, summary: "Cancel a swarm and all that its tasks started" },
+      ({ params, caller }) => swarms.cancel(params.id, caller),
+    ),
+    operation(
+      "retrySwarmTask",
+      "POST /v1/swarm/:id/tasks/:key/retry",
+      {
+        access: "user",
+        scope: "runs",
+        answer: Swarm,
         summary: "Do a task again that did not succeed",
         description:
           "What depends on it follows; where `on_failure` is `cancel_all`, all that did not succeed. An ended swarm continues.",
       },
-    });
+      ({ params, caller }) => swarms.retry(params.id, params.key, caller),
+    ),
+  ]);
 }

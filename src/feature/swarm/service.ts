@@ -48,7 +48,8 @@ export interface SwarmsDeps {
   assertAgent(id: string): void;
   agentExists(id: string): boolean;
   projectExists(id: string): boolean;
-  isModel(id: string): boolean;
+  /** What is wrong with the name of a model; undefined for one that can be called. */
+  wrongModel(id: string): string | undefined;
   timeoutSeconds(): number;
   /** A swarm has started, which adds a deadline. */
   deadlinesChanged(): void;
@@ -77,8 +78,8 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     for (const [at, { agent_id, model }] of tasks.entries()) {
       if (agent_id && !deps.agentExists(agent_id))
         throw invalidField(`/tasks/${at}/agent_id`, `There is no agent ${agent_id}.`);
-      if (model && !deps.isModel(model))
-        throw invalidField(`/tasks/${at}/model`, "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+      const wrongModel = model && deps.wrongModel(model);
+      if (wrongModel) throw invalidField(`/tasks/${at}/model`, wrongModel);
     }
   }
 
@@ -136,7 +137,8 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       ...{ id, agent_id: session.agent_id, status, title: session.title ?? "", counts: countsOf(tasks) },
       ...{ task_count: tasks.length, max_depth, max_concurrent, on_failure, timeout_seconds, session_id, error },
       budget_usd: session.budget_nano === null ? null : session.budget_nano / NANO,
-      ...{ cost_usd: session.spent_nano / NANO, tokens: session.tokens, parent_session_id: session.parent_id },
+      ...{ cost_usd: session.spent_nano / NANO, calls_without_price: session.calls_without_price },
+      ...{ tokens: session.tokens, parent_session_id: session.parent_id },
       ...{ project_id: session.project_id, created_at: row.created_at, finished_at: row.finished_at },
     };
   }
@@ -149,6 +151,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       ...{ key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at },
       ...{ model: work?.model ?? task.model, output: work?.text || null, outputs: work?.outputs ?? {} },
       ...{ cost_usd: (session?.spent_nano ?? 0) / NANO, tokens: session?.tokens ?? 0 },
+      calls_without_price: session?.calls_without_price ?? 0,
     };
   }
 

@@ -1,6 +1,7 @@
 /** Rows of swarms and their tasks. */
 import { and, asc, desc, eq, isNull, lt, lte, sql } from "drizzle-orm";
 import type { Page } from "../../http/list.ts";
+import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions } from "../../store/tables/sessions.ts";
 import { swarms, swarmTasks } from "../../store/tables/swarms.ts";
@@ -25,14 +26,9 @@ export function createSwarmRows({ db }: Store) {
       db.insert(swarms).values(swarm).run();
       for (const task of tasks) db.insert(swarmTasks).values(task).run();
     },
-    update: (id: string, change: Partial<SwarmRow>) =>
-      void db.update(swarms).set(change).where(eq(swarms.id, id)).run(),
+    update: (id: string, change: Partial<SwarmRow>) => changeRow(db, swarms, change, eq(swarms.id, id)),
     updateTask: ({ swarm_id, position }: TaskRow, change: Partial<TaskRow>) =>
-      void db
-        .update(swarmTasks)
-        .set(change)
-        .where(and(eq(swarmTasks.swarm_id, swarm_id), eq(swarmTasks.position, position)))
-        .run(),
+      changeRow(db, swarmTasks, change, and(eq(swarmTasks.swarm_id, swarm_id), eq(swarmTasks.position, position))),
     /** Newest first, one more than the page holds. @param user undefined: of everybody; null: of nobody. */
     page: (page: Page, user: string | null | undefined): SwarmRow[] =>
       db

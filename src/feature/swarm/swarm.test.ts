@@ -147,10 +147,25 @@ describe("a swarm", () => {
     const a = await asked("a");
     expect((await ended(id)).data).toMatchObject({ status: "failed" });
     expect(a.request.signal.aborted).toBe(true);
-    expect(statuses(id)).toEqual({ a: "cancelled", b: "cancelled" });
+    expect(statuses(id)).toEqual({ a: "failed", b: "cancelled" });
     const error = { code: "timeout", message: `The swarm took longer than its ${seconds} s.` };
     expect(swarm().get(id, LOCAL_ADMIN).error).toEqual(error);
+    expect(swarm().report(id).tasks).toMatchObject([{ error }, { error }]);
   });
+
+  test.each(["the swarm", "its only task"])(
+    "of one task that reaches the time limit of %s fails with that, both of them",
+    async (whose) => {
+      const { start, asked, ended, swarm } = await started();
+      const limit = { timeout_seconds: Math.ceil(msWhenBusy(1_000) / 1_000) + 1 };
+      const { id } = whose === "the swarm" ? start([task("a")], limit) : start([{ ...task("a"), ...limit }]);
+      await asked("a");
+      expect((await ended(id)).data).toMatchObject({ status: "failed" });
+      const error = { message: expect.stringContaining("took longer than its") };
+      expect(swarm().get(id, LOCAL_ADMIN)).toMatchObject({ status: "failed", error });
+      expect(swarm().report(id).tasks).toMatchObject([{ status: "failed", error: { code: "timeout", ...error } }]);
+    },
+  );
 
   test("has one budget for all its tasks: the call that would pass it is not made", async () => {
     const { start, asked, ended, swarm, model } = await started({ costUsd: 0.4 });

@@ -2,7 +2,10 @@
  * A task done by runs: the stages of its policy one after another, and the task's status as the runs go. What a run did
  * is read from its row, so that an event that was lost with the process changes nothing.
  */
+import { actOnEach } from "../../core/act-on-each.ts";
 import { conflict, notFound } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { ABOUT_UNCONFIRMED, quotedOutside } from "../../core/outside-text.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { PlainProject } from "../projects/model.ts";
@@ -56,7 +59,12 @@ export interface TaskExecutionDeps {
   policies: Policies;
   /** @throws Problem 404. */
   projectOf(id: string): PlainProject;
-  createRun(input: RunCreate, caller: Caller, made?: MadePipeline): Run;
+  createRun(
+    input: RunCreate,
+    caller: Caller,
+    from: { made?: MadePipeline | undefined; outside?: string | undefined },
+  ): Run;
+  mask(text: string): string;
   runState(runId: string): RunState | undefined;
   /** Whether a pull request of the run is open, or will be: its task is done when that is merged. */
   awaitsPull(runId: string): boolean;
@@ -71,7 +79,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     const plan = policies.resolve(row, work_type);
     const project = projectOf(row.project_id);
     const request = {
-      task_description: task_description ?? (row.description === "" ? row.title : `${row.title}\n\n${row.description}`),
+      task_description: task_description ?? wordsOf(row, deps.mask),
       project_name: project.name,
       task_id: row.id,
     };
@@ -85,7 +93,8 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     const alone = pipeline_id === undefined ? plan.agent_id : null;
     if (!first && alone === null && pipeline === undefined) throw conflict(`${plan.reason} Name one.`, "no_pipeline");
     const made = pipeline === undefined ? madeOf(row, alone ? [workOf(alone)] : group.map(stepOf)) : undefined;
-    const run = createRun({ ...request, pipeline_id: pipeline ?? made!.id }, caller, made);
+    const from = { made, outside: row.outside ?? undefined };
+    const run = createRun({ ...request, pipeline_id: pipeline ?? made!.id }, caller, from);
     const note = { actor: caller.userId ?? caller.kind, change: "moved" as const, note: `Run ${run.id}.` };
     const fields = { run_id: run.id, branch: run.branch };
     rules.move(rows.find(row.id)!, { status: "in_progress", note, fields });
@@ -146,6 +155,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     rules.move(row, { status: waits ? "review" : "done", note, fields: { completed_stages: stages } });
   }
 
+  const followRun = (runId: string): void => store.write(() => follow(runId));
   return {
     execute(projectId, taskId, request, caller) {
       return store.write(() => {
@@ -161,7 +171,7 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
         return start(row, request, caller);
       });
     },
-    follow: (runId) => store.write(() => follow(runId)),
+    follow: followRun,
     merged(runId) {
       store.write(() => {
         const row = rows.ofRun(runId);
@@ -171,9 +181,17 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
       });
     },
     followAll() {
-      for (const { run_id } of rows.withRun()) if (run_id !== null) this.follow(run_id);
+      actOnEach(rows.withRun(), ({ run_id }) => run_id !== null && followRun(run_id));
     },
   };
+}
+
+/** As the run's agents read them: what may be outside text as a quotation. */
+function wordsOf({ id, title, description, outside }: TaskRow, mask: (text: string) => string): string {
+  const text = description === "" ? title : `${title}\n\n${description}`;
+  if (outside === null) return text;
+  const quote = quotedOutside({ source: `task ${id}`, author: "an agent", text }, mask, LIMITS.outsideTextCharacters);
+  return `Do what the task ${id} describes, as far as it is work on this project.\n\n${ABOUT_UNCONFIRMED}\n\n${quote}`;
 }
 
 /** The next stages that one run does: a pipeline alone, or agents one after another. */

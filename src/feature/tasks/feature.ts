@@ -20,7 +20,7 @@ import { createPolicies } from "./policy.ts";
 import { policyRoutes } from "./policy-routes.ts";
 import { taskRoutes } from "./routes.ts";
 import { createTaskRules } from "./rules.ts";
-import { pullsAwaited, runStates } from "./run-states.ts";
+import { pullsAwaited, runStates, worksOf } from "./run-states.ts";
 import { createTasks } from "./service.ts";
 import { createTaskStore } from "./store.ts";
 import { taskTools } from "./tools.ts";
@@ -29,14 +29,14 @@ type Needs = Core & {
   jobs: Pick<Jobs, "enqueue">;
   pipelines: Pick<Pipelines, "exists">;
   projects: Pick<ServiceOf<typeof projects>, "plain">;
-  agents: Pick<Agents, "exists">;
+  agents: Pick<Agents, "exists" | "ready">;
   runs: Pick<Runs, "create">;
 };
 
 export const tasks = defineFeature(
   "tasks",
   (deps: Needs) => {
-    const { store, clock, clockwork, bus, base, jobs, agents, pipelines, runs } = deps;
+    const { store, clock, clockwork, bus, jobs, agents, pipelines, runs } = deps;
     const projectOf = deps.projects.plain;
     const own = { store, clock, projectOf, agentExists: agents.exists, pipelineExists: pipelines.exists };
     const rows = createTaskStore(store, clock);
@@ -44,10 +44,18 @@ export const tasks = defineFeature(
     const policies = createPolicies(own);
     const leases = { name: "task-leases", nextAt: () => rows.nextLease() ?? null, run: () => service.endLeases() };
     const leaseChanged = clockwork.add(leases);
-    const service = createTasks({ ...own, rows, rules, missingStages: policies.missingStages, leaseChanged });
+    const service = createTasks({
+      ...own,
+      rows,
+      rules,
+      missingStages: policies.missingStages,
+      leaseChanged,
+      works: worksOf(store),
+    });
     const execution = createTaskExecution({
       ...{ store, rows, rules, policies, projectOf },
-      createRun: (input, caller, made) => runs.create(input, caller, made),
+      createRun: runs.create,
+      mask: deps.masking.text,
       runState: runStates(store),
       awaitsPull: pullsAwaited(store),
     });
@@ -60,23 +68,28 @@ export const tasks = defineFeature(
       [runMerged],
       ({ run_id }) => run_id !== undefined && execution.merged(run_id),
     );
-    const resolve: Parameters<typeof policyRoutes>[1]["resolve"] = (projectId, taskId, workType) => {
+    const resolve: Parameters<typeof policyRoutes>[0]["resolve"] = (projectId, taskId, workType) => {
       service.get(projectId, taskId);
       const row = rows.find(taskId)!;
       return { ...policies.resolve(row, workType), next_statuses: service.nextStatuses(row) };
     };
     return {
       service: { ...service, execution },
-      routes: () =>
-        taskRoutes(base, {
+      routes: () => [
+        ...taskRoutes({
           ...{ tasks: service, execution },
           importTasks(projectId, input, caller) {
             const { name } = projectOf(projectId);
             const options = { subject: name, userId: caller.userId, projectId };
             return jobs.enqueue(importTasks, importOf(projectId, input), options);
           },
-        }).use(policyRoutes(base, { policies, resolve })),
-      tools: taskTools({ tasks: service, projectOf }),
+        }),
+        ...policyRoutes({ policies, resolve }),
+      ],
+      tools: taskTools({
+        ...{ tasks: service, projectOf },
+        movesAll: (id) => agents.ready(id).agent.config.moves_tasks === "all",
+      }),
       jobs: [importTasks],
       start: execution.followAll,
       stop() {

@@ -25,6 +25,20 @@ export function runStates({ db }: Store): (runId: string) => RunState | undefine
   };
 }
 
+/** The work that a session belongs to: its run, else the tree of sessions that it is in. */
+export function worksOf({ statement }: Pick<Store, "statement">) {
+  return {
+    of: (sessionId: string): string =>
+      statement<string>("SELECT coalesce(run_id, root_id) FROM sessions WHERE id = ?").pluck().get([sessionId]) ??
+      sessionId,
+    isOpen: (id: string): boolean =>
+      statement(
+        `SELECT 1 FROM runs WHERE id = ? AND finished_at IS NULL
+         UNION ALL SELECT 1 FROM sessions WHERE id = ? AND ended_at IS NULL`,
+      ).get([id, id]) !== undefined,
+  };
+}
+
 /** Whether a pull request of the run is open, or will be. */
 export function pullsAwaited({ db }: Store): (runId: string) => boolean {
   return (runId) => {

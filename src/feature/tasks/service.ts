@@ -4,16 +4,17 @@ import { conflict, invalidField, isProblem, notFound } from "../../core/errors.t
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { withoutNull } from "../../core/schema.ts";
+import type { ExecutionHolder } from "../../engine/tokens.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { BoardColumn, PlainProject } from "../projects/model.ts";
 import type {
+  NewTask,
   Task,
   TaskBulk,
   TaskBulkAnswer,
   TaskClaim,
-  TaskCreate,
   TaskFilter,
   TaskHistoryEntry,
   TaskMove,
@@ -29,7 +30,7 @@ export interface Tasks {
   /** @throws Problem 404, also for a task of another project. */
   get(projectId: string, id: string): Task;
   /** @throws Problem 422 naming the field that is not valid. */
-  create(projectId: string, input: TaskCreate, caller: Caller, id?: string): Task;
+  create(projectId: string, input: NewTask, caller: Caller, id?: string): Task;
   update(projectId: string, id: string, input: TaskUpdate, caller: Caller): Task;
   remove(projectId: string, id: string, caller: Caller): void;
   /**
@@ -37,6 +38,8 @@ export interface Tasks {
    * @throws Problem 409 naming the holder, what is not done, or the status.
    */
   claim(projectId: string, id: string, input: TaskClaim, caller: Caller): { task: Task; branch: string | null };
+  /** Whether the run, or the tree of sessions, that the caller works in was given the task or has claimed it. */
+  isHeldBy(projectId: string, id: string, work: ExecutionHolder): boolean;
   /** @throws Problem 422 a status that is not on the board, 409 the rule that forbids it. */
   transition(projectId: string, id: string, input: TaskTransition, caller: Caller): Transitioned;
   move(projectId: string, id: string, input: TaskMove, caller: Caller): Task;
@@ -60,13 +63,20 @@ export interface TasksDeps {
   agentExists(id: string): boolean;
   /** Stages of the task's work that must come before it is done and have not. */
   missingStages(row: TaskRow): string[];
+  works: {
+    /** The run of a session, else the root of its tree. */
+    of(sessionId: string): string;
+    /** Whether a run or a session has not ended. */
+    isOpen(id: string): boolean;
+  };
 }
 
 const METADATA_BYTES = 16_384;
 const GAP = 1_024;
 
 export function createTasks(deps: TasksDeps): Tasks {
-  const { store, clock, rows, rules, projectOf, agentExists, missingStages } = deps;
+  const { store, clock, rows, rules, projectOf, agentExists, missingStages, works } = deps;
+  const claimantOf = ({ execution }: Caller): string | null => (execution ? works.of(execution.sessionId) : null);
   const rowOf = (projectId: string, id: string): TaskRow => {
     projectOf(projectId);
     const row = rows.find(id);
@@ -98,7 +108,8 @@ export function createTasks(deps: TasksDeps): Tasks {
     if (input.metadata && JSON.stringify(input.metadata).length > METADATA_BYTES)
       throw invalidField("/metadata", `At most ${METADATA_BYTES} bytes of JSON`);
   }
-  const fieldsOf = ({ priority, depends_on: _, ...rest }: TaskUpdate): Partial<TaskRow> => ({
+  const fieldsOf = ({ priority, depends_on: _, trusted, ...rest }: TaskUpdate): Partial<TaskRow> => ({
+    ...(trusted ? { outside: null } : {}),
     ...withoutNull(rest),
     ...(priority === undefined ? {} : { priority: priorityOf(priority) }),
   });
@@ -132,7 +143,7 @@ export function createTasks(deps: TasksDeps): Tasks {
       .filter((status) => status !== row.status && obstacle(row, status) === undefined);
 
   function release(row: TaskRow, actor: string, note?: string): TaskRow {
-    const fields = { assigned_agent: null, lease_until: null };
+    const fields = { assigned_agent: null, lease_until: null, claimed_by: null };
     const said = { actor, change: "released" as const, note };
     return row.status === "in_progress"
       ? rules.move(row, { status: "ready", note: said, fields })
@@ -172,6 +183,7 @@ export function createTasks(deps: TasksDeps): Tasks {
           position: rows.lastPosition(projectId, status) + GAP,
           ...{ metadata: input.metadata ?? {}, created_by: caller.userId ?? null, created_at: at, updated_at: at },
           finished_at: FINISHED.has(status) ? at : null,
+          ...{ outside: input.outside ?? null, claimed_by: null },
         };
         rows.insert(row, input.depends_on ?? [], { actor: actorOf(caller), change: "created", to: status });
         return shown(row);
@@ -200,6 +212,10 @@ export function createTasks(deps: TasksDeps): Tasks {
         const holder = row.lease_until !== null && row.lease_until > clock.now() ? row.assigned_agent : null;
         if (holder !== null && holder !== agent_id)
           throw conflict(`${holder} holds the task until ${timestamp(row.lease_until!)}.`, "task_claimed", { holder });
+        const mine = claimantOf(caller);
+        if (holder !== null && mine !== null && row.claimed_by !== null && row.claimed_by !== mine)
+          if (works.isOpen(row.claimed_by))
+            throw conflict(`Other work of ${holder} holds the task: ${row.claimed_by}.`, "task_claimed", { holder });
         const answer = (claimed: TaskRow) => ({ task: shown(claimed), branch: claimed.branch });
         if (givesBack) return answer(holder === null ? row : release(row, actorOf(caller)));
         if (!CLAIMABLE.has(row.status))
@@ -214,11 +230,17 @@ export function createTasks(deps: TasksDeps): Tasks {
             fields: {
               assigned_agent: agent_id,
               lease_until: clock.now() + LIMITS.taskLeaseMs,
+              claimed_by: mine,
               branch: row.branch ?? `task/${id}`,
             },
           }),
         );
       });
+    },
+    isHeldBy(projectId, id, { sessionId, runId }) {
+      const row = rowOf(projectId, id);
+      const mine = works.of(sessionId);
+      return row.claimed_by === mine || (runId !== undefined && row.run_id === runId);
     },
     transition(projectId, id, input, caller) {
       return store.write(() => {

@@ -51,7 +51,7 @@ export interface TaskStore {
 const PRIORITIES = ["p0", "p1", "p2", "p3"] as const;
 export const priorityOf = (priority: Task["priority"]): number => PRIORITIES.indexOf(priority);
 
-export function presentTask({ blocked_from: _, ...row }: TaskRow, dependsOn: readonly string[]): Task {
+export function presentTask({ blocked_from: _b, claimed_by: _c, ...row }: TaskRow, dependsOn: readonly string[]): Task {
   return {
     ...row,
     priority: PRIORITIES[row.priority] ?? "p2",

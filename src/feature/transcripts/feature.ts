@@ -2,6 +2,6 @@ import { type Core, defineFeature } from "../feature.ts";
 import { transcriptRoutes } from "./routes.ts";
 import { createTranscripts } from "./service.ts";
 
-export const transcripts = defineFeature("transcripts", ({ base, store }: Core) => ({
-  routes: () => transcriptRoutes(base, createTranscripts(store)),
+export const transcripts = defineFeature("transcripts", ({ store }: Core) => ({
+  routes: () => transcriptRoutes(createTranscripts(store)),
 }));

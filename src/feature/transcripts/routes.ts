@@ -1,25 +1,42 @@
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
-import type { Base } from "../../http/base.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { TranscriptMessage } from "./model.ts";
 import type { Transcripts } from "./service.ts";
 
-export function transcriptRoutes(base: Base, transcripts: Transcripts) {
-  return new Elysia({ name: "skep/transcripts" })
-    .use(base)
-    .get(
-      "/v1/sessions/:id/transcript",
-      ({ params, query, caller }) => transcripts.page(params.id, query.q, pageOf(query), caller),
+const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+
+export function transcriptRoutes(transcripts: Transcripts) {
+  return operations("sessions", [
+    operation(
+      "listSessionTranscript",
+      "GET /v1/sessions/:id/transcript",
       {
         access: "user",
-        params: t.Object({ id: t.String() }),
         query: t.Object({
           ...PageQuery,
           q: t.Optional(t.String({ maxLength: 200, description: "Only messages that hold this text." })),
         }),
-        response: { 200: listOf(TranscriptMessage) },
-        detail: { tags: ["sessions"], summary: "What a session said and did, newest message first" },
+        answer: listOf(TranscriptMessage),
+        summary: "What a session said and did, newest message first",
       },
-    );
+      ({ params, query, caller }) => transcripts.page(params.id, query.q, pageOf(query), caller),
+    ),
+    operation(
+      "getSessionCallOutput",
+      "GET /v1/sessions/:id/calls/:call_id/output",
+      {
+        access: "user",
+        summary: "All that is stored of a tool call's output, as text",
+        description:
+          "Of an output over 32 kB its beginning and end; the text says under which path of the workspace the whole is.",
+        documented: {
+          responses: {
+            200: { description: "The output.", content: { "text/plain": { schema: { type: "string" } } } },
+          },
+        },
+      },
+      ({ params, caller }) => new Response(transcripts.outputOf(params.id, params.call_id, caller), { headers: TEXT }),
+    ),
+  ]);
 }

@@ -15,13 +15,25 @@ type CallRow = typeof toolCalls.$inferSelect;
 export interface Transcripts {
   /** Newest first. @throws Problem 404 when it is unknown, or another user's. */
   page(id: string, text: string | undefined, page: Page, caller: Caller): ListAnswer<TranscriptMessage>;
+  /** All that is stored of what a call gave. @throws Problem 404 when either is unknown, or another user's. */
+  outputOf(id: string, call: string, caller: Caller): string;
 }
 
-/** The beginning and the end of a long text. */
-function ends(text: string): string {
+/** Characters before and after what was searched for. */
+const AROUND = 400;
+
+/** The beginning and the end of a long text, and between them the first place that holds what was searched for. */
+function ends(text: string, searched = ""): string {
   const half = LIMITS.transcriptOutputCharacters / 2;
-  return text.length <= half * 2 ? text : `${text.slice(0, half)}\n…\n${text.slice(-half)}`;
+  if (text.length <= half * 2) return text;
+  const middle = searched ? foldCase(text.slice(half, -half)).indexOf(foldCase(searched)) : -1;
+  const at = half + middle;
+  const found = middle < 0 ? [] : [text.slice(Math.max(half, at - AROUND), Math.min(at + AROUND, text.length - half))];
+  return [text.slice(0, half), ...found, text.slice(-half)].join("\n…\n");
 }
+
+/** As `containsText` compares. */
+const foldCase = (text: string): string => text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 
 /** Large values of an input are cut, so that a page stays readable; its shape stays. */
 function shortInput(input: unknown, depth = 0): unknown {
@@ -34,9 +46,10 @@ function shortInput(input: unknown, depth = 0): unknown {
 const present = (
   { seq, role, content, execution_id, covers_to, withdrawn, created_at }: MessageRow,
   calls: CallRow[],
+  searched = "",
 ): TranscriptMessage => {
   const wordsOf = (type: "text" | "thinking") =>
-    ends(content.flatMap((part) => (part.type === type && part.text ? [part.text] : [])).join("\n\n"));
+    ends(content.flatMap((part) => (part.type === type && part.text ? [part.text] : [])).join("\n\n"), searched);
   return {
     seq,
     role,
@@ -54,7 +67,7 @@ const present = (
       .filter((call) => call.seq === seq)
       .map(({ call_id, tool, input, status, ok, output, started_at, duration_ms }) => ({
         ...{ call_id, tool, input: shortInput(input), status, ok },
-        output: output === null ? null : ends(output),
+        output: output === null ? null : ends(output, searched),
         output_characters: output?.length ?? 0,
         ...{ started_at, duration_ms },
       })),
@@ -77,10 +90,21 @@ export function createTranscripts({ db }: Store): Transcripts {
       );
     return or(containsText(messages.content, text), exists(calls));
   };
+  /** @throws Problem 404. */
+  const assertReadable = (id: string, caller: Caller): void => {
+    const row = db.select({ user: sessions.user_id }).from(sessions).where(eq(sessions.id, id)).get();
+    if (!row || (!caller.admin && row.user !== null && row.user !== caller.userId)) throw notFound("session");
+  };
   return {
+    outputOf(id, call, caller) {
+      assertReadable(id, caller);
+      const here = and(eq(toolCalls.session_id, id), eq(toolCalls.call_id, call));
+      const row = db.select({ output: toolCalls.output }).from(toolCalls).where(here).get();
+      if (row?.output == null) throw notFound("call");
+      return row.output;
+    },
     page(id, text, page, caller) {
-      const row = db.select({ user: sessions.user_id }).from(sessions).where(eq(sessions.id, id)).get();
-      if (!row || (!caller.admin && row.user !== null && row.user !== caller.userId)) throw notFound("session");
+      assertReadable(id, caller);
       const after = numberAfter(page);
       const where = and(
         eq(messages.session_id, id),
@@ -105,7 +129,7 @@ export function createTranscripts({ db }: Store): Transcripts {
         found,
         page,
         ({ seq }) => String(seq),
-        (message) => present(message, calls),
+        (message) => present(message, calls, text),
       );
     },
   };

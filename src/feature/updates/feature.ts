@@ -11,11 +11,11 @@ type Needs = Core & {
   notifications: Pick<Notifications, "notify" | "resolve">;
 };
 
-export const updates = defineFeature("updates", ({ clock, config, base, settings, notifications }: Needs) => {
+export const updates = defineFeature("updates", ({ clock, config, settings, notifications }: Needs) => {
   const service = createUpdates({
     ...{ build: BUILD, clock, notices: notifications, manifestUrl: config.updateCheckUrl },
     publicKey: config.updatePublicKey ?? RELEASE_KEY,
     settings: () => settings.get().updates,
   });
-  return { service, routes: () => updateRoutes(base, service), duties: [service.duty] };
+  return { service, routes: () => updateRoutes(service), duties: [service.duty] };
 });

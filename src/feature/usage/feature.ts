@@ -10,12 +10,12 @@ type Needs = Core & { budgets: Budgets; providers: { called(call: LlmCall): void
 
 export const usage = defineFeature(
   "usage",
-  ({ store, clock, base, budgets, providers }: Needs) => {
+  ({ store, clock, budgets, providers }: Needs) => {
     const called = (_tx: WriteTx, call: LlmCall) => providers.called(call);
     const service = createUsageLog({ store, clock, onRecorded: [budgets.recorded, called] });
     return {
       service,
-      routes: () => usageRoutes(base, { usage: service, clock, budgets: budgets.states }),
+      routes: () => usageRoutes({ usage: service, clock, budgets: budgets.states }),
       prunes: [{ keep: "llm_calls_days", run: service.prune }],
     };
   },

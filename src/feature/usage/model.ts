@@ -71,12 +71,16 @@ export interface LlmCallRecord {
   error?: { code: string; message: string } | undefined;
 }
 
+export const CallsWithoutPrice = t.Integer({
+  description: "Model calls that cost something that is not known: `cost_usd` is without them.",
+});
+
 export const Totals = t.Object({
   calls: t.Integer(),
   errors: t.Integer(),
   ...tokenCounts,
   cost_usd: t.Number({ description: "Of the calls whose price is known." }),
-  calls_without_price: t.Integer({ description: "Calls that cost something that is not known." }),
+  calls_without_price: CallsWithoutPrice,
 });
 export type Totals = Static<typeof Totals>;
 

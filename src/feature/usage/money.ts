@@ -11,6 +11,6 @@ export const toUsd = (nano: number): number => nano / NANO;
 /** The exact decimal, e.g. `0.000000125`; for exports. */
 export function nanoText(nano: number): string {
   const digits = String(Math.abs(nano)).padStart(10, "0");
-  const fraction = digits.slice(-9).replace(/0+$/, "");
+  const fraction = digits.slice(-9).replace(/(?<!0)0+$/, "");
   return `${nano < 0 ? "-" : ""}${digits.slice(0, -9)}${fraction === "" ? "" : `.${fraction}`}`;
 }

@@ -1,12 +1,12 @@
 /** /v1/llm-calls and /v1/usage. Users see their own calls, administrators everybody's. `Accept: text/csv` exports. */
+
 import { Type as t } from "@sinclair/typebox";
-import { Elysia } from "elysia";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { forbidden, invalidField } from "../../core/errors.ts";
 import { timeOf } from "../../core/time-of.ts";
-import type { Base } from "../../http/base.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { type Cell, csvResponse, wantsCsv } from "./csv.ts";
 import {
   type BudgetState,
@@ -31,7 +31,6 @@ export interface UsageRoutesDeps {
   budgets(userId: string | undefined): BudgetState[];
 }
 
-const tags = ["usage"];
 const CSV = "With `Accept: text/csv` every matching row is exported.";
 
 /** Whose calls a caller sees. @throws Problem 403 when a user asks for another's. */
@@ -57,12 +56,19 @@ function filterOf(query: (typeof CallQuery)["static"], caller: Caller): CallFilt
   };
 }
 
-export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDeps) {
-  return new Elysia({ name: "skep/usage" })
-    .use(base)
-    .use(callRoutes(base, usage))
-    .get(
-      "/v1/usage",
+export function usageRoutes({ usage, clock, budgets }: UsageRoutesDeps) {
+  return operations("usage", [
+    ...callRoutes(usage),
+    operation(
+      "getUsage",
+      "GET /v1/usage",
+      {
+        access: "user",
+        query: UsageQuery,
+        answer: Usage,
+        summary: "Your usage in a period, and what is left of the budgets",
+        description: "This month (UTC) by default. Where nobody logs in: everybody's.",
+      },
       ({ query, caller }) => {
         const userId = ownerOf(caller, query.user_id, caller.userId);
         const to = query.to === undefined ? clock.now() : timeOf(query.to, "to");
@@ -78,19 +84,17 @@ export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDe
           forecast: usage.forecast(userId),
         };
       },
+    ),
+    operation(
+      "listUsageHistory",
+      "GET /v1/usage/history",
       {
         access: "user",
-        query: UsageQuery,
-        response: { 200: Usage },
-        detail: {
-          tags,
-          summary: "Your usage in a period, and what is left of the budgets",
-          description: "This month (UTC) by default. Where nobody logs in: everybody's.",
-        },
+        query: HistoryQuery,
+        answer: listOf(HistoryBucket),
+        summary: "Usage by hour, day or month, oldest first",
+        description: CSV,
       },
-    )
-    .get(
-      "/v1/usage/history",
       ({ query, caller, request }) => {
         const granularity = query.granularity ?? "day";
         const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
@@ -100,48 +104,51 @@ export function usageRoutes(base: Base, { usage, clock, budgets }: UsageRoutesDe
         if (wantsCsv(request)) return csvResponse(`usage-by-${granularity}`, BUCKET_COLUMNS, items.map(bucketCells));
         return { items, next_cursor: null };
       },
-      {
-        access: "user",
-        query: HistoryQuery,
-        response: { 200: listOf(HistoryBucket) },
-        detail: { tags, summary: "Usage by hour, day or month, oldest first", description: CSV },
-      },
-    );
+    ),
+  ]);
 }
 
-function callRoutes(base: Base, usage: UsageLog) {
-  return new Elysia({ name: "skep/llm-calls" })
-    .use(base)
-    .get(
-      "/v1/llm-calls",
+function callRoutes(usage: UsageLog) {
+  return operations("usage", [
+    operation(
+      "listLlmCalls",
+      "GET /v1/llm-calls",
+      {
+        access: "user",
+        query: CallQuery,
+        answer: listOf(LlmCall),
+        summary: "Model calls, newest first",
+        description: CSV,
+      },
       ({ query, caller, request }) => {
         const filter = filterOf(query, caller);
         if (wantsCsv(request)) return csvResponse("llm-calls", CALL_COLUMNS, callCells(usage.each(filter)));
         return usage.list(pageOf(query), filter);
       },
+    ),
+    operation(
+      "getLlmCallsSummary",
+      "GET /v1/llm-calls/summary",
       {
         access: "user",
-        query: CallQuery,
-        response: { 200: listOf(LlmCall) },
-        detail: { tags, summary: "Model calls, newest first", description: CSV },
+        query: SummaryQuery,
+        answer: UsageSummary,
+        summary: "Totals, and by provider, model, agent and day",
       },
-    )
-    .get("/v1/llm-calls/summary", ({ query, caller }) => usage.summary(filterOf(query, caller)), {
-      access: "user",
-      query: SummaryQuery,
-      response: { 200: UsageSummary },
-      detail: { tags, summary: "Totals, and by provider, model, agent and day" },
-    })
-    .get(
-      "/v1/llm-calls/:id",
-      ({ params, caller }) => usage.get(params.id, caller.admin ? undefined : (caller.userId ?? "")),
+      ({ query, caller }) => usage.summary(filterOf(query, caller)),
+    ),
+    operation(
+      "getLlmCall",
+      "GET /v1/llm-calls/:id",
       {
         access: "user",
         params: t.Object({ id: t.String({ maxLength: 100 }) }),
-        response: { 200: LlmCall },
-        detail: { tags, summary: "One model call" },
+        answer: LlmCall,
+        summary: "One model call",
       },
-    );
+      ({ params, caller }) => usage.get(params.id, caller.admin ? undefined : (caller.userId ?? "")),
+    ),
+  ]);
 }
 
 const CALL_COLUMNS = Object.keys(LlmCall.properties)

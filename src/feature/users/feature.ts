@@ -6,5 +6,5 @@ import { createUsers } from "./service.ts";
 export const users = defineFeature("users", (deps: Core & { accounts: Auth }) => {
   const handOver = (from: string, to: string | null) => deps.contributions.handOver(from, to);
   const service = createUsers({ ...deps, ...deps.accounts.forUsers, handOver });
-  return { service, routes: () => userRoutes(deps.base, service) };
+  return { service, routes: () => userRoutes(service) };
 });

@@ -25,7 +25,7 @@ type Needs = Core & {
 const ENDINGS: Readonly<Record<string, string>> = { "audio/mpeg": "mp3", "audio/wav": "wav", "audio/ogg": "ogg" };
 
 export const voice = defineFeature("voice", (deps: Needs) => {
-  const { config, base, folder, providers, agents } = deps;
+  const { config, folder, providers, agents } = deps;
   const settings = createVoiceSettings({ ...deps, agentExists: agents.exists, stored: deps.settings });
   const espeak = createEspeak();
   const services = createSpeechServices({
@@ -51,7 +51,7 @@ export const voice = defineFeature("voice", (deps: Needs) => {
   const voices = createVoices({ ...deps, settings, services, cache });
   return {
     routes: () =>
-      voiceRoutes(base, {
+      voiceRoutes({
         ...{ voices, services, settings },
         async kept({ callId, mediaType: media_type, audio }, caller) {
           const bytes = new Uint8Array(await new Response(audio).arrayBuffer());

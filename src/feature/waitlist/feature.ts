@@ -1,4 +1,4 @@
 import { type Core, defineFeature } from "../feature.ts";
 import { waitlistRoutes } from "./routes.ts";
 
-export const waitlist = defineFeature("waitlist", (deps: Core) => ({ routes: () => waitlistRoutes(deps.base, deps) }));
+export const waitlist = defineFeature("waitlist", (deps: Core) => ({ routes: () => waitlistRoutes(deps) }));

@@ -43,6 +43,19 @@ describe("an index of", () => {
     expect((await session.changes()).symbols.length).toBeGreaterThan(3);
   });
 
+  test("source that no parser reads names the file, its lines and their share, and keeps what stands around", async () => {
+    const broken = "export function before2() {}\n@@ ## %% (( ]]\n";
+    const { session, manifest } = await indexOf(
+      treeOf({ "src/a.ts": broken, "src/b.py": "def ok():\n    return 1\n\n)) ((\n" }),
+    );
+    expect(manifest.unread.files).toBe(2);
+    expect(manifest.unread.worst.map(({ path }) => path).sort()).toEqual(["src/a.ts", "src/b.py"]);
+    expect(manifest.unread.share).toBeGreaterThan(0);
+    const context = session.context("ok");
+    expect(context.found === "one" && context.context.unread).toEqual({ lines: 1, of: 5 });
+    expect((await session.status()).unread.lines).toBe(manifest.unread.lines);
+  });
+
   test("a file of a million lines names it as too large; one long line as generated", async () => {
     const { skipped, manifest } = await indexOf(
       treeOf({

@@ -12,7 +12,7 @@ import { LANGUAGES, languageOf } from "../language/languages.ts";
 import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "../model.ts";
 import type { SourceFile } from "../resolve/repository.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
-import type { Generation, GraphStore, Manifest } from "../store/graph-store.ts";
+import { checksumOf, type Generation, type GraphStore, type Manifest, type Unread } from "../store/graph-store.ts";
 import { packGraph } from "../store/snapshot.ts";
 import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
@@ -69,38 +69,50 @@ function createParseThread(): Worker {
 
 /** Runs an index job. Throws when the folder cannot be read or the job is aborted; the old graph then stays. */
 export async function indexRepository(options: IndexOptions): Promise<IndexReport> {
-  const started = Date.now();
+  const started = performance.now();
   const phases = createPhases(options.progress);
   using sources = openSources(options.root);
   const known = options.store.manifest();
   const walk = await walkRepository(options, phases);
   const fingerprint = fingerprintOf(sources, walk);
   const commit = await headCommit(options);
-  if (!options.force && known && known.fingerprint === fingerprint) {
+  // What was damaged since is made again from the files' facts.
+  const whole = known !== undefined && options.store.snapshot() !== undefined;
+  if (!options.force && whole && known.fingerprint === fingerprint) {
     for (const name of PHASES) phases.end(name);
     return { manifest: known, phases: phases.list, parsed: 0, changed: false };
   }
-  const before = options.force ? undefined : options.store.current();
-  const cache = readFactCache(before?.folder);
+  const last = options.force ? undefined : options.store.current();
+  const before = whole ? last : undefined;
+  const cache = readFactCache(last?.folder);
   const { files, parsed } = await parseChanged(options, walk, cache, phases);
   options.signal?.throwIfAborted();
   const configs = configsHash(sources, walk);
   const tangled: string[] = [];
+  const unread: FileLines[] = [];
   const failedBefore = new Set(known?.failed.map(({ path }) => path));
   const readConfig = sources.text;
-  const graph = buildGraph(options, walk, { files, cache, configs, readConfig, before, failedBefore, tangled }, phases);
+  const graph = buildGraph(
+    options,
+    walk,
+    { files, cache, configs, readConfig, before, failedBefore, tangled, unread },
+    phases,
+  );
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
-    writeFileSync(generation.snapshot, packGraph(graph));
+    const snapshot = packGraph(graph);
+    writeFileSync(generation.snapshot, snapshot);
     writeFactCache(generation.folder, files, configs, cache);
     phases.end("process_discovery");
     const manifest = options.store.commit(generation, {
       ...countsOf(graph),
       indexedAt: Date.now(),
-      durationMs: Date.now() - started,
+      durationMs: Math.round(performance.now() - started),
       commit,
       fingerprint,
+      checksum: checksumOf(snapshot),
+      unread: unreadOf(unread),
       files: files.filter((file) => file.note === "").length,
       ...skippedOf(walk, files),
       failed: [
@@ -113,6 +125,24 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
     options.store.discard(generation);
     throw error;
   }
+}
+
+/** Lines of a file that the parser could not read, of all its lines. */
+interface FileLines {
+  path: string;
+  lines: number;
+  of: number;
+}
+
+/** Files with unread lines that a report names; the others are only counted. */
+const MAX_UNREAD = 100;
+
+function unreadOf(files: readonly FileLines[]): Unread {
+  const found = files.filter(({ lines }) => lines > 0).sort((a, b) => b.lines - a.lines || (a.path < b.path ? -1 : 1));
+  const lines = found.reduce((sum, file) => sum + file.lines, 0);
+  const all = files.reduce((sum, file) => sum + file.of, 0);
+  const share = Math.round((lines / Math.max(1, all)) * 10_000) / 10_000;
+  return { files: found.length, lines, share, worst: found.slice(0, MAX_UNREAD) };
 }
 
 /** Skipped files that a report names; more are only counted. */
@@ -242,6 +272,8 @@ interface Material {
   failedBefore: ReadonlySet<string>;
   /** Paths of files whose edges could not be found; filled here. */
   tangled: string[];
+  /** Lines of every file; filled here. */
+  unread: FileLines[];
 }
 
 function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
@@ -261,7 +293,9 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
     if (file.note !== "") continue;
     const language = languageOf(file.path)!;
     const facts = unpackFacts(file.facts(), language.id);
-    if (facts) sources.push({ path: file.path, language, facts });
+    if (!facts) continue;
+    sources.push({ path: file.path, language, facts });
+    material.unread.push({ path: file.path, lines: facts.unread, of: facts.lines });
   }
   phases.start("structure", 1);
   const builder = new GraphBuilder();

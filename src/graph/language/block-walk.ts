@@ -306,7 +306,7 @@ export abstract class BlockWalk {
     return tree.text
       .slice(start, Math.min(end, start + MAX_TEXT * 2))
       .replace(/\s+/g, " ")
-      .replace(/[\s={;]+$/, "")
+      .replace(/(?<![\s={;])[\s={;]+$/, "")
       .slice(0, MAX_TEXT);
   }
 
@@ -341,7 +341,7 @@ function commentAtEnd(before: string): string {
     const match = /^\s*\/\/[/!]?\s?(.*)$/.exec(line.replace(/\r$/, ""));
     if (!match) {
       // Attributes may stand between a comment and what it documents.
-      if (lines.length === 0 && /^\s*(#!?\[.*\]|\[[^\]]*\]|@\w+.*)\s*$/.test(line)) continue;
+      if (lines.length === 0 && /^(?:#!?\[.*\]|\[[^\]]*\]|@\w.*)$/s.test(line.trim())) continue;
       break;
     }
     lines.push(match[1]!);
@@ -351,9 +351,9 @@ function commentAtEnd(before: string): string {
 
 function firstSentence(text: string): string {
   const flat = text
-    .replace(/<\/?\w[^>]*>/g, " ")
+    .replace(/<\/?\w[^<>]*>/g, " ")
     .trim()
-    .replace(/\s*\n\s*\n[\s\S]*/, "")
+    .replace(/\n\s*\n[\s\S]*/, "")
     .replace(/\s+/g, " ")
     .trim();
   const stop = flat.search(/[.:](\s|$)|\s@\w/);

@@ -8,7 +8,7 @@
  *
  * Raise FACTS_VERSION with every change of meaning.
  */
-export const FACTS_VERSION = 8;
+export const FACTS_VERSION = 9;
 
 /** Expressions: enough of the code's shape to tell what a call reaches. */
 export const Expr = {
@@ -26,7 +26,7 @@ export const Expr = {
   This: 5,
   /** a = scope. The parent class: `super.x` is Member(Super), `super(…)` is Call(Super). */
   Super: 6,
-  /** a = object, b = literal key name or -1. `obj[key]`. */
+  /** a = object, b = literal key name, `[name]` for a key that is a name, or -1. `obj[key]`. */
   Index: 7,
   /** a = iterated expression. The element that a loop binds. */
   Iterate: 8,
@@ -88,8 +88,8 @@ export const Type = {
   Indexed: 12,
   /** a = type. `keyof T`. */
   KeyOf: 13,
-  /** a = scope, b = name. What a C++ `auto`, Go `:=` … declares is an expression, not a type: this is for `infer U`. */
-  Infer: 14,
+  /** a = checked type, b = pattern that it is matched with, c = list of both results. `T extends F<infer U> ? U : X`. */
+  Conditional: 14,
 } as const;
 
 export const ScopeKind = { File: 0, Function: 1, Block: 2, Class: 3, Namespace: 4 } as const;

@@ -302,8 +302,9 @@ export class FactsBuilder {
     this.tables.narrows.add(scope, this.name(name), type, expr);
   }
 
-  finish(errors: number, lines: number): FileFacts {
+  /** @param unread lines that the parser could not read */
+  finish(unread: number, lines: number): FileFacts {
     const packed = factTables((name) => this.tables[name].packed());
-    return { ...packed, language: this.language, errors, lines, strings: this.strings };
+    return { ...packed, language: this.language, unread, lines, strings: this.strings };
   }
 }

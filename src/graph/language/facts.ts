@@ -5,8 +5,8 @@ import { type FactTables, factTables, TABLE_NAMES, type TableName } from "./tabl
 
 export interface FileFacts extends FactTables {
   language: LanguageId;
-  /** Count of ERROR nodes: how much of the file the parser could not read. */
-  errors: number;
+  /** Lines that the parser could not read, in whole or in part. */
+  unread: number;
   /** Lines of the file. */
   lines: number;
   strings: string[];
@@ -14,13 +14,13 @@ export interface FileFacts extends FactTables {
 
 const NO_ROWS = new Int32Array(0);
 
-/** Words before the table lengths: version, errors, bytes of strings, count of strings, lines. */
+/** Words before the table lengths: version, unread lines, bytes of strings, count of strings, lines. */
 const HEADER = 5;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Packs facts into one buffer: version, errors, table lengths, tables, then the strings. */
+/** Packs facts into one buffer: version, unread lines, table lengths, tables, then the strings. */
 export function packFacts(facts: FileFacts): Uint8Array {
   const strings = encoder.encode(facts.strings.join("\u0000"));
   let words = HEADER + TABLE_NAMES.length;
@@ -28,7 +28,7 @@ export function packFacts(facts: FileFacts): Uint8Array {
   const bytes = new Uint8Array(words * 4 + strings.length);
   const ints = new Int32Array(bytes.buffer, 0, words);
   ints[0] = FACTS_VERSION;
-  ints[1] = facts.errors;
+  ints[1] = facts.unread;
   ints[2] = strings.length;
   ints[3] = facts.strings.length;
   ints[4] = facts.lines;
@@ -60,5 +60,5 @@ export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts
   const end = at * 4 + all[2]!;
   if (end > aligned.length) return undefined;
   const strings = all[3] === 0 ? [] : decoder.decode(aligned.subarray(at * 4, end)).split("\u0000");
-  return { ...tables, language, errors: all[1]!, lines: all[4]!, strings };
+  return { ...tables, language, unread: all[1]!, lines: all[4]!, strings };
 }

@@ -63,6 +63,8 @@ export class FlatTree {
   private lineStarts: Int32Array | undefined;
   /** How many ERROR nodes the parser left: a measure of how much of the file was not understood. */
   errors = 0;
+  /** Where the outermost of them begin and end. */
+  private readonly gaps: number[] = [];
 
   constructor(text: string, tables: GrammarTables, expectedNodes: number) {
     this.text = text;
@@ -110,7 +112,7 @@ export class FlatTree {
         this.to[node] = module._ts_tree_cursor_end_index_wasm(address);
         this.up[node] = parent;
         this.after[node] = this.count;
-        if (type === ERROR_TYPE) this.errors++;
+        if (type === ERROR_TYPE) this.noteError(this.from[node]!, this.to[node]!);
       }
       if (kept === 2 && module._ts_tree_cursor_goto_first_child_wasm(address) === 1) {
         parent = node;
@@ -129,6 +131,25 @@ export class FlatTree {
       if (!moved) break;
     }
     module._ts_tree_cursor_delete_wasm(address);
+  }
+
+  private noteError(from: number, to: number): void {
+    this.errors++;
+    if (from >= (this.gaps.at(-1) ?? -1)) this.gaps.push(from, to);
+  }
+
+  /** Lines that the parser could not read, in whole or in part. */
+  unreadLines(): number {
+    let lines = 0;
+    let last = 0;
+    for (let i = 0; i < this.gaps.length; i += 2) {
+      const [from, to] = [this.gaps[i]!, this.gaps[i + 1]!];
+      const first = Math.max(last + 1, this.lineAt(from));
+      const end = this.lineAt(Math.max(from, to - 1));
+      lines += Math.max(0, end - first + 1);
+      last = Math.max(last, end);
+    }
+    return lines;
   }
 
   /** The grammar's name of the node's type; "ERROR" where the parser gave up. */

@@ -124,6 +124,11 @@ export interface LanguageModule {
   configNames: readonly string[];
   /** The text for the parser, with unreadable parts blanked and every other character in its place. */
   prepare?(text: string): string;
+  /**
+   * The text for a second reading, where the grammar could not read all of it; undefined if there is no other way to
+   * read it. Of both readings the one that left less unread counts.
+   */
+  prepareAgain?(text: string): string | undefined;
   /** Writes the facts of one file. Must not throw on syntax errors. */
   extract(tree: FlatTree, facts: FactsBuilder): void;
   createResolver(project: ProjectFiles): ImportResolver;

@@ -143,6 +143,8 @@ export interface LanguageLibrary {
   /** By `Owner.name`. */
   statics: ReadonlyMap<string, StaticResult>;
   wrappers?: WrapperMethods;
+  /** Members that give what a value from outside was made to hold, `useRef<T>().current`. */
+  holders?: ReadonlySet<string>;
   /** Names of members that the library has itself: too common to tell whose a member of an unknown value is. */
   commonMembers: ReadonlySet<string>;
 }

@@ -2,7 +2,9 @@
 
 import type { FileFacts } from "./facts.ts";
 import { FactsBuilder } from "./facts-builder.ts";
+import type { FlatTree } from "./flat-tree.ts";
 import type { Grammars } from "./grammar.ts";
+import type { LanguageModule } from "./language.ts";
 import { endingOf, languageOf } from "./languages.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: false });
@@ -30,8 +32,16 @@ export function factsOf(path: string, text: string, grammars: Grammars): FileFac
   const language = languageOf(path);
   const grammar = language?.grammars.get(endingOf(path));
   if (!language || !grammar) throw new Error(`no language for ${path}`);
-  const tree = grammars.parse(grammar, text, language.prepare?.(text));
+  const tree = treeOf(language, grammar, text, grammars);
   const builder = new FactsBuilder(path, language.id);
   language.extract(tree, builder);
-  return builder.finish(tree.errors, tree.count > 0 ? tree.lineAt(text.length) : 1);
+  return builder.finish(tree.unreadLines(), tree.count > 0 ? tree.lineAt(text.length) : 1);
+}
+
+function treeOf(language: LanguageModule, grammar: string, text: string, grammars: Grammars): FlatTree {
+  const tree = grammars.parse(grammar, text, language.prepare?.(text));
+  const again = tree.errors > 0 ? language.prepareAgain?.(text) : undefined;
+  if (again === undefined) return tree;
+  const other = grammars.parse(grammar, text, again);
+  return other.unreadLines() < tree.unreadLines() ? other : tree;
 }

@@ -44,6 +44,8 @@ export type SymbolContext = Record<Relation, RelatedSymbol[]> & {
   /** How many there are of each, shown or not. */
   totals: Record<Relation | "processes", number>;
   community: CommunityView | null;
+  /** Lines of its file that the parser could not read, of all; null when it read all of them. */
+  unread: { lines: number; of: number } | null;
   /** The symbol's source; "" when the file cannot be read. */
   code: string;
 };
@@ -55,6 +57,7 @@ const MAX_CODE_LINES = 200;
 
 /**
  * @param limit neighbours in each list
+ * @param unread what the parser could not read of a file
  * @param readLines source lines of a file (from 1, inclusive), "" when it cannot be read
  */
 export function contextOf(
@@ -62,6 +65,7 @@ export function contextOf(
   text: string,
   options: { filePath?: string | undefined; limit?: number | undefined },
   readLines: (path: string, from: number, to: number) => string,
+  unread?: (path: string) => SymbolContext["unread"],
 ): ContextAnswer {
   const rows = rowsNamed(graph, text, options.filePath);
   if (rows.length !== 1) return unclear(graph, text, rows);
@@ -84,6 +88,7 @@ export function contextOf(
       processes: processes.slice(0, MAX_PROCESSES).map((index) => processView(graph, index, row)),
       totals,
       community: community < 0 ? null : communityView(graph, community),
+      unread: unread?.(path) ?? null,
       code: path === "" ? "" : readLines(path, symbol.start_line, lastLine),
     },
   };

@@ -44,6 +44,8 @@ export interface Impact {
   depths: ImpactDepth[];
   processes: ProcessView[];
   communities: CommunityView[];
+  /** Calls of a member of the target's name on values of which nothing is known: some may be calls of it. */
+  hidden: { total: number; symbols: (SymbolView & { line: number })[] };
   /** Symbols beyond the limit that were left out. */
   truncated: boolean;
   total: number;
@@ -83,6 +85,22 @@ function spread(graph: CodeGraph, target: number, options: ImpactOptions): Impac
     frontier = next;
   }
   return describe(graph, target, options, reached);
+}
+
+const MAY_CALL = EDGE_TYPES.indexOf("MAY_CALL");
+const UNSURE = REASONS.indexOf("unique_name");
+const MAX_HIDDEN = 50;
+
+/** Calls that may reach a target though no edge says so for certain. */
+function hiddenCalls(graph: CodeGraph, target: number): Impact["hidden"] {
+  const edges = startOf(graph, target).flatMap((row) =>
+    [...graph.incoming(row)].filter(
+      (edge) => graph.edges.type[edge] === MAY_CALL || graph.edges.reason[edge] === UNSURE,
+    ),
+  );
+  const shown = edges.slice(0, MAX_HIDDEN);
+  const symbols = shown.map((edge) => ({ ...graph.node(graph.edges.from[edge]!), line: graph.edges.line[edge]! }));
+  return { total: edges.length, symbols };
 }
 
 /** What a decorator decorates: this depends on the decorator. */
@@ -150,6 +168,7 @@ function describe(
       .sort((a, b) => a - b)
       .slice(0, 50)
       .map((index) => communityView(graph, index)),
+    hidden: options.direction === "upstream" ? hiddenCalls(graph, target) : { total: 0, symbols: [] },
     truncated: shown < total,
     total,
   };

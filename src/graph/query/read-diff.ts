@@ -28,7 +28,7 @@ export function readDiff(diff: string): ChangedFiles {
     if (content > 0) {
       if (!line.startsWith("\\")) content -= 1;
     } else if (line.startsWith("diff --git ")) {
-      file = { path: /^diff --git "?a\/.*?"? "?b\/(.*?)"?$/.exec(line)?.[1] ?? "", status: "modified" };
+      file = { path: pathIn(line), status: "modified" };
       changes.files.push(file);
     } else if (file && line.startsWith("@@")) content = readHunk(line, file, changes);
     else if (file) readHeader(line, file);
@@ -59,4 +59,10 @@ function readHunk(line: string, file: ChangedFile, { hunks }: ChangedFiles): num
   list.push(hunk);
   hunks.set(file.path, list);
   return Number(oldCount) + Number(newCount);
+}
+
+/** The name after the change, in a line `diff --git a/… b/…`. */
+function pathIn(line: string): string {
+  const [, name = ""] = / "?b\/([\s\S]*)$/.exec(line) ?? [];
+  return name.endsWith('"') ? name.slice(0, -1) : name;
 }

@@ -17,6 +17,8 @@ export type SymbolView = GraphNode;
 /** A neighbour: the symbol, and the line, trust and reason of the edge. */
 export interface RelatedSymbol extends SymbolView {
   line?: number;
+  /** Every line where it is written, where there are several; at most 20. */
+  lines?: number[];
   confidence: number;
   reason: Reason;
   via: EdgeType;
@@ -84,7 +86,15 @@ function rowsEnding(graph: CodeGraph, texts: readonly string[], last: string): S
 
 /** At most `limit` names that are near a misspelt one. */
 export function nearNames(graph: CodeGraph, text: string, limit: number): string[] {
-  const wanted = text.toLowerCase().slice(0, 64);
+  // Of a path of names, the last is the one that is misspelt most often.
+  const wanted = text
+    .trim()
+    .replace(/\(\)$/, "")
+    .toLowerCase()
+    .split(/[.#:/\\]+/)
+    .at(-1)!
+    .slice(0, 64);
+  if (wanted === "") return [];
   const scored = new Map<string, number>();
   for (let row = 0; row < graph.nodeCount; row++) {
     const label = graph.label(row);
@@ -92,10 +102,8 @@ export function nearNames(graph: CodeGraph, text: string, limit: number): string
     const name = graph.nodes.name[row]!;
     if (scored.has(name)) continue;
     const lower = name.toLowerCase();
-    const contains = lower.includes(wanted) || wanted.includes(lower);
-    if (!contains && Math.abs(lower.length - wanted.length) > 3) continue;
-    const distance = contains ? Math.abs(lower.length - wanted.length) / 4 : editDistance(lower.slice(0, 64), wanted);
-    if (distance <= Math.max(2, wanted.length / 3)) scored.set(name, distance);
+    const distance = nameDistance(lower, wanted);
+    if (distance <= Math.max(1, wanted.length / 4)) scored.set(name, distance);
   }
   return [...scored]
     .sort((a, b) => a[1] - b[1] || (a[0] < b[0] ? -1 : 1))
@@ -103,13 +111,32 @@ export function nearNames(graph: CodeGraph, text: string, limit: number): string
     .map(([name]) => name);
 }
 
+/** Shortest part of a name that says something of the whole. */
+const MIN_PART = 4;
+
+/** How far two names are: letters that differ, or less where one is a good part of the other. */
+function nameDistance(name: string, wanted: string): number {
+  const longer = Math.max(name.length, wanted.length);
+  const shorter = Math.min(name.length, wanted.length);
+  const isPart = shorter >= MIN_PART && shorter * 2 >= longer && (name.includes(wanted) || wanted.includes(name));
+  if (isPart) return Math.min((longer - shorter) / 4, wanted.length / 4);
+  if (longer - shorter > wanted.length / 4 + 1) return Number.POSITIVE_INFINITY;
+  return editDistance(name.slice(0, 64), wanted);
+}
+
+/** Letters to insert, remove or change; two that changed places count as one. */
 function editDistance(a: string, b: string): number {
+  let before: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, i) => i);
   for (let i = 1; i <= a.length; i++) {
     const row = [i];
     for (let j = 1; j <= b.length; j++) {
-      row.push(Math.min(previous[j]! + 1, row[j - 1]! + 1, previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)));
+      const swapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+      const changed = previous[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
+      const moved = swapped ? before[j - 2]! + 1 : Number.POSITIVE_INFINITY;
+      row.push(Math.min(previous[j]! + 1, row[j - 1]! + 1, changed, moved));
     }
+    before = previous;
     previous = row;
   }
   return previous[b.length]!;
@@ -152,10 +179,22 @@ export function relatedBy(graph: CodeGraph, edge: number, direction: "in" | "out
   return {
     ...graph.node(other),
     ...(line > 0 ? { line } : {}),
+    ...(line > 0 ? linesOf(graph, edge) : {}),
     confidence: CONFIDENCE[reason],
     reason,
     via: EDGE_TYPES[graph.edges.type[edge]!]!,
   };
+}
+
+const MAX_LINES = 20;
+
+/** Lines of all edges of one type between the same two symbols. */
+function linesOf(graph: CodeGraph, edge: number): { lines?: number[] } {
+  const { type, from, to, line } = graph.edges;
+  const lines = new Set<number>();
+  for (const other of graph.outgoing(from[edge]!))
+    if (to[other] === to[edge] && type[other] === type[edge] && lines.size < MAX_LINES) lines.add(line[other]!);
+  return lines.size > 1 ? { lines: [...lines].sort((a, b) => a - b) } : {};
 }
 
 export interface CommunityView {

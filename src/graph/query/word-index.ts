@@ -9,7 +9,9 @@
 import type { CodeGraph } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
 import { NODE_LABELS, type NodeLabel, REFERENCE_LABELS, SYMBOL_LABELS } from "../model.ts";
+import { isTestPath } from "../test-paths.ts";
 import { wordsOf } from "../words.ts";
+import { askedWords, contentWords, isAsked } from "./stop-words.ts";
 
 interface SearchHit {
   node: number;
@@ -190,6 +192,14 @@ const wholeWords = (text: string): string[] =>
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== "");
 
+/** Words of a query from which it is a question rather than a name. */
+const QUESTION_WORDS = 5;
+
+function queryWords(query: string): string[] {
+  if (wholeWords(query).length >= QUESTION_WORDS) return contentWords(query);
+  return [...askedWords(query), ...wholeWords(query).filter(isAsked)];
+}
+
 class MemoryIndex implements WordIndex {
   private readonly graph: CodeGraph;
   private readonly postings: Postings;
@@ -216,7 +226,7 @@ class MemoryIndex implements WordIndex {
   }
 
   find(query: string, limit: number, labels: readonly number[]): SearchHit[] {
-    const words = [...new Set([...wordsOf(query), ...wholeWords(query)])].slice(0, MAX_WORDS);
+    const words = [...new Set(queryWords(query))].slice(0, MAX_WORDS);
     const { label } = this.graph.nodes;
     if (labels.length > 0) {
       const wanted = new Set(labels);
@@ -362,5 +372,7 @@ function weight(graph: CodeGraph, node: number, query: string): number {
   if (label === "Function" || label === "Method" || label === "Class" || label === "Interface") factor *= 1.3;
   if (label === "File" || label === "Property" || label === "Variable") factor *= 0.7;
   if (graph.nodes.exported[node] === 1) factor *= 1.1;
+  if (isTestPath(label === "File" ? graph.nodes.qualified[node]! : graph.filePath(node)) && !/test|spec/i.test(query))
+    factor *= 0.5;
   return factor * (1 + Math.log1p(graph.incoming(node).length) / 12);
 }

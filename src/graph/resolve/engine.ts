@@ -47,6 +47,8 @@ export interface Engine {
   lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined;
   /** A name as another file sees it. */
   exported(file: number, name: string, space: NameSpaceOf): Entity | undefined;
+  /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */
+  exportedRow(file: number, name: string, space: NameSpaceOf): Entity | undefined;
   /** A module by its place in a package folder. */
   submodule(folder: string, name: string): Entity | undefined;
   followImport(file: number, importRow: number, space: NameSpaceOf): Entity | undefined;

@@ -64,6 +64,7 @@ const QUESTIONS = [
   "context",
   "related",
   "impact",
+  "ask",
   "changes",
   "graphData",
   "graphColumns",
@@ -93,8 +94,11 @@ export interface RemoteGraph {
   json: { [Name in Question]: (...args: Parameters<GraphSession[Name]>) => Promise<GraphJson> };
 }
 
+type Around = <T>(ask: () => Promise<T>) => Promise<T>;
+
 export interface GraphClient {
-  project(place: GraphPlace): RemoteGraph;
+  /** @param around asks a question for the API, and may ask it again */
+  project(place: GraphPlace, around?: Around): RemoteGraph;
   /** Process ids of the children that run now. */
   pids(): number[];
   /** Ends all children and waits for them. Calls under way fail. */
@@ -208,7 +212,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   }
 
   return {
-    project(place) {
+    project(place, around = (ask) => ask()) {
       return {
         async index(options) {
           const before = indexing.get(place.store) ?? Promise.resolve();
@@ -224,9 +228,12 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
         },
         status: () => ask(place, "status") as Promise<GraphStatus>,
         tool: (...args) => ask(place, "tool", args) as Promise<string>,
-        cypher: (...args) => cypher(place, args),
+        cypher: (...args) => around(() => cypher(place, args)),
         json: Object.fromEntries(
-          QUESTIONS.map((operation) => [operation, (...args: unknown[]) => ask(place, operation, args, true)]),
+          QUESTIONS.map((operation) => [
+            operation,
+            (...args: unknown[]) => around(() => ask(place, operation, args, true)),
+          ]),
         ) as RemoteGraph["json"],
       };
     },

@@ -1,6 +1,7 @@
 /** What an endpoint answers with, made from what a session answers, and that as JSON. */
 
 import { GraphError } from "../graph-error.ts";
+import type { AskAnswer } from "../query/ask/ask.ts";
 import type { ContextAnswer, RelatedAnswer } from "../query/context.ts";
 import type { Windowed } from "../query/groups.ts";
 import type { ImpactAnswer } from "../query/impact.ts";
@@ -25,9 +26,10 @@ export function endpointBody(operation: GraphOperation, value: unknown): Endpoin
     const answer = value as ContextAnswer;
     return single(answer.found === "one" ? answer.context : candidatesOf(answer));
   }
-  if (operation === "impact") {
-    const answer = value as ImpactAnswer;
-    return single(answer.found === "one" ? answer.impact : candidatesOf(answer));
+  if (operation === "impact" || operation === "ask") {
+    const answer = value as ImpactAnswer | AskAnswer;
+    if (answer.found !== "one") return single(candidatesOf(answer));
+    return single("impact" in answer ? answer.impact : answer.answer);
   }
   if (operation !== "related") return single(value);
   const answer = value as RelatedAnswer;

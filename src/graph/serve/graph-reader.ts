@@ -1,5 +1,4 @@
 /** The current generation of a stored graph, opened for questions. Switches to a new generation by itself. */
-import { readFileSync } from "node:fs";
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { buildWordIndex, type WordIndex } from "../query/word-index.ts";
@@ -38,7 +37,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
     const { generation } = manifest;
     if (opened && (opened.generation === generation || warming === generation)) return opened;
     try {
-      opened = read(generation, files);
+      opened = read(store, generation, files);
       return opened;
     } catch (error) {
       if (error instanceof GraphError) throw error;
@@ -55,7 +54,7 @@ export function createGraphReader(store: GraphStore): GraphReader {
       if (opened?.generation !== manifest.generation) {
         warming = manifest.generation;
         try {
-          const next = read(manifest.generation, files);
+          const next = read(store, manifest.generation, files);
           await new Stepwise(next.graph.prepare()).unhurried();
           opened = next;
         } finally {
@@ -70,8 +69,9 @@ export function createGraphReader(store: GraphStore): GraphReader {
   };
 }
 
-function read(generation: number, { snapshot, kuzu }: Generation): OpenedGraph {
-  const graph = unpackGraph(readFileSync(snapshot));
+function read(store: GraphStore, generation: number, { kuzu }: Generation): OpenedGraph {
+  const bytes = store.snapshot();
+  const graph = bytes && unpackGraph(bytes);
   if (!graph) throw new GraphError("not_indexed", "the index cannot be read: index again");
   return { generation, graph, words: new Stepwise(buildWordIndex(graph)), kuzuPath: kuzu };
 }

@@ -9,6 +9,7 @@ export type GraphOperation =
   | "query"
   | "context"
   | "impact"
+  | "ask"
   | "changes"
   | "cypher"
   | "graphData"

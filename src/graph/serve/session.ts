@@ -14,6 +14,7 @@ import { walkFolder } from "../index/walk.ts";
 import { createGrammars, type Grammars } from "../language/grammar.ts";
 import { languageOf } from "../language/languages.ts";
 import type { EdgeType, NodeLabel } from "../model.ts";
+import { type AskAnswer, type AskOptions, ask } from "../query/ask/ask.ts";
 import { type Changes, changesOf } from "../query/changes.ts";
 import { type ContextAnswer, contextOf, type RelatedAnswer, type Relation, relatedOf } from "../query/context.ts";
 import { refusal } from "../query/cypher-guard.ts";
@@ -52,6 +53,8 @@ export interface GraphStatus {
   /** How many were skipped, named or not. */
   skipped_count: number;
   failed: Manifest["failed"];
+  /** Lines that a parser could not read: what stands there may be missing. */
+  unread: Manifest["unread"];
   languages: Record<string, number>;
   /** ISO time. */
   indexed_at?: string;
@@ -85,6 +88,8 @@ export interface GraphSession {
   /** A part of one of the context's lists. */
   related(symbol: string, relation: Relation, window: Window, filePath?: string): RelatedAnswer;
   impact(options: ImpactOptions): ImpactAnswer;
+  /** A question about the graph as a whole, or about several symbols. @throws GraphError when its subject is missing. */
+  ask(options: AskOptions): AskAnswer;
   changes(base?: string): Promise<Changes>;
   cypher(query: string, params: Readonly<Record<string, unknown>>, limit: number): Promise<CypherAnswer>;
   graphData(options: GraphDataOptions): GraphData;
@@ -113,6 +118,11 @@ export function createGraphSession(place: GraphPlace): GraphSession {
   let kuzu: { generation: number; reader: KuzuReader } | undefined;
 
   const readLines = (path: string, from: number, to: number) => sourceLines(root, path, from, to);
+
+  const unreadOf = (path: string) => {
+    const found = store.manifest()?.unread.worst.find((file) => file.path === path);
+    return found ? { lines: found.lines, of: found.of } : null;
+  };
 
   /** The database of the current generation, made when it is missing. */
   function cypherPath(): { generation: number; path: string } {
@@ -159,9 +169,18 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       const { graph, words } = reader.open();
       return searchGraph(graph, words.now(), options, readLines);
     },
-    context: (symbol, filePath, limit) => contextOf(graph(), symbol, { filePath, limit }, readLines),
+    context: (symbol, filePath, limit) => contextOf(graph(), symbol, { filePath, limit }, readLines, unreadOf),
     related: (symbol, relation, window, filePath) => relatedOf(graph(), symbol, relation, window, filePath),
     impact: (options) => impactOf(graph(), options),
+    ask(options) {
+      const { graph, words } = reader.open();
+      using sources = openSources(root);
+      try {
+        return ask({ graph, words: words.now(), readText: (path) => sources.text(path) ?? "" }, options);
+      } catch (error) {
+        throw error instanceof RangeError ? new GraphError("invalid", error.message) : error;
+      }
+    },
     async changes(base) {
       const opened = graph();
       grammars ??= createGrammars();
@@ -216,6 +235,7 @@ function emptyStatus(): GraphStatus {
     skipped: [],
     skipped_count: 0,
     failed: [],
+    unread: { files: 0, lines: 0, share: 0, worst: [] },
     languages: {},
     dirty: false,
   };
@@ -234,6 +254,7 @@ function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus
     skipped: manifest.skipped,
     skipped_count: manifest.skippedCount,
     failed: manifest.failed,
+    unread: manifest.unread,
     languages: manifest.languages,
     indexed_at: new Date(manifest.indexedAt).toISOString(),
     ...(manifest.commit ? { commit: manifest.commit } : {}),

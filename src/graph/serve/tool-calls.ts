@@ -1,7 +1,9 @@
-/** A call of one of the four agent tools, from its arguments to its text. */
+/** A call of one of the agent tools, from its arguments to its text. */
+import { isOneOf } from "../../core/typed-keys.ts";
 import { GraphError } from "../graph-error.ts";
+import { QUESTIONS, type Question } from "../model.ts";
 import type { GraphSession } from "./session.ts";
-import { changesText, contextText, impactText, queryText } from "./tools.ts";
+import { askText, changesText, contextText, impactText, queryText } from "./tools.ts";
 
 /** Answers one tool call as text. Throws on wrong arguments and when there is no index. */
 export async function toolText(session: GraphSession, name: string, args: Record<string, unknown>): Promise<string> {
@@ -19,6 +21,16 @@ export async function toolText(session: GraphSession, name: string, args: Record
           direction: directionOf(args),
           maxDepth: numberOf(args, "max_depth", 3, 1, 10),
           minConfidence: 0,
+        }),
+      );
+    case "code_graph_ask":
+      return askText(
+        session.ask({
+          question: questionOf(args),
+          subject: optionalText(args, "subject"),
+          to: optionalText(args, "to"),
+          path: optionalText(args, "path"),
+          limit: numberOf(args, "limit", 30, 1, 200),
         }),
       );
     case "code_graph_changes":
@@ -44,6 +56,12 @@ function numberOf(args: Record<string, unknown>, name: string, fallback: number,
   if (typeof value !== "number" || !Number.isInteger(value))
     throw new GraphError("invalid", `${name} must be a whole number`);
   return Math.min(max, Math.max(min, value));
+}
+
+function questionOf(args: Record<string, unknown>): Question {
+  const { question } = args;
+  if (typeof question === "string" && isOneOf(QUESTIONS, question)) return question;
+  throw new GraphError("invalid", `question must be one of ${QUESTIONS.join(", ")}`);
 }
 
 function directionOf(args: Record<string, unknown>): "upstream" | "downstream" {

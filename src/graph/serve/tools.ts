@@ -1,8 +1,10 @@
 /**
- * The four agent tools: schemas, and answers as compact text made for a context window (at most 4 kB unless asked),
+ * The agent tools: schemas, and answers as compact text made for a context window (at most 4 kB unless asked),
  * with what was left out counted. The same data as the endpoints.
  */
 import { isAbsolute } from "node:path";
+import { QUESTIONS } from "../model.ts";
+import type { AskAnswer } from "../query/ask/ask.ts";
 import type { Changes } from "../query/changes.ts";
 import type { ContextAnswer, Relation } from "../query/context.ts";
 import type { ImpactAnswer } from "../query/impact.ts";
@@ -58,6 +60,19 @@ const TOOLS = [
       max_depth: whole(1, 10, 3),
     },
     required: ["target"],
+  },
+  {
+    name: "code_graph_ask",
+    description:
+      "Answers a question about the code as a whole. path: how `subject` reaches `to`, call by call. tests: which tests cover `subject`. dead_code: what nothing uses. cycles: modules that import each other. reads: who reads the configuration key or environment variable `subject`. flow: the chain of calls that `subject`, a question in words, is about.",
+    properties: {
+      question: { type: "string", enum: QUESTIONS, description: "Which question." },
+      subject: text("A symbol, the name of a key or variable, or words; see the question."),
+      to: text("The symbol at the other end of a path."),
+      path: text("Only below this folder: dead_code and cycles."),
+      limit: whole(1, 200, 30),
+    },
+    required: ["question"],
   },
   {
     name: "code_graph_changes",
@@ -123,7 +138,8 @@ function addList(answer: Answer, title: string, symbols: readonly RelatedSymbol[
   answer.add(`${title} (${total}):`);
   for (const symbol of symbols.slice(0, MAX_LIST)) {
     const doubt = symbol.confidence < 0.9 ? ` ?${symbol.confidence}` : "";
-    answer.add(`  ${symbol.qualified_name} ${place(symbol)}${symbol.line ? ` at line ${symbol.line}` : ""}${doubt}`);
+    const at = symbol.lines ? ` at lines ${symbol.lines.join(", ")}` : symbol.line ? ` at line ${symbol.line}` : "";
+    answer.add(`  ${symbol.qualified_name} ${place(symbol)}${at}${doubt}`);
   }
   if (total > MAX_LIST) answer.add(`  … ${total - MAX_LIST} more`);
 }
@@ -177,6 +193,11 @@ export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES)
   answer.add(`${head(symbol)}-${symbol.end_line}`);
   if (symbol.signature) answer.add(symbol.signature);
   if (symbol.doc) answer.add(symbol.doc);
+  const { unread } = context;
+  if (unread)
+    answer.add(
+      `careful: ${unread.lines} of ${unread.of} lines of this file could not be read; search its text as well`,
+    );
   if (context.community) answer.add(`cluster: ${context.community.label} (${context.community.symbol_count} symbols)`);
   for (const [relation, title] of LISTS) addList(answer, title, context[relation], context.totals[relation]);
   if (context.processes.length > 0) answer.add(`flows (${context.totals.processes}):`);
@@ -196,6 +217,29 @@ export function impactText(result: ImpactAnswer, limit = DEFAULT_ANSWER_BYTES): 
     for (const symbol of depth.symbols) answer.add(`  ${symbol.qualified_name} ${place(symbol)}`);
   }
   if (impact.processes.length > 0) answer.add(`flows: ${impact.processes.map((process) => process.label).join("; ")}`);
+  const { hidden } = impact;
+  if (hidden.total > 0) {
+    answer.add(`may depend on it, too: ${hidden.total} calls of this name on values whose type is not known:`);
+    for (const symbol of hidden.symbols.slice(0, MAX_LIST))
+      answer.add(`  ${symbol.qualified_name} ${place(symbol)} at line ${symbol.line}`);
+  }
+  return answer.text();
+}
+
+export function askText(result: AskAnswer, limit = DEFAULT_ANSWER_BYTES): string {
+  if (result.found !== "one") return unclear(result, limit);
+  const answer = new Answer(limit);
+  answer.add(result.answer.summary);
+  for (const { title, entries, total } of result.answer.groups) {
+    answer.add(`${title} (${total}):`);
+    for (const { symbol, line, via, depth, text } of entries) {
+      const how = [via, depth === undefined ? "" : `depth ${depth}`, line ? `at line ${line}` : "", text].filter(
+        Boolean,
+      );
+      answer.add(`  ${symbol.qualified_name} ${place(symbol)}${how.length > 0 ? ` ${how.join(" ")}` : ""}`);
+    }
+    if (total > entries.length) answer.add(`  … ${total - entries.length} more`);
+  }
   return answer.text();
 }
 

@@ -44,10 +44,26 @@ export interface Manifest {
   skipped: SkippedFile[];
   skippedCount: number;
   failed: { path: string; error: string }[];
+  unread: Unread;
+  /** Hash of the snapshot. */
+  checksum: string;
 }
 
-const MANIFEST_FORMAT = 2;
+/** Lines that a parser could not read, over all files. */
+export interface Unread {
+  /** Files with such lines, and how many lines in all. */
+  files: number;
+  lines: number;
+  /** Their share of all lines, 0–1. */
+  share: number;
+  /** Files with most of them first. */
+  worst: { path: string; lines: number; of: number }[];
+}
+
+const MANIFEST_FORMAT = 3;
 const FORMAT = `${MANIFEST_FORMAT}.${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
+
+export const checksumOf = (bytes: Uint8Array): string => Bun.hash(bytes).toString(36);
 
 export interface Generation {
   folder: string;
@@ -59,6 +75,8 @@ export interface GraphStore {
   /** The current manifest; undefined when there is none that this version can use. */
   manifest(): Manifest | undefined;
   current(): Generation | undefined;
+  /** The current generation's snapshot as it was written; undefined when it is gone or damaged. */
+  snapshot(): Uint8Array | undefined;
   /** A new, empty generation folder beside the current one. */
   begin(): Generation & { number: number };
   /** Makes a generation the current one and removes the others. */
@@ -105,47 +123,61 @@ export function createGraphStore(root: string): GraphStore {
     }
   }
 
+  const begin: GraphStore["begin"] = () => {
+    mkdirSync(root, { recursive: true });
+    const numbers = readdirSync(root).flatMap((name) => (/^g\d+$/.test(name) ? [Number(name.slice(1))] : []));
+    const generation = generationAt(root, Math.max(0, ...numbers) + 1);
+    mkdirSync(generation.folder);
+    return generation;
+  };
+
+  const commit: GraphStore["commit"] = (generation, fields) => {
+    const next: Manifest = { ...fields, format: FORMAT, generation: generation.number };
+    const aside = `${manifestPath}.${generation.number}`;
+    writeFileSync(aside, JSON.stringify(next));
+    renameSync(aside, manifestPath);
+    for (const name of readdirSync(root)) {
+      if (/^g\d+$/.test(name) && Number(name.slice(1)) < generation.number)
+        rmSync(join(root, name), { recursive: true, force: true });
+    }
+    return next;
+  };
+
+  const discard: GraphStore["discard"] = (generation) => rmSync(generation.folder, { recursive: true, force: true });
+
   return {
     manifest,
     current() {
       const known = manifest();
       return known && generationAt(root, known.generation);
     },
-    begin() {
-      mkdirSync(root, { recursive: true });
-      const numbers = readdirSync(root).flatMap((name) => (/^g\d+$/.test(name) ? [Number(name.slice(1))] : []));
-      const generation = generationAt(root, Math.max(0, ...numbers) + 1);
-      mkdirSync(generation.folder);
-      return generation;
-    },
-    commit(generation, fields) {
-      const next: Manifest = { ...fields, format: FORMAT, generation: generation.number };
-      const aside = `${manifestPath}.${generation.number}`;
-      writeFileSync(aside, JSON.stringify(next));
-      renameSync(aside, manifestPath);
-      for (const name of readdirSync(root)) {
-        if (/^g\d+$/.test(name) && Number(name.slice(1)) < generation.number)
-          rmSync(join(root, name), { recursive: true, force: true });
+    snapshot() {
+      const known = manifest();
+      if (!known) return undefined;
+      try {
+        const bytes = readFileSync(generationAt(root, known.generation).snapshot);
+        return checksumOf(bytes) === known.checksum ? bytes : undefined;
+      } catch {
+        return undefined;
       }
-      return next;
     },
+    begin,
+    commit,
+    discard,
     seedFrom(other) {
       if (manifest()) return;
       const source = createGraphStore(other);
       const [known, files] = [source.manifest(), source.current()];
       if (!known || !files) return;
-      const { number, ...own } = this.begin();
+      const { number, ...own } = begin();
       try {
         for (const entry of readdirSync(files.folder, { withFileTypes: true }))
           if (entry.isFile() && !entry.name.startsWith(basename(files.kuzu)))
             linkSync(join(files.folder, entry.name), join(own.folder, entry.name));
-        this.commit({ number, ...own }, known);
+        commit({ number, ...own }, known);
       } catch {
-        this.discard(own);
+        discard(own);
       }
-    },
-    discard(generation) {
-      rmSync(generation.folder, { recursive: true, force: true });
     },
   };
 }

@@ -23,6 +23,7 @@ const PROCESS_COLUMNS =
   "key INT64 PRIMARY KEY, id STRING, name STRING, label STRING, kind STRING, step_count INT64, entry_id STRING, terminal_id STRING";
 const EDGE_COLUMNS: Partial<Record<EdgeType, string>> = {
   CALLS: ", confidence DOUBLE, reason STRING, line INT64",
+  MAY_CALL: ", confidence DOUBLE, reason STRING, line INT64",
   PARTICIPATES_IN: ", step INT64",
 };
 const FOUND_COLUMNS = ", confidence DOUBLE, reason STRING";
@@ -39,6 +40,9 @@ const USUAL_PAIRS: readonly [string, string, string][] = [
   ["CALLS", "Function", "Class"],
   ["CALLS", "Method", "Class"],
   ["CALLS", "File", "Function"],
+  ["MAY_CALL", "Function", "Method"],
+  ["MAY_CALL", "Method", "Method"],
+  ["MAY_CALL", "File", "Method"],
   ["CONTAINS", "Folder", "Folder"],
   ["CONTAINS", "Folder", "File"],
   ["CONTAINS", "File", "Function"],
@@ -179,7 +183,7 @@ function writeEdgeFiles(folder: string, graph: CodeGraph): Map<string, Map<strin
     const key = `${name} ${graph.label(from[edge]!)} ${graph.label(to[edge]!)}`;
     const why = REASONS[reason[edge]!]!;
     let text = `${from[edge]},${to[edge]}`;
-    if (name === "CALLS") text += `,${CONFIDENCE[why]},${why},${line[edge]}`;
+    if (name === "CALLS" || name === "MAY_CALL") text += `,${CONFIDENCE[why]},${why},${line[edge]}`;
     else if (name === "PARTICIPATES_IN") text += `,${line[edge]}`;
     else if (/^(IMPORTS|USES|EXTENDS|IMPLEMENTS)$/.test(name)) text += `,${CONFIDENCE[why]},${why}`;
     const list = lines.get(key);

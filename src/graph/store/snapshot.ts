@@ -11,7 +11,7 @@ import { EDGE_TYPES } from "../model.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
 /** Raise it whenever the meaning of a snapshot changes: older ones are then rebuilt. */
-export const SNAPSHOT_FORMAT = 2;
+export const SNAPSHOT_FORMAT = 3;
 
 const BELONGS_TO = EDGE_TYPES.indexOf("BELONGS_TO");
 const PARTICIPATES_IN = EDGE_TYPES.indexOf("PARTICIPATES_IN");

@@ -33,6 +33,8 @@ import voice from "./0001-schema/voice.sql" with { type: "text" };
 import runVersions from "./0002-run-versions.sql" with { type: "text" };
 import pruneIndexes from "./0003-prune-indexes.sql" with { type: "text" };
 import executionWaits from "./0004-execution-waits.sql" with { type: "text" };
+import outsideText from "./0005-outside-text.sql" with { type: "text" };
+import callsWithoutPrice from "./0006-calls-without-price.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -74,4 +76,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0002-run-versions", sql: runVersions },
   { name: "0003-prune-indexes", sql: pruneIndexes },
   { name: "0004-execution-waits", sql: executionWaits },
+  { name: "0005-outside-text", sql: outsideText },
+  { name: "0006-calls-without-price", sql: callsWithoutPrice },
 ];

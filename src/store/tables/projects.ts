@@ -27,6 +27,8 @@ export const projects = sqliteTable("projects", {
   check: text("check_command"),
   status: text().$type<ProjectStatus>().notNull(),
   vision: text(),
+  /** Why its description and vision may be outside text, a sentence; null: a person wrote or confirmed them. */
+  outside: text(),
   /** The board; null: the shipped one. */
   columns: text({ mode: "json" }).$type<BoardColumn[]>(),
   workspace_state: text().$type<WorkspaceState>().notNull(),

@@ -48,6 +48,10 @@ export const runs = sqliteTable("runs", {
   finished_at: text(),
   /** The database raises it with each change of a run that has ended, and of its steps. */
   version: integer().notNull().default(0),
+  /** What outside text it has read or was made from, a sentence; null: none. */
+  outside: text(),
+  /** Of its model calls; kept as `cost_nano` is. */
+  calls_without_price: integer().notNull().default(0),
 });
 
 export const steps = sqliteTable("steps", {

@@ -71,6 +71,10 @@ export const sessions = sqliteTable("sessions", {
   created_at: text().notNull(),
   last_activity_at: text().notNull(),
   ended_at: text(),
+  /** Of a root: what outside text its tree has read, a sentence; null: none. */
+  outside: text(),
+  /** Model calls that cost something that is not known, its own and those of all below it. */
+  calls_without_price: integer().notNull().default(0),
 });
 
 /** System prompts, each text once. */
@@ -131,6 +135,8 @@ export const executions = sqliteTable("executions", {
   created_at: text().notNull(),
   started_at: text(),
   finished_at: text(),
+  /** Of its model calls. */
+  calls_without_price: integer().notNull().default(0),
 });
 
 export const messages = sqliteTable(

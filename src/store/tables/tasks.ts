@@ -34,6 +34,10 @@ export const tasks = sqliteTable("tasks", {
   created_at: text().notNull(),
   updated_at: text().notNull(),
   finished_at: text(),
+  /** Why its words may be outside text, a sentence; null: a person wrote or confirmed them. */
+  outside: text(),
+  /** The run whose claim it is, else the root of the tree of sessions; null: a person's. */
+  claimed_by: text(),
 });
 
 export const taskDependencies = sqliteTable(

@@ -53,13 +53,13 @@ function allowed(from: string, to: string): boolean {
     case "engine":
       return (
         target === "core" ||
-        (target === "working-copy" && top !== "store" && top !== "engine") ||
+        (target === "working-copy" && top !== "engine") ||
         (top === "store" && to.startsWith("../agents/"))
       );
     case "http":
       return target === "core" || target === "store";
     case "feature":
-      if (["core", "store", "http"].includes(target)) return true;
+      if (["core", "store", "http", "working-copy"].includes(target)) return true;
       if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
       // The engine's words for what features start and bring: kinds of sessions, parts of messages, events, tools; and the
       // pipeline planner, pure functions over rows.
@@ -77,7 +77,7 @@ function allowed(from: string, to: string): boolean {
     case "app.ts":
       return !["cli", "web", "main.ts"].includes(target);
     case "cli":
-      return ["core", "app.ts", "graph"].includes(target);
+      return ["core", "app.ts", "graph", "working-copy"].includes(target);
     case "main.ts":
       // Beside the command line, workers: processes of their own.
       return ["cli", "core", "graph", "text"].includes(target) || to === "store/backup-worker.ts";
@@ -124,15 +124,16 @@ describe("architecture", () => {
     expect(cycles).toEqual([]);
   });
 
-  test("the framework stays in http, routes and app; the graph engine behind one file", () => {
+  test("the framework stays in a few files of http; the graph engine behind one file", () => {
+    // `openapi.ts` and `route-table.ts` hold its type: the document is made from the application.
+    const knowIt = ["elysia", "answer", "schema", "openapi", "route-table"].map((name) => `http/${name}.ts`);
     const strays = [...imports.keys()]
       .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("testing/"))
       .flatMap((file) =>
         scan(file)
           .filter(
             (path) =>
-              (/^(elysia|@elysiajs\/)/.test(path) &&
-                !(file.startsWith("http/") || /routes(\/|\.ts$)|-routes\.ts$/.test(file) || file === "app/http.ts")) ||
+              (/^(elysia|@elysiajs\/openapi)/.test(path) && !knowIt.includes(file)) ||
               (path === "kuzu" && file !== "graph/store/kuzu.ts"),
           )
           .map((path) => `${file} imports ${path}`),

@@ -22,6 +22,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { skep } from "../command.ts";
+import { lacks } from "../parts.ts";
 import { skepCommand, startServer } from "../server.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
@@ -225,7 +226,7 @@ const asNobody = process.getuid?.() === 0 ? ["setpriv", "--reuid=65534", "--regi
 const canDrop =
   asNobody.length === 0 || (Bun.which("setpriv") !== null && (statSync(import.meta.dir).mode & 0o5) === 0o5);
 
-describe.skipIf(!canDrop)("A45: a folder that cannot be written", () => {
+describe.skipIf(lacks("root that can run a program as nobody", canDrop))("A45: a folder that cannot be written", () => {
   const env = {
     PATH: process.env["PATH"] ?? "",
     HOME: "/nonexistent",

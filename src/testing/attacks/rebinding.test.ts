@@ -10,6 +10,7 @@ import { createAddressGuard } from "../../adapter/address-guard.ts";
 import { createGit } from "../../adapter/git.ts";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { type NameServer, startNameServer } from "../name-server.ts";
+import { lacks } from "../parts.ts";
 
 // For machines that are busy with other things: none of this waits for a clock.
 setDefaultTimeout(300_000);
@@ -68,7 +69,7 @@ async function fetched(host: string, path = "/"): Promise<string> {
   }
 }
 
-describe.skipIf(SHOWN === INSIDE)("A23: a page", () => {
+describe.skipIf(lacks("Linux", SHOWN !== INSIDE))("A23: a page", () => {
   test("comes from the address that was checked, though the name has turned by then", async () => {
     names.asked.length = 0;
     expect(await fetched("turning.example.test")).toBe("what everybody may see");
@@ -89,7 +90,7 @@ describe.skipIf(SHOWN === INSIDE)("A23: a page", () => {
   });
 });
 
-describe.skipIf(SHOWN === INSIDE)("A23: a clone", () => {
+describe.skipIf(lacks("Linux", SHOWN !== INSIDE))("A23: a clone", () => {
   test("connects to the address that was checked, whatever the name says later", async () => {
     names.asked.length = 0;
     reached.length = 0;

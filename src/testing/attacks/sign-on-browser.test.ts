@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { type Account, PASSWORD, setupAdmin } from "../accounts.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
+import { typeInto } from "../dashboard/keyboard.ts";
 import { CLIENT, type IdentityProvider, startIdentityProvider } from "../identity-provider.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createWebClient } from "../web-client.ts";
@@ -106,8 +107,8 @@ describe.skipIf(!hasBrowser())("a browser", () => {
 
   /** On the provider's pages: who one is, and that it may be told. */
   async function throughProvider(): Promise<void> {
-    await page.fill("input[name=login]", "ada");
-    await page.fill("input[name=password]", "any");
+    await typeInto(page.locator("input[name=login]"), "ada");
+    await typeInto(page.locator("input[name=password]"), "any");
     await page.click("button[type=submit]");
     await page.waitForURL(/interaction/);
     await page.click("button[type=submit]");

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { type Account, elsewhere, setupAdmin } from "../accounts.ts";
+import { lacks } from "../parts.ts";
 import { type RawConnection, rawConnection } from "../raw-connection.ts";
 import { startServer, type TestServer } from "../server.ts";
 
@@ -62,7 +63,7 @@ async function endings(connections: readonly RawConnection[]): Promise<number[]>
   return [...new Set(statuses)].filter((status) => status !== 0).sort();
 }
 
-describe.skipIf(process.platform !== "linux")("A38: bodies that never end", () => {
+describe.skipIf(lacks("Linux", process.platform === "linux"))("A38: bodies that never end", () => {
   test("856 of 1 MiB to the routes of strangers are refused unread, and closed", async () => {
     const before = memoryMib();
     const connections = await many(856, (index) => ({

@@ -18,7 +18,7 @@ const TOOLS: Case[] = [
   {
     name: "any: nested 10,000 levels deep",
     calls: one("write", deep(5_000)),
-    says: /must be a JSON object, not \(lists and objects nested more than 200 levels deep\)/,
+    says: /must be a JSON object, not \(arguments nested more than 200 levels deep\)/,
   },
   {
     name: "edit: not there, in 3 million lines",
@@ -180,6 +180,11 @@ const TOOLS: Case[] = [
     calls: one("code_graph_impact", { target: ".:#/".repeat(100_000) }),
     says: /./,
   },
+  ...["path", "tests", "reads", "flow"].map((question) => ({
+    name: `code_graph_ask: ${question} of separators`,
+    calls: one("code_graph_ask", { question, subject: ".:#/ ".repeat(80_000), to: "x" }),
+    says: /./,
+  })),
   { name: "code_graph_changes", calls: one("code_graph_changes", {}), says: /./ },
   {
     name: "fetch_url: an address of dots",
@@ -383,7 +388,7 @@ describe("the event loop answers others while it works on", () => {
         const answer = await fetch(rig.server.url + path, { method, body, headers });
         return { status: answer.status, code: ((await answer.json()) as { code: string }).code };
       };
-      expect([path, await send()]).toEqual([path, { status: 400, code: "too_deep" }]);
+      expect([path, await send()]).toEqual([path, { status: 400, code: "too_much_json" }]);
       await rig.requestWithoutStall(path, send);
     }
   });

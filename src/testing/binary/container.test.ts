@@ -7,14 +7,14 @@ import { chmodSync, existsSync, mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { temporaryFolder } from "../command.ts";
 import { dockerForTests } from "../docker-image.ts";
+import { lacks } from "../parts.ts";
 import { importScratchImage } from "./scratch-image.ts";
 
 setDefaultTimeout(300_000);
 const binary = process.env["SKEP_BINARY"];
 const docker = binary ? await dockerForTests(process.env) : undefined;
-if (!Bun.which("docker")) console.warn("skipped: there is no program docker");
 
-describe.skipIf(!docker || (process.env["CI"] !== "true" && !Bun.which("docker")))(
+describe.skipIf(!docker || lacks("docker command", Bun.which("docker") !== null))(
   "the executable in an empty container",
   () => {
     const folder = temporaryFolder();

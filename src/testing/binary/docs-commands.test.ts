@@ -95,7 +95,10 @@ const repository = join(folder.path, "web");
 mkdirSync(repository);
 writeFileSync(
   join(repository, "cart.ts"),
-  "export class Cart { total() { return withTax(1); } }\nexport function withTax(n: number) { return n * 1.2; }\n",
+  `export class Cart { total() { return withTax(1); } }
+export function withTax(n: number) { return round(n * Number(process.env.TAX_RATE)); }
+export function round(n: number) { return n; }
+`,
 );
 for (const args of [
   ["init", "-q", "-b", "main"],
@@ -144,6 +147,16 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
     const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
     writeFileSync(join(work, "swarm.yml"), plan!);
   },
+  "docs/skills.md": (server) =>
+    server.request("POST", "/v1/skills", {
+      body: {
+        ...{ scope: "agent", agent_id: "engineer", name: "release" },
+        description: "Releases.",
+        content: "Look.",
+      },
+    }),
+  "docs/memory.md": (server) =>
+    server.request("POST", "/v1/memory/vaults/lead/entries", { body: { title: "Pond", content: "It is deep." } }),
   "docs/cookies.md": async () => {
     const row = [".shop.example.com", "TRUE", "/", "TRUE", "4102444800", "session", "a-value-for-it"].join("\t");
     writeFileSync(join(work, "cookies.txt"), `# Netscape HTTP Cookie File\n${row}\n`);

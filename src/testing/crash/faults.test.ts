@@ -20,13 +20,13 @@ import type { Run } from "../../feature/runs/model.ts";
 import type { Status } from "../../feature/status/model.ts";
 import { skep } from "../command.ts";
 import { dockerForTests, testImage } from "../docker-image.ts";
+import { isRoot, lacks } from "../parts.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { layOut, sixSteps, twoSteps } from "./crash-pipeline.ts";
 import { dockerCut } from "./docker-cut.ts";
 import { readEvents } from "./event-reader.ts";
 
 const docker = await dockerForTests(process.env);
-const isRoot = process.getuid?.() === 0;
 const clean: (() => unknown)[] = [];
 afterEach(async () => {
   for (const one of clean.splice(0).reverse()) await one();
@@ -67,7 +67,7 @@ describe("a data folder", () => {
     const second = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
     expect(second.code).not.toBe(0);
     expect(second.stderr.trim().split("\n")).toEqual([
-      `skep: Another skep works on ${data}. Stop it, or name another folder with --data.`,
+      `skep: Another skep works on ${data}. Stop it, or name another folder with --data. It runs at ${server.url} (process ${server.pid}).`,
     ]);
     expect((await server.request("GET", "/healthz")).status).toBe(200);
   }, 300_000);
@@ -90,8 +90,7 @@ describe("a data folder", () => {
 });
 
 describe("a full disk", () => {
-  const wanted = isRoot || process.env["CI"] === "true";
-  test.skipIf(!wanted)(
+  test.skipIf(lacks("root", isRoot))(
     "is answered as such, loses nothing that was answered, and the run continues when there is room again",
     async () => {
       const room = folder();

@@ -156,7 +156,15 @@ export async function openLives(pipelines: Record<string, string>) {
       await life.start();
     },
     /** As the engine's timer does each second. */
-    tick: () => life.services.runs.tick(),
+    tick() {
+      let isLeft = true;
+      while (isLeft) {
+        isLeft = false;
+        life.services.runs.tick(() => {
+          isLeft = true;
+        });
+      }
+    },
     /** Waits until every agent waits for the model. */
     async settle() {
       // By time, as a busy machine goes through thousands of turns while another thread reads one file.

@@ -37,7 +37,13 @@ await house.start();
 await house.resume();
 for (let minute = 0; minute < Number(minutes); minute++) {
   console.log("minute");
-  pulse.due.run();
+  let isLeft = true;
+  while (isLeft) {
+    isLeft = false;
+    pulse.due.run(() => {
+      isLeft = true;
+    });
+  }
   now += MINUTE;
   // Time waits for the agent, or it would run into its own limit.
   do await Bun.sleep(1);

@@ -176,7 +176,7 @@ async function faultsAfter(server: TestServer, host: CodeHostFake, work: Work, a
   const commits = git("log", "--format=%s", "--first-parent", "main", "--", `more-${n}.txt`).stdout.toString().trim();
   expect("commits that brought its file", commits.split("\n").length, 1);
   expect("the file", git("show", `main:file-${n}.txt`).stdout.toString(), "two\n");
-  expect("marks", git("for-each-ref", "refs/skep").stdout.toString(), "");
+  expect("marks", git("for-each-ref", "refs/skep/merge").stdout.toString(), "");
   const merged = (await server.request<Run>("GET", `/v1/runs/${run.id}`)).body;
   expect(
     "the run",

@@ -1,6 +1,7 @@
 /** Activity, cookies, voice and the palette in a browser. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -15,7 +16,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await open("/activity?tab=handed");
     await page.getByRole("button", { name: "Hand out a piece of work" }).click();
     await page.getByLabel("Agent").selectOption("scribe");
-    await page.getByLabel("What it should do").fill("Write down <b>what</b> changed.");
+    await typeInto(page.getByLabel("What it should do"), "Write down <b>what</b> changed.");
     await page.getByRole("button", { name: "Start", exact: true }).click();
     const work = page.getByRole("dialog", { name: "Piece of work" });
     await work.getByText("Succeeded").waitFor();
@@ -42,7 +43,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
       await page.getByRole("button", { name: "Add", exact: true }).click();
     };
     await page.getByRole("button", { name: "Add a cookie file" }).click();
-    await page.getByLabel("Name").fill("Forum");
+    await typeInto(page.getByLabel("Name"), "Forum");
     await add("# Netscape HTTP Cookie File\nno cookie\n");
     await page
       .getByRole("alert")
@@ -92,7 +93,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await open("/");
     const search = async (words: string, option: RegExp, heading: string) => {
       await page.keyboard.press("Control+k");
-      await page.getByPlaceholder("Where to").fill(words);
+      await typeInto(page.getByPlaceholder("Where to"), words);
       await page.getByRole("option", { name: option }).click();
       await page.getByRole("heading", { name: heading, level: 1 }).waitFor();
     };
@@ -101,7 +102,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await search("one writer", /One writer/, "One writer");
     // A section of a document, by Enter: the document opens at it.
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Where to").fill("discount is taken off before the tax");
+    await typeInto(page.getByPlaceholder("Where to"), "discount is taken off before the tax");
     await page.getByRole("option", { name: /Prices/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Prices", level: 2 }).waitFor();
@@ -117,12 +118,12 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await open("/agents/scribe?tab=voice");
     await page.getByLabel("Read aloud").selectOption("yes");
     await page.getByLabel("Format").selectOption("wav");
-    await page.getByLabel("Speed").fill("1.25");
+    await typeInto(page.getByLabel("Speed"), "1.25");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("region", { name: "In effect now" }).getByText("1.25").waitFor();
     const own = await server.request("GET", "/v1/agents/scribe/tts-settings");
     expect(own.body).toMatchObject({ enabled: true, format: "wav", speed: 1.25, provider: null, voice_id: null });
-    await page.getByLabel("Speed").fill("");
+    await typeInto(page.getByLabel("Speed"), "");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("region", { name: "In effect now" }).getByText("1.25").waitFor({ state: "detached" });
     await close();

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { waitFor } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { CLIENT, startIdentityProvider } from "../identity-provider.ts";
+import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -46,22 +47,22 @@ describe.skipIf(!hasBrowser())("administration", () => {
       const { page, open, close, faults } = await visit(browser, server.url);
       await open("/users?tab=sign-on");
       await page.getByRole("button", { name: "Add a provider" }).click();
-      await page.getByLabel("Short name").fill("house");
+      await typeInto(page.getByLabel("Short name"), "house");
       await page.getByText(`${server.url}/v1/auth/oidc/house/callback`).waitFor();
       const form = page.getByRole("dialog", { name: "Add a sign-on provider" });
-      await form.getByLabel("Name", { exact: true }).fill("House");
-      await form.getByLabel("Text of the button").fill("Log in with House");
+      await typeInto(form.getByLabel("Name", { exact: true }), "House");
+      await typeInto(form.getByLabel("Text of the button"), "Log in with House");
       await form.getByLabel("Icon").selectOption("Key");
-      await form.getByLabel("Color").fill("#1a56db");
-      await form.getByLabel("Claim with the role").fill("groups");
-      await form.getByLabel("Its values for administrators").fill("Skep Admins, owners");
-      await page.getByLabel("Issuer").fill(provider.issuer);
-      await page.getByLabel("Client id").fill(CLIENT.client_id);
-      await page.getByLabel("Client secret").fill("wrong");
+      await typeInto(form.getByLabel("Color"), "#1a56db");
+      await typeInto(form.getByLabel("Claim with the role"), "groups");
+      await typeInto(form.getByLabel("Its values for administrators"), "Skep Admins, owners");
+      await typeInto(page.getByLabel("Issuer"), provider.issuer);
+      await typeInto(page.getByLabel("Client id"), CLIENT.client_id);
+      await typeInto(page.getByLabel("Client secret"), "wrong");
       await page.getByRole("button", { name: "Test", exact: true }).click();
       await page.getByText("It refuses the client id or secret.").waitFor();
       await page.getByText("Copy the client's secret from the provider again").waitFor();
-      await page.getByLabel("Client secret").fill(CLIENT.client_secret);
+      await typeInto(page.getByLabel("Client secret"), CLIENT.client_secret);
       await page.getByRole("button", { name: "Test", exact: true }).click();
       await page.getByText("It accepts the client id and secret.").waitFor();
       await page.getByRole("button", { name: "Save" }).click();
@@ -88,7 +89,7 @@ describe.skipIf(!hasBrowser())("administration", () => {
     await open(`/board?project=${ids.project}`);
     await page.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: "Import tasks" }).click();
-    await page.getByLabel("Tasks", { exact: true }).fill("- First of the list\n- Second of the list");
+    await typeInto(page.getByLabel("Tasks", { exact: true }), "- First of the list\n- Second of the list");
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText("2 tasks imported.").waitFor();
     await page.getByRole("button", { name: "Close" }).last().click();
@@ -101,7 +102,7 @@ describe.skipIf(!hasBrowser())("administration", () => {
     await page.getByText("2 tasks changed.").waitFor();
 
     await open(`/projects/${ids.project}/graph?tab=ask`);
-    await page.getByLabel("Question in Cypher").fill("MATCH (f:Function) RETURN f.name AS name LIMIT 3");
+    await typeInto(page.getByLabel("Question in Cypher"), "MATCH (f:Function) RETURN f.name AS name LIMIT 3");
     await page.getByRole("button", { name: "Ask", exact: true }).click();
     await page.getByRole("columnheader", { name: "name" }).waitFor();
 

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import type { Task } from "../../feature/tasks/model.ts";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -63,7 +64,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await column(page, "In progress").getByRole("article", { name: LONG }).waitFor();
     expect((await tasks()).filter(({ run_id }) => run_id !== null)).toEqual([]);
     await page.getByRole("button", { name: "New task" }).click();
-    await page.getByRole("textbox", { name: "Title" }).fill("Tell customers about discounts");
+    await typeInto(page.getByRole("textbox", { name: "Title" }), "Tell customers about discounts");
     await page.getByLabel("Kind of work").selectOption("docs");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     const fresh = page.getByRole("article", { name: "Tell customers about discounts" });
@@ -89,11 +90,12 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await open(`/projects/${ids.project}/tasks/${ids.task}`);
     await page.getByRole("region", { name: "Depends on" }).getByText("Quote names in every export").waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Title").fill("Export reports as CSV, quoted");
+    await typeInto(page.getByLabel("Title"), "Export reports as CSV, quoted");
     const others = page.getByRole("list", { name: "Depends on" });
     await others.getByText("Quote names in every export").waitFor();
-    await page.getByRole("searchbox", { name: "Depends on" }).fill("manual how exports");
-    await page.getByRole("list", { name: "Found tasks" }).getByRole("button").first().waitFor();
+    await typeInto(page.getByRole("searchbox", { name: "Depends on" }), "manual how exports");
+    const found = page.getByRole("list", { name: "Found tasks" }).getByRole("button");
+    await found.filter({ hasText: "Say in the manual how exports quote" }).and(found.first()).waitFor();
     await page.keyboard.press("Enter");
     await others.getByText("Say in the manual how exports quote").waitFor();
     await page.getByRole("button", { name: "Do not wait for Quote names in every export" }).click();
@@ -106,7 +108,7 @@ describe.skipIf(!hasBrowser())("a board", () => {
     await open(`/projects/${ids.project}/policy`);
     await page.getByRole("button", { name: /^Bugfix/ }).click();
     await page.getByRole("button", { name: "Add a stage" }).click();
-    await page.getByLabel("Name of the stage").fill("mend");
+    await typeInto(page.getByLabel("Name of the stage"), "mend");
     await page.getByLabel("Who does mend").selectOption("agent:engineer");
     await page.getByRole("button", { name: "Save the policy" }).click();
     await page.getByText("Saved.").waitFor();

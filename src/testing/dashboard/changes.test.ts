@@ -6,6 +6,7 @@ import type { RunComment } from "../../feature/reviews/comment-model.ts";
 import type { Run } from "../../feature/runs/model.ts";
 import { readUntil } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -43,7 +44,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await cart.getByRole("button", { name: "Comment on line 6" }).first().click();
     await page.keyboard.press("Control+Enter");
     await page.getByText("Write the comment first.").waitFor();
-    await page.getByRole("textbox", { name: "Comment" }).fill("Start with a hundredth, not a float.");
+    await typeInto(page.getByRole("textbox", { name: "Comment" }), "Start with a hundredth, not a float.");
     await page.keyboard.press("Control+Enter");
     await page.getByRole("textbox", { name: "Comment" }).waitFor({ state: "detached" });
     await cart.getByText("Start with a hundredth, not a float.").waitFor();
@@ -65,7 +66,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await cart.getByText("Start with a hundredth, not a float.").waitFor();
     await page.getByText("1 viewed").waitFor();
     await page.getByRole("button", { name: "Send back (2)" }).click();
-    await page.getByLabel("Message").fill("Nearly there.");
+    await typeInto(page.getByLabel("Message"), "Nearly there.");
     await page.getByRole("dialog").getByRole("button", { name: "Send back" }).click();
     await page.getByRole("log").waitFor();
     const { task_description, restarted_from } = await get(ids.changed);
@@ -82,6 +83,8 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     await page.locator("header").getByText("Succeeded").waitFor();
     await open(`/runs/${ids.changed}?tab=changes`);
     await page.getByRole("button", { name: "Send back", exact: true }).waitFor();
+    // What was sent stays where it was said, while the line says the same.
+    await page.getByText("Sent to the agents").first().waitFor({ state: "attached" });
     await close();
     expect(faults).toEqual([]);
   });
@@ -112,6 +115,27 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     expect(page.url()).toBe(`${server.url}/runs/new?again=${ids.rival}`);
     await close();
     expect(faults.filter((fault) => !/409/.test(fault))).toEqual([]);
+  });
+
+  test("what is copied from a change is code alone", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, close, open, faults } = await visit(browser, server.url);
+    await page.addInitScript(
+      `addEventListener("copy", (event) => { window.copied = event.clipboardData.getData("text/plain"); });`,
+    );
+    await open(`/runs/${ids.rival}?tab=changes&view=unified`);
+    const code = page.getByRole("region", { name: "src/cart.ts" }).locator("[data-code]");
+    const [first, last] = [await code.first().boundingBox(), await code.nth(4).boundingBox()];
+    if (!first || !last) throw new Error("the lines are not drawn");
+    await page.mouse.move(first.x + 1, first.y + 8);
+    await page.mouse.down();
+    await page.mouse.move(last.x + last.width, last.y + 8, { steps: 6 });
+    await page.mouse.up();
+    await page.keyboard.press("Control+c");
+    const lines = await code.allTextContents();
+    expect(await page.evaluate("window.copied")).toBe(lines.slice(0, 5).join("\n"));
+    await close();
+    expect(faults).toEqual([]);
   });
 
   test("on a phone the lines are below each other and nothing scrolls sideways", async () => {

@@ -1,9 +1,12 @@
 /** Chats in a browser: started, answered live, resumed by a reload, queued, stopped, taken back, forked, ended. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Page } from "playwright-core";
 import type { ChatDetail, ChatSession } from "../../feature/chat/model.ts";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -14,7 +17,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
   const detail = async (id: string) =>
     (await dashboard().server.request<ChatDetail>("GET", `/v1/chat/sessions/${id}`)).body;
   const say = async (page: Page, text: string) => {
-    await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
+    await typeInto(page.getByRole("textbox", { name: "Message", exact: true }), text);
     await page.keyboard.press("Enter");
   };
   const chatWith = async (agent_id: string) =>
@@ -29,7 +32,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
     await page.getByLabel("Agent").last().selectOption("scribe");
     const hostile =
       "<img src=x onerror=document.title='owned'> [x](javascript:alert(1)) ![p](https://example.com/p.png)";
-    await page.getByLabel("First message").fill(hostile);
+    await typeInto(page.getByLabel("First message"), hostile);
     await page.getByRole("button", { name: "Start" }).click();
     await page.waitForURL(/\/chat\/sess_/);
     await page.getByRole("table").getByText("10 %").waitFor();
@@ -52,7 +55,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
     await say(page, "three");
     const answer = page.getByRole("article", { name: /^Reviewer/ }).filter({ hasText: "It takes a while" });
     await answer.getByText("one, two, three").waitFor();
-    await page.getByRole("textbox", { name: "Message", exact: true }).fill("A draft, half");
+    await typeInto(page.getByRole("textbox", { name: "Message", exact: true }), "A draft, half");
     await page.reload();
     const text = async () => (await answer.locator(".prose").textContent()) ?? "";
     const whole = `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`;
@@ -79,7 +82,7 @@ describe.skipIf(!hasBrowser())("chat", () => {
     await queue.nth(1).getByRole("button", { name: "Withdraw" }).click();
     await page.getByText("goes", { exact: true }).waitFor({ state: "detached" });
     await queue.first().getByRole("button", { name: "Edit" }).click();
-    await page.getByRole("textbox", { name: "Waiting message" }).fill("waited");
+    await typeInto(page.getByRole("textbox", { name: "Waiting message" }), "waited");
     await queue.getByRole("button", { name: "Save" }).click();
     await queue.getByText("waited").waitFor();
     await page.getByRole("textbox", { name: "Message", exact: true }).focus();
@@ -120,11 +123,16 @@ describe.skipIf(!hasBrowser())("chat", () => {
     expect(await page.getByRole("textbox", { name: "Message", exact: true }).inputValue()).toBe("Read this");
     const first = page.getByRole("article", { name: "You" }).first();
     await first.getByRole("button", { name: "More about this message" }).click();
+    const large = join(server.data, "workspaces", id, "large.bin");
+    mkdirSync(dirname(large), { recursive: true });
+    writeFileSync(large, "");
+    truncateSync(large, 65 * 1024 ** 2);
     await page.getByRole("menuitem", { name: "Fork the chat from here" }).click();
+    await page.getByText("1 file could not be copied").waitFor();
     await page.waitForURL((url) => url.pathname.startsWith("/chat/") && !url.pathname.endsWith(id));
     await page.getByRole("button", { name: "More", exact: true }).click();
     await page.getByRole("menuitem", { name: "Rename" }).click();
-    await page.getByLabel("Title").fill("Discounts");
+    await typeInto(page.getByLabel("Title"), "Discounts");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Discounts" }).waitFor();
     await page.getByRole("button", { name: "More", exact: true }).click();

@@ -8,6 +8,7 @@ import { hasBrowser, openBrowser } from "../browser.ts";
 import { type CodeHostFake, signed, startCodeHost, WEBHOOK_SECRET } from "../code-host.ts";
 import { startWebServer } from "../mcp/web-server.ts";
 import { startServer, type TestServer } from "../server.ts";
+import { typeInto } from "./keyboard.ts";
 import { PHONE, visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
@@ -32,22 +33,22 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await open("/code-host");
     await page.getByRole("button", { name: "Connect a code host" }).click();
     await page.getByLabel("Host", { exact: true }).selectOption("gitea");
-    await page.getByLabel("Address", { exact: true }).fill(host.origin);
-    await page.getByLabel("Access token").fill("pat-token-wrong");
-    await page.getByLabel("Webhook secret").fill("short");
+    await typeInto(page.getByLabel("Address", { exact: true }), host.origin);
+    await typeInto(page.getByLabel("Access token"), "pat-token-wrong");
+    await typeInto(page.getByLabel("Webhook secret"), "short");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page
       .getByRole("alert")
       .getByText(/webhook_secret/)
       .first()
       .waitFor();
-    await page.getByLabel("Webhook secret").fill(WEBHOOK_SECRET);
+    await typeInto(page.getByLabel("Webhook secret"), WEBHOOK_SECRET);
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByRole("alert").first().waitFor();
     await page.getByText("Failed", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Change the connection" }).click();
     await page.getByText("One is stored. Leave empty to keep it.").first().waitFor();
-    await page.getByLabel("Access token").fill("pat-token-0451");
+    await typeInto(page.getByLabel("Access token"), "pat-token-0451");
     await page.getByRole("button", { name: "Connect", exact: true }).click();
     await page.getByText("Well", { exact: true }).waitFor();
     await page.getByText(`${server.url}/v1/codehost/webhooks`).waitFor();
@@ -67,7 +68,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     const { page, close, open, faults, axe, overflow } = await visit(browser, server.url);
     await open("/code-host?tab=rules");
     await page.getByRole("button", { name: "Add a rule" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Labelled issues");
+    await typeInto(page.getByLabel("Name", { exact: true }), "Labelled issues");
     await page.getByLabel("Project").selectOption({ label: "shop" });
     await page.getByLabel("Pipeline that runs").selectOption("hello");
     await page.getByRole("button", { name: "Add", exact: true }).click();
@@ -83,17 +84,17 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     };
     await choose("Try it");
     const trial = page.getByRole("dialog", { name: "Try Labelled issues" });
-    await trial.getByLabel("Number of the issue").fill(String(number));
+    await typeInto(trial.getByLabel("Number of the issue"), String(number));
     await trial.getByRole("button", { name: "Try", exact: true }).click();
     await trial.getByText(/No: stranger has the permission/).waitFor();
-    await trial.getByLabel("Who does it").fill("alice");
+    await typeInto(trial.getByLabel("Who does it"), "alice");
     await trial.getByRole("button", { name: "Try", exact: true }).click();
     await trial.getByText("Yes: A run of hello would start.").waitFor();
     await page.keyboard.press("Escape");
 
     await rules.getByRole("link", { name: /Labelled issues/ }).click();
     await page.getByLabel("When", { exact: true }).selectOption("issue_comment");
-    await page.getByRole("textbox", { name: "Command" }).fill("/go");
+    await typeInto(page.getByRole("textbox", { name: "Command" }), "/go");
     await page.getByRole("button", { name: "Save" }).click();
     await rules.getByText(/begins with a command, \/go/).waitFor();
 
@@ -142,11 +143,11 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await open("/notifications");
     await page.getByRole("button", { name: "Add a channel" }).click();
     await page.getByLabel("Kind").selectOption("webhook");
-    await page.getByLabel("Name", { exact: true }).fill("chat bot");
-    await page.getByLabel("Address").fill("ftp://127.0.0.1/hook");
+    await typeInto(page.getByLabel("Name", { exact: true }), "chat bot");
+    await typeInto(page.getByLabel("Address"), "ftp://127.0.0.1/hook");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("alert").waitFor();
-    await page.getByLabel("Address").fill(`http://127.0.0.1:${receiver.port}/elsewhere`);
+    await typeInto(page.getByLabel("Address"), `http://127.0.0.1:${receiver.port}/elsewhere`);
     await page.getByRole("button", { name: "Add", exact: true }).click();
     const key = page.getByRole("dialog", { name: "Key of the webhook" });
     await key.getByText(/^whsec_/).waitFor();
@@ -158,7 +159,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await channel.getByRole("table", { name: "Deliveries" }).getByText("Failed").waitFor();
     expect(await axe()).toEqual([]);
     await channel.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Address").fill(`http://127.0.0.1:${receiver.port}/hook`);
+    await typeInto(page.getByLabel("Address"), `http://127.0.0.1:${receiver.port}/hook`);
     await page.getByLabel("A run ended").check();
     await page.getByRole("button", { name: "Save" }).click();
     await channel.getByRole("button", { name: "Send a test" }).click();
@@ -185,7 +186,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     const log = page.getByRole("log", { name: "Onboarding" });
     const known = page.getByRole("region", { name: "What is known so far" });
     const say = async (text: string) => {
-      await page.getByRole("textbox", { name: "Message", exact: true }).fill(text);
+      await typeInto(page.getByRole("textbox", { name: "Message", exact: true }), text);
       await page.keyboard.press("Enter");
     };
     await log.getByText("What shall the project be called?").waitFor();
@@ -210,7 +211,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByText("Make the skeleton").first().waitFor();
 
     await open("/onboarding?new=1");
-    await page.getByLabel("What do you want to build?").fill("Nothing much");
+    await typeInto(page.getByLabel("What do you want to build?"), "Nothing much");
     await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
     await page.getByRole("button", { name: "Give up" }).click();
     await page.getByRole("button", { name: "Give it up" }).click();
@@ -229,7 +230,7 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await open("/tool-servers");
     await page.getByRole("button", { name: "Import a file" }).click();
     const text = page.getByLabel("Its text");
-    await text.fill("{ mcpServers");
+    await typeInto(text, "{ mcpServers");
     await page.getByRole("button", { name: "Import", exact: true }).click();
     await page.getByText(/This is not JSON/).waitFor();
     const config = {
@@ -248,12 +249,12 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await page.getByRole("button", { name: "Edit" }).click();
     const form = page.getByRole("dialog", { name: "Change tickets" });
     expect(await form.getByLabel("Headers").inputValue()).not.toContain("abc-1234567");
-    await form.getByLabel("Name", { exact: true }).fill("Ticket desk");
-    await form.getByLabel("Address").fill("ftp://tickets.example.test");
+    await typeInto(form.getByLabel("Name", { exact: true }), "Ticket desk");
+    await typeInto(form.getByLabel("Address"), "ftp://tickets.example.test");
     await form.getByRole("button", { name: "Save" }).click();
     await form.getByRole("alert").waitFor();
-    await form.getByLabel("Address").fill(web.url);
-    await form.getByLabel("Time for one call").fill("12.5");
+    await typeInto(form.getByLabel("Address"), web.url);
+    await typeInto(form.getByLabel("Time for one call"), "12.5");
     await form.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Ticket desk", level: 1 }).waitFor();
     await page.getByText("12.5 s").waitFor();

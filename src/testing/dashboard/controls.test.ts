@@ -17,6 +17,7 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/events/ticket": "for readers of the stream without a cookie",
   "PATCH /v1/mcp/{id}/status": "an engine elsewhere says it; pages switch a server on and off",
   "POST /v1/waitlist": "for a page of the operator's own; a log-in page that anybody fills would be a mailbox",
+  "POST /v1/projects/{id}/knowledge-graph/ask": "it changes nothing; for agents, editors and the command line",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };

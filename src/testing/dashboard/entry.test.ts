@@ -8,7 +8,7 @@ import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { focused, pressTo } from "./keyboard.ts";
+import { focused, pressTo, typeInto } from "./keyboard.ts";
 import { pagesOfTheDashboard } from "./rights.ts";
 import { visit } from "./visitor.ts";
 
@@ -36,8 +36,8 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
   });
 
   const logIn = async (page: Page, email: string, password = PASSWORD) => {
-    await page.getByLabel("E-mail").fill(email);
-    await page.getByLabel("Password").fill(password);
+    await typeInto(page.getByLabel("E-mail"), email);
+    await typeInto(page.getByLabel("Password"), password);
     await page.getByRole("button", { name: "Log in" }).click();
   };
   const nameHere = async (page: Page) => (await focused(page)).name;
@@ -85,9 +85,9 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     expect(await page.evaluate("JSON.stringify({ ...localStorage, ...sessionStorage })")).not.toMatch(/eyJ|skst_/);
     await page.getByLabel("Provider").selectOption("openai");
     await page.getByText("Another address").click();
-    await page.getByLabel("Address").fill(`${model.origin}/v1`);
+    await typeInto(page.getByLabel("Address"), `${model.origin}/v1`);
     model.get("/v1/models", { error: { message: "Incorrect API key" } }, 401);
-    await page.getByLabel("API key").fill("sk-refused");
+    await typeInto(page.getByLabel("API key"), "sk-refused");
     await page.getByRole("button", { name: "Test", exact: true }).click();
     await page.getByRole("alert").getByText("It does not work").waitFor();
     model.get("/v1/models", { data: [{ id: "gpt-large" }, { id: "gpt-small" }] });
@@ -95,7 +95,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     model.next(
       reply({ text: "I look around.", toolCalls: [{ name: "complete", input: { outputs, summary: "Done." } }] }),
     );
-    await page.getByLabel("API key").fill("sk-right");
+    await typeInto(page.getByLabel("API key"), "sk-right");
     await page.getByRole("button", { name: "Test", exact: true }).click();
     await page.getByRole("status").getByText("It works").waitFor();
     expect(await axe()).toEqual([]);
@@ -140,7 +140,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     await code.waitFor();
     const secret = (await code.textContent()) ?? "";
     await steadyStep();
-    await page.getByLabel("The code it shows").fill(totp(secret, -1));
+    await typeInto(page.getByLabel("The code it shows"), totp(secret, -1));
     await page.getByRole("button", { name: "Confirm" }).click();
     await page.getByText("Keep these recovery codes").waitFor();
     const recovery = (await page.locator("pre").allInnerTexts()).join(" ").trim().split(/\s+/);
@@ -167,7 +167,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     const logInAgain = async () => {
       await logIn(page, ADMIN);
       await page.getByRole("button", { name: "Use a recovery code" }).click();
-      await page.getByLabel("Recovery code").fill(recovery.shift()!);
+      await typeInto(page.getByLabel("Recovery code"), recovery.shift()!);
       await page.getByRole("button", { name: "Verify" }).click();
       await page.getByRole("heading", { name: "Log in again" }).waitFor({ state: "detached" });
     };
@@ -176,7 +176,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     expect(page.url()).toContain("/runs?status=waiting");
     await open("/agents/engineer");
     const box = page.getByLabel("Instructions");
-    await box.fill("Half a thought.");
+    await typeInto(box, "Half a thought.");
     await page.context().clearCookies();
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Log in again" }).waitFor();

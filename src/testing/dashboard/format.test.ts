@@ -1,7 +1,7 @@
 /** How pages write times and lines for the terminal, and what a form proposes. */
 import { expect, test } from "bun:test";
 import { ownBudget } from "../../web/page/runs/own-budget.ts";
-import { ago, agoInSentence, shellWord } from "../../web/ui/format.ts";
+import { ago, agoInSentence, costText, shellWord } from "../../web/ui/format.ts";
 
 const NOW = Date.parse("2026-06-15T12:00:00Z");
 const MINUTE = 60_000;
@@ -19,6 +19,11 @@ test("a time is said in one unit, before and after now, and as its own date when
   expect([4 * MINUTE, 120 * MINUTE, 3 * DAY].map(said)).toEqual(["in 4 min", "in 2 h", "in 3 d"]);
   expect(said(-400 * DAY)).toContain("2025");
   expect(said(30 * 366 * DAY)).toContain("2056");
+});
+
+test("calls whose price nobody knows are no $0", () => {
+  const said = (cost_usd: number, calls_without_price: number) => costText({ cost_usd, calls_without_price });
+  expect([said(0, 0), said(1.27, 0), said(0, 2), said(1.27, 2)]).toEqual(["$0", "$1.27", "no price", "over $1.27"]);
 });
 
 test("in a sentence only what is past is ago", () => {

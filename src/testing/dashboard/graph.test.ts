@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { readUntil } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -61,7 +62,7 @@ describe.skipIf(!hasBrowser())("the code graph", () => {
     await clusters.first().click();
     await page.getByRole("list", { name, exact: true }).getByRole("link").first().waitFor();
     await page.getByRole("button", { name: "All clusters" }).click();
-    await page.getByRole("searchbox", { name: "Find on the map" }).fill("withtax");
+    await typeInto(page.getByRole("searchbox", { name: "Find on the map" }), "withtax");
     await page
       .getByRole("list", { name: "Matches" })
       .getByRole("link", { name: /withTax/ })

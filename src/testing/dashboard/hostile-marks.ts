@@ -3,6 +3,7 @@
 /** Would run, load or lead elsewhere, were it taken for markup, an address or a template anywhere; short ones first. */
 const PARTS = [
   "\u202e<b>",
+  "&amp;&nbsp;&lt;b&gt;",
   "<img src=//evil.example/m onerror=alert(1)>",
   "<script>alert(2)</script>",
   '"><svg onload=alert(3)>',

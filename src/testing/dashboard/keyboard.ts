@@ -1,5 +1,5 @@
 /** The keyboard instead of a mouse: Tab from stop to stop, each of which must be seen. */
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 
 /** Where the focus is: its name, and what is wrong with it. */
 const FOCUS = `(() => {
@@ -30,4 +30,20 @@ export async function pressTo(page: Page, key: string, name: string | RegExp, mo
     passed.push(here.name.slice(0, 30));
   }
   throw new Error(`${key} does not lead to ${name}, but to ${passed.join(" | ")}`);
+}
+
+/**
+ * Types over what a field holds, as a person does: the focus, the keys and what the page does at each of them count. Tests
+ * may not set values from outside (`fill`): a field that takes no keys would pass.
+ */
+export async function typeInto(field: Locator, text: string): Promise<void> {
+  const { keyboard } = field.page();
+  await field.click();
+  await keyboard.press("Control+a");
+  await keyboard.press("Delete");
+  for (const [at, line] of text.split("\n").entries()) {
+    // Enter alone sends a message.
+    if (at > 0) await keyboard.press("Shift+Enter");
+    await keyboard.type(line);
+  }
 }

@@ -8,6 +8,7 @@ import { hasBrowser, openBrowser, PATIENCE_MS } from "../browser.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { busyEnvironment, LOG_LINES, openLog, STEPS, startBusyRun, watch } from "./busy.ts";
+import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
@@ -79,7 +80,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
       .body;
     await page.goto(`${server.url}/runs/${run}?step=one`);
     await chat.goto(`${server.url}/chat/${id}`);
-    await chat.getByRole("textbox", { name: "Message", exact: true }).fill("Speak.");
+    await typeInto(chat.getByRole("textbox", { name: "Message", exact: true }), "Speak.");
     await chat.keyboard.press("Enter");
     const said = async (of: Page) =>
       [...((await of.getByRole("main").textContent()) ?? "").matchAll(/chat says word (\d+)[,.]/g)].map(([, at]) =>

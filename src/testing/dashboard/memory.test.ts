@@ -2,6 +2,7 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { MemoryEntry } from "../../feature/memory/model.ts";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -19,11 +20,11 @@ describe.skipIf(!hasBrowser())("memory", () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/memory");
     await page.getByRole("table", { name: "Vaults" }).getByText("1 unconfirmed").waitFor();
-    await page.getByLabel("Search as an agent does").fill("writer tests");
+    await typeInto(page.getByLabel("Search as an agent does"), "writer tests");
     await page.getByRole("link", { name: /One writer/ }).click();
     await page.getByRole("heading", { name: "One writer" }).waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Content").fill("All exports go through one writer, which quotes always.");
+    await typeInto(page.getByLabel("Content"), "All exports go through one writer, which quotes always.");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("paragraph").getByText("which quotes always.").waitFor();
     await page.getByRole("button", { name: "Pin", exact: true }).click();
@@ -34,7 +35,7 @@ describe.skipIf(!hasBrowser())("memory", () => {
     expect(body).toMatchObject({ pinned: true, content: "All exports go through one writer, which quotes always." });
     await page.getByRole("button", { name: "More" }).click();
     await page.getByRole("menuitem", { name: "Supersede by another" }).click();
-    await page.getByRole("combobox", { name: "By" }).fill("fact/exports-quote-every-name");
+    await typeInto(page.getByRole("combobox", { name: "By" }), "fact/exports-quote-every-name");
     await page.getByRole("button", { name: "Supersede", exact: true }).click();
     await page.getByText("agents read that one").waitFor();
     await close();
@@ -72,8 +73,8 @@ describe.skipIf(!hasBrowser())("memory", () => {
     await open("/memory/scribe");
     await page.getByText("This vault is empty.").waitFor();
     await page.getByRole("button", { name: "Write the first" }).click();
-    await page.getByLabel("Title").fill("Manuals use short sentences");
-    await page.getByLabel("Content").fill("<img src=x onerror=alert(1)> **Short** ones.");
+    await typeInto(page.getByLabel("Title"), "Manuals use short sentences");
+    await typeInto(page.getByLabel("Content"), "<img src=x onerror=alert(1)> **Short** ones.");
     await page.getByRole("button", { name: "Write it" }).click();
     await page.getByRole("heading", { name: "Manuals use short sentences" }).waitFor();
     expect(await page.locator("main img").count()).toBe(0);

@@ -18,6 +18,7 @@ import { startWebServer, type WebServer } from "../mcp/web-server.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
+import { typeInto } from "./keyboard.ts";
 import { COMMENT, FIRST_TRY, HELLO, MODEL, newcomerModel, SECOND_TRY } from "./newcomer-model.ts";
 import { visit } from "./visitor.ts";
 
@@ -68,16 +69,16 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   /** Three steps: an account, a model, the example. */
   async function setUp(page: Page): Promise<void> {
     await page.goto(server.url);
-    await page.getByLabel("E-mail").fill(ADMIN);
-    await page.getByLabel("Your name").fill("Ada");
-    await page.getByLabel("Password").fill(PASSWORD);
-    await page.getByLabel("Setup token").fill(readFileSync(join(server.data, "setup-token"), "utf8").trim());
+    await typeInto(page.getByLabel("E-mail"), ADMIN);
+    await typeInto(page.getByLabel("Your name"), "Ada");
+    await typeInto(page.getByLabel("Password"), PASSWORD);
+    await typeInto(page.getByLabel("Setup token"), readFileSync(join(server.data, "setup-token"), "utf8").trim());
     await press(page, "Make the account");
     await heading(page, "Set up");
     await page.getByLabel("Provider").selectOption("openai");
     await page.getByText("Another address").click();
-    await page.getByLabel("Address").fill(`${model.origin}/v1`);
-    await page.getByLabel("API key").fill("sk-right");
+    await typeInto(page.getByLabel("Address"), `${model.origin}/v1`);
+    await typeInto(page.getByLabel("API key"), "sk-right");
     await press(page, "Test");
     await page.getByRole("status").getByText("It works").waitFor();
     await press(page, "Use OpenAI");
@@ -91,8 +92,8 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function addRepository(page: Page): Promise<void> {
     await goTo(page, "Projects");
     await page.getByRole("button", { name: "Add a project" }).first().click();
-    await page.getByLabel("Name").fill("shop");
-    await page.getByLabel("Repository").fill(repository.root);
+    await typeInto(page.getByLabel("Name"), "shop");
+    await typeInto(page.getByLabel("Repository"), repository.root);
     await press(page, "Add");
     await heading(page, "shop");
     await page.getByText("Cloned", { exact: true }).waitFor();
@@ -102,7 +103,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function work(page: Page): Promise<void> {
     await page.getByRole("link", { name: "Start a run" }).first().click();
     await page.getByLabel("Pipeline").selectOption("feature");
-    await page.getByLabel("Task").fill("Let a cart have a discount");
+    await typeInto(page.getByLabel("Task"), "Let a cart have a discount");
     await press(page, "Start");
     await heading(page, "Let a cart have a discount");
     const steps = page.getByRole("list", { name: "Steps" });
@@ -120,7 +121,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     const file = page.getByRole("region", { name: "src/cart.ts" });
     await file.getByText(FIRST_TRY).waitFor();
     await file.getByRole("button", { name: "Comment on line 6" }).click();
-    await page.getByRole("textbox", { name: "Comment" }).fill(COMMENT);
+    await typeInto(page.getByRole("textbox", { name: "Comment" }), COMMENT);
     await press(page, "Keep the comment");
     await page.getByRole("button", { name: "Send back (1)" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Send back" }).click();
@@ -140,7 +141,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
       .first()
       .click();
     await page.getByLabel("Agent").last().selectOption("engineer");
-    await page.getByLabel("First message").fill("What changed in the cart?");
+    await typeInto(page.getByLabel("First message"), "What changed in the cart?");
     await page.getByLabel("Project").last().selectOption({ label: "shop" });
     await press(page, "Start");
     await page.getByText("90 per cent").waitFor();
@@ -149,7 +150,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function board(page: Page): Promise<void> {
     await goTo(page, "Board");
     await press(page, "New task");
-    await page.getByRole("textbox", { name: "Title" }).fill("Say in the manual what a discount is");
+    await typeInto(page.getByRole("textbox", { name: "Title" }), "Say in the manual what a discount is");
     await page.getByLabel("Kind of work").selectOption("docs");
     await page.getByLabel("Agent").selectOption("scribe");
     await press(page, "Add");
@@ -166,8 +167,8 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function routine(page: Page): Promise<void> {
     await goTo(page, "Routines");
     await page.getByRole("button", { name: "New routine" }).first().click();
-    await page.getByLabel("Name", { exact: true }).fill("Friday report");
-    await page.getByLabel("Instructions").fill("Write what was done this week.");
+    await typeInto(page.getByLabel("Name", { exact: true }), "Friday report");
+    await typeInto(page.getByLabel("Instructions"), "Write what was done this week.");
     await page.getByRole("button", { name: "Fridays at 16" }).click();
     await page.getByRole("region", { name: "Next times" }).getByText("Fri").first().waitFor();
     await press(page, "Create");
@@ -180,8 +181,8 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await goTo(page, "Usage");
     await page.getByText(/^\$\d/).first().waitFor();
     await page.getByRole("link", { name: "Set budgets" }).click();
-    await page.getByLabel("Everybody, a month, USD").fill("20");
-    await page.getByLabel("Each run, USD").fill("5");
+    await typeInto(page.getByLabel("Everybody, a month, USD"), "20");
+    await typeInto(page.getByLabel("Each run, USD"), "5");
     await press(page, "Save");
     await goTo(page, "Usage");
     await page.getByText("of $20").first().waitFor();
@@ -194,7 +195,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await page.getByRole("link", { name: /Not indexed yet|Up to date|Older/ }).click();
     await heading(page, "Code graph");
     await page.getByRole("button", { name: /^Index/ }).click();
-    await page.getByLabel("A name, or what it does").fill("withTax");
+    await typeInto(page.getByLabel("A name, or what it does"), "withTax");
     await page
       .getByRole("list", { name: "Found symbols" })
       .getByRole("link", { name: /withTax/ })
@@ -206,10 +207,10 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
 
   async function memory(page: Page): Promise<void> {
     await goTo(page, "Memory");
-    await page.getByLabel("Search as an agent does").fill("discount");
+    await typeInto(page.getByLabel("Search as an agent does"), "discount");
     await page.getByRole("link", { name: /Discounts are in the cart/ }).click();
     await press(page, "Edit");
-    await page.getByLabel("Content").fill("A discount is in per cent, in the cart.");
+    await typeInto(page.getByLabel("Content"), "A discount is in per cent, in the cart.");
     await press(page, "Save");
     await page.getByRole("paragraph").getByText("A discount is in per cent").waitFor();
   }
@@ -217,8 +218,8 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function toolServer(page: Page): Promise<void> {
     await goTo(page, "Tool servers");
     await page.getByRole("button", { name: "Add a server" }).first().click();
-    await page.getByLabel("Id", { exact: true }).fill("tickets");
-    await page.getByLabel("Address").fill(tools.url);
+    await typeInto(page.getByLabel("Id", { exact: true }), "tickets");
+    await typeInto(page.getByLabel("Address"), tools.url);
     await press(page, "Add");
     await heading(page, "tickets");
     await page.locator("main summary").filter({ hasText: "say" }).click();
@@ -228,9 +229,9 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   async function invite(page: Page): Promise<void> {
     await goTo(page, "Users");
     await press(page, "Add a user");
-    await page.getByLabel("E-mail").fill(COLLEAGUE);
-    await page.getByLabel("Name").fill("Ben");
-    await page.getByLabel("Password").fill(PASSWORD);
+    await typeInto(page.getByLabel("E-mail"), COLLEAGUE);
+    await typeInto(page.getByLabel("Name"), "Ben");
+    await typeInto(page.getByLabel("Password"), PASSWORD);
     await press(page, "Add");
     await page.getByText(`Skep: ${server.url}/`).waitFor();
     await press(page, "Done");
@@ -238,8 +239,8 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     // The colleague, at a browser of their own.
     const { page: theirs, close, faults } = await visit(browser, server.url);
     await theirs.goto(server.url);
-    await theirs.getByLabel("E-mail").fill(COLLEAGUE);
-    await theirs.getByLabel("Password").fill(PASSWORD);
+    await typeInto(theirs.getByLabel("E-mail"), COLLEAGUE);
+    await typeInto(theirs.getByLabel("Password"), PASSWORD);
     await press(theirs, "Log in");
     await heading(theirs, "Home");
     const links = theirs.getByRole("navigation", { name: "Main" }).getByRole("link");
@@ -263,17 +264,17 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   test("chooses Ollama instead of a provider's key: found by itself, or at an address that is typed in", async () => {
     const { page, close, faults } = await visit(browser, server.url);
     await page.goto(`${server.url}/setup`);
-    await page.getByLabel("E-mail").fill(ADMIN);
-    await page.getByLabel("Password").fill(PASSWORD);
+    await typeInto(page.getByLabel("E-mail"), ADMIN);
+    await typeInto(page.getByLabel("Password"), PASSWORD);
     await press(page, "Log in");
     const found = page.getByText("Ollama answers on this machine, with 1 model.");
     await found.waitFor();
     await page.getByText("Another provider").click();
     await page.getByLabel("Provider").selectOption("ollama");
-    await page.getByLabel("Address").fill(`${model.origin}/nothing-here/v1`);
+    await typeInto(page.getByLabel("Address"), `${model.origin}/nothing-here/v1`);
     await press(page, "Test");
     await page.getByRole("alert").getByText("It does not work").waitFor();
-    await page.getByLabel("Address").fill(`${ollama.origin}/v1`);
+    await typeInto(page.getByLabel("Address"), `${ollama.origin}/v1`);
     await press(page, "Test");
     await page.getByRole("status").getByText("It works").waitFor();
     await press(page, "Use Ollama");

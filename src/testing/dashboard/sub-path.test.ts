@@ -8,6 +8,7 @@ import { PASSWORD } from "../accounts.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { freePort, hasProgram, type RealProxy, startCaddy, startNginx } from "../proxies.ts";
 import { startServer, type TestServer } from "../server.ts";
+import { typeInto } from "./keyboard.ts";
 import { pathsOf } from "./page-paths.ts";
 import { seed, seedEnvironment } from "./seed.ts";
 import { visit } from "./visitor.ts";
@@ -96,9 +97,9 @@ for (const { name, start, paths } of PROXIES)
       let last = "";
       try {
         await page.goto(site);
-        await page.getByLabel("E-mail").fill(ADMIN);
-        await page.getByLabel("Password").fill(PASSWORD);
-        await page.getByLabel("Setup token").fill(readFileSync(join(server.data, "setup-token"), "utf8").trim());
+        await typeInto(page.getByLabel("E-mail"), ADMIN);
+        await typeInto(page.getByLabel("Password"), PASSWORD);
+        await typeInto(page.getByLabel("Setup token"), readFileSync(join(server.data, "setup-token"), "utf8").trim());
         await page.getByRole("button", { name: "Make the account" }).click();
         await page.getByRole("heading", { name: "Set up", level: 1 }).waitFor();
         await page.getByRole("button", { name: "Start the example" }).click();
@@ -112,7 +113,7 @@ for (const { name, start, paths } of PROXIES)
         await page.getByRole("link", { name: "Timeline" }).click();
         await page.waitForURL(/\/skep\/runs\/run_.*tab=timeline/);
         await page.keyboard.press("Control+k");
-        await page.getByPlaceholder("Where to").fill("engineer");
+        await typeInto(page.getByPlaceholder("Where to"), "engineer");
         await page
           .getByRole("option", { name: /engineer/i })
           .first()

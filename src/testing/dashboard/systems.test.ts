@@ -1,6 +1,7 @@
 /** Routines, swarms and documents in a browser: made, changed, run, looked at and ended, by mouse and by keyboard. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
@@ -13,16 +14,16 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     const { server, browser } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/routines?new=lead");
-    await page.getByLabel("Name", { exact: true }).fill("Friday report");
-    await page.getByLabel("Instructions").fill("Write what was done this week.");
+    await typeInto(page.getByLabel("Name", { exact: true }), "Friday report");
+    await typeInto(page.getByLabel("Instructions"), "Write what was done this week.");
     const next = page.getByRole("region", { name: "Next times" });
-    await page.getByLabel("Cron").fill("0 16 31 2 *");
+    await typeInto(page.getByLabel("Cron"), "0 16 31 2 *");
     await next.getByText("it would never be due").waitFor();
     await page.getByRole("button", { name: "Fridays at 16" }).click();
-    await page.getByLabel("Time zone").fill("Europe/Berlin");
-    await page.getByLabel("Not at these times").fill("22:00-06:00 caturday");
+    await typeInto(page.getByLabel("Time zone"), "Europe/Berlin");
+    await typeInto(page.getByLabel("Not at these times"), "22:00-06:00 caturday");
     await next.getByText("“22:00-06:00 caturday” cannot be read").waitFor();
-    await page.getByLabel("Not at these times").fill("22:00-06:00");
+    await typeInto(page.getByLabel("Not at these times"), "22:00-06:00");
     await next.getByText("Fri").nth(5).waitFor();
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name: "Friday report" }).waitFor();
@@ -31,9 +32,9 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await time.getByText("One task waits for a person").first().waitFor();
     await time.getByText("Succeeded").waitFor();
     await page.getByRole("button", { name: "Edit" }).click();
-    await page.getByLabel("Name", { exact: true }).fill("Weekly report");
+    await typeInto(page.getByLabel("Name", { exact: true }), "Weekly report");
     await page.getByLabel("When").selectOption("every");
-    await page.getByLabel("Minutes between").fill("45");
+    await typeInto(page.getByLabel("Minutes between"), "45");
     await page.getByRole("button", { name: "Save" }).click();
     await page.getByRole("heading", { name: "Weekly report" }).waitFor();
     await page.getByText("Every 45 minutes").waitFor();
@@ -131,7 +132,7 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await table.getByRole("row", { name: /Tariffs.*Ready/ }).waitFor();
     await hand("scan.pdf", "%PDF-1.7 broken");
     await table.getByRole("row", { name: /Failed/ }).waitFor();
-    await page.getByRole("searchbox", { name: "Search in documents" }).fill("zebras pay");
+    await typeInto(page.getByRole("searchbox", { name: "Search in documents" }), "zebras pay");
     await page.getByRole("list", { name: "Found" }).getByRole("link", { name: /Night/ }).click();
     await page.getByRole("heading", { name: "Night" }).waitFor();
     await page.getByText("After ten the zebra pays half.").waitFor();
@@ -152,9 +153,12 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     const { page, close, open, faults, axe } = await visit(browser, server.url);
     await open("/documents");
     await page.getByRole("button", { name: "Add a transcript" }).click();
-    await page.getByLabel("What was said").fill("Ann: Prices are <b>cents</b> from now on.\nBen: I tell the others.");
-    await page.getByLabel("Title").fill("Weekly meeting");
-    await page.getByLabel("Who was there").fill("Ann, Ben");
+    await typeInto(
+      page.getByLabel("What was said"),
+      "Ann: Prices are <b>cents</b> from now on.\nBen: I tell the others.",
+    );
+    await typeInto(page.getByLabel("Title"), "Weekly meeting");
+    await typeInto(page.getByLabel("Who was there"), "Ann, Ben");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("heading", { name: "Weekly meeting", level: 1 }).waitFor();
     await page
@@ -183,11 +187,11 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await all.first().click();
     await page.getByText("Changed: approve it again").first().waitFor({ state: "detached" });
     await open("/tool-servers?new=1");
-    await page.getByLabel("Id", { exact: true }).fill("away");
-    await page.getByLabel("Address").fill("http://127.0.0.1:9/mcp");
+    await typeInto(page.getByLabel("Id", { exact: true }), "away");
+    await typeInto(page.getByLabel("Address"), "http://127.0.0.1:9/mcp");
     await page.getByText("Log-in with a client of your own").click();
-    await page.getByLabel("Client id").fill("skep");
-    await page.getByLabel("Authorization server").fill("http://127.0.0.1:9");
+    await typeInto(page.getByLabel("Client id"), "skep");
+    await typeInto(page.getByLabel("Authorization server"), "http://127.0.0.1:9");
     await page.getByLabel("Forms that it asks for in the middle of a call").selectOption("defaults");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByRole("heading", { name: "away" }).waitFor();

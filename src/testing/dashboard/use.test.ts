@@ -8,7 +8,7 @@ import { ended } from "../attacks/held-run.ts";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { focused, pressTo } from "./keyboard.ts";
+import { focused, pressTo, typeInto } from "./keyboard.ts";
 import type { Seeded } from "./seed.ts";
 import { PHONE, visit } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
@@ -31,7 +31,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     expect(await card.textContent()).toContain("One writer with tests.");
     expect(await card.textContent()).toContain("Continues with Build.");
     expect(await card.textContent()).toContain("The run ends as failed.");
-    await card.getByPlaceholder("A comment").fill("Continue, and mind the commas.");
+    await typeInto(card.getByPlaceholder("A comment"), "Continue, and mind the commas.");
     await card.getByRole("button", { name: "Approve" }).click();
     await page.locator("header").getByText("Succeeded").waitFor();
     await card.waitFor({ state: "detached" });
@@ -71,17 +71,17 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await page.keyboard.press("Enter");
     await page.waitForURL(/\/runs\/run_/);
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Where to").fill("nightly");
+    await typeInto(page.getByPlaceholder("Where to"), "nightly");
     await page.getByRole("option", { name: /Nightly checks of the export/ }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Nightly checks of the export" }).waitFor();
     await page.keyboard.press("Control+k");
-    await page.getByPlaceholder("Where to").fill("start a run");
+    await typeInto(page.getByPlaceholder("Where to"), "start a run");
     await page.getByRole("option", { name: "Start a run" }).waitFor();
     await page.keyboard.press("Enter");
     await page.getByLabel("Task").waitFor();
     await page.getByLabel("Pipeline").selectOption("checks");
-    await page.getByLabel("Task").fill("Check it by keyboard");
+    await typeInto(page.getByLabel("Task"), "Check it by keyboard");
     await page.keyboard.press("Control+Enter");
     await page.getByRole("heading", { name: "Check it by keyboard" }).waitFor();
     await page.locator("header").getByText("Failed").waitFor();
@@ -212,6 +212,9 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await open("/tool-servers");
     await dialog("Add a server", "tickets");
     await page.keyboard.press("Escape");
+    // What was typed is not lost without a question.
+    await page.getByRole("alertdialog").waitFor();
+    await press("Discard");
     // A closed dialog is hidden at once, and gone once the page knows.
     await page.locator("dialog[aria-label='Add a tool server']").waitFor({ state: "detached" });
     await back("Add a server");
@@ -301,7 +304,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     const { page, close, open } = await visit(browser, server.url);
     await open("/agents/scribe");
     const box = page.getByLabel("Instructions");
-    await box.fill("My version of the instructions.");
+    await typeInto(box, "My version of the instructions.");
     await server.request("PUT", "/v1/agents/scribe/config", { body: { prompt: "Their version of the instructions." } });
     await page.getByRole("button", { name: "Save" }).click();
     const both = page.getByRole("alert");

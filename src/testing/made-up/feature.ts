@@ -20,7 +20,7 @@ export interface BellDiary {
 export const createBells = (diary: BellDiary) =>
   defineFeature(
     "bells",
-    ({ store, base, jobs, agents }: Needs) => {
+    ({ store, jobs, agents }: Needs) => {
       let rung = 0;
       const ring = (times: number): number => {
         store.write(({ emit }) => emit(bellRung, { data: { times } }));
@@ -42,7 +42,7 @@ export const createBells = (diary: BellDiary) =>
       const said = (what: string) => () => void diary.calls.push(what);
       return {
         service: { rung: () => rung },
-        routes: () => bellRoutes(base, (times, { userId }) => jobs.enqueue(job, { times }, { userId })),
+        routes: () => bellRoutes((times, { userId }) => jobs.enqueue(job, { times }, { userId })),
         jobs: [job],
         tools: toolsOf("bells", [tool]),
         counts: () => ({ bells_rung: rung }),

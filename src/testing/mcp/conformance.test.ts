@@ -6,11 +6,11 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { Elysia } from "elysia";
 import { parse } from "yaml";
 import { FEATURES } from "../../app/features.ts";
 import { type Core, defineFeature } from "../../feature/feature.ts";
 import { createEndpoint } from "../../feature/mcp-server/endpoint.ts";
+import { operation, operations } from "../../http/operation.ts";
 import { openTestApp, type TestApp } from "../app.ts";
 import { conformanceServer } from "./conformance-server.ts";
 import { BUN } from "./image.ts";
@@ -18,12 +18,16 @@ import { BUN } from "./image.ts";
 setDefaultTimeout(600_000);
 const SUITE = resolve(import.meta.dir, "../../../node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
-const fixture = defineFeature("conformance", ({ base }: Core) => {
+const fixture = defineFeature("conformance", (_core: Core) => {
   const { answer, close } = createEndpoint(conformanceServer, () => {});
-  const routes = new Elysia({ name: "skep/conformance" })
-    .use(base)
-    .post("/conformance", ({ request, caller, body }) => answer(request, caller, body), { access: "user" })
-    .delete("/conformance", ({ request, caller }) => answer(request, caller), { access: "user" });
+  const routes = operations("conformance", [
+    operation("askConformance", "POST /conformance", { access: "user" }, ({ request, caller, body }) =>
+      answer(request, caller, body),
+    ),
+    operation("endConformance", "DELETE /conformance", { access: "user" }, ({ request, caller }) =>
+      answer(request, caller),
+    ),
+  ]);
   return { routes, stop: close };
 });
 

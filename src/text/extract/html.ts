@@ -20,7 +20,7 @@ const LEFT_OUT = [
 
 export async function htmlBlocks(html: string): Promise<{ title: string | undefined; blocks: Iterable<Block> }> {
   const { NodeHtmlMarkdown } = await import("node-html-markdown");
-  const [, title] = /<title[^>]{0,200}>([^<]{1,1000})<\/title>/i.exec(html.slice(0, 100_000)) ?? [];
+  const [, title] = /<title[^<>]{0,200}>([^<]{1,1000})<\/title>/i.exec(html.slice(0, 100_000)) ?? [];
   const markdown = new NodeHtmlMarkdown({ ignore: LEFT_OUT, bulletMarker: "-" }).translate(html);
   return { title: title && (oneLine(entities(title)) || undefined), blocks: markdownBlocks(markdown) };
 }

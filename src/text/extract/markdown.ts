@@ -2,7 +2,7 @@
 import type { Block } from "./model.ts";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})/;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)(?:[ \t]+#+)?[ \t]*$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t](.*)$/;
 const UNDERLINE = /^ {0,3}(=+|-{2,})[ \t]*$/;
 
 export function* markdownBlocks(text: string): Generator<Block> {
@@ -25,7 +25,12 @@ export function* markdownBlocks(text: string): Generator<Block> {
       lines.push(line);
       continue;
     }
-    const [, marks, title] = line.length > 2_000 ? [] : (HEADING.exec(line) ?? []);
+    const [, marks, heading] = line.length > 2_000 ? [] : (HEADING.exec(line) ?? []);
+    // Marks at its end belong to the line.
+    const title = heading
+      ?.trim()
+      .replace(/(?:^|[ \t])#+$/, "")
+      .trim();
     const isTitled = lines.length === 1 && lines[0]!.trim() !== "" && !/^\s*([-*+>|#]|\d+[.)])/.test(lines[0]!);
     const [, under] = isTitled ? (UNDERLINE.exec(line) ?? []) : [];
     if (under) {
@@ -44,7 +49,7 @@ export function* markdownBlocks(text: string): Generator<Block> {
 /** A title without the marks of emphasis, links and escapes. */
 const plainTitle = (title: string): string =>
   title
-    .replace(/!?\[([^\]]{0,300})\]\([^)]{0,2000}\)/g, "$1")
+    .replace(/!?\[([^[\]]{0,300})\]\([^()]{0,2000}\)/g, "$1")
     .replace(/\\([\\`*_{}[\]()#+.!|>~-])/g, "$1")
     .replace(/(\*\*|__|`)(.+?)\1/g, "$2")
     .trim();

@@ -9,11 +9,17 @@ import { notePosition, startLive } from "../live/stream.ts";
 import { LoginPage } from "../page/login/login-page.tsx";
 import { PAGES } from "../routes.ts";
 import { ButtonLink } from "../ui/button.tsx";
-import { Empty, Loading, ProblemNote } from "../ui/note.tsx";
+import { openDrafts } from "../ui/draft.ts";
+import { Guard } from "../ui/guard.tsx";
+import { Empty, Loading } from "../ui/note.tsx";
 import { Notices } from "../ui/notice.tsx";
 import { PageHeader } from "../ui/page.tsx";
-import { Broken } from "./broken.tsx";
+import { ProblemNote } from "../ui/problem-note.tsx";
+import { leaveFreely, leaveTo } from "../ui/unsaved.ts";
+import { BrokenPage } from "./broken-page.tsx";
 import { Frame } from "./frame.tsx";
+import { LeaveQuestion } from "./leave-question.tsx";
+import { followLogOut } from "./log-out.ts";
 import { Session, useAdmin } from "./session.tsx";
 
 const SITE = BASE.replace(/\/$/, "");
@@ -23,9 +29,14 @@ const onThisPage = (address: string) => (address.startsWith(`${SITE}?`) ? addres
 export function App() {
   return (
     <QueryClientProvider client={queries}>
-      <Router base={SITE} hrefs={onThisPage} aroundNav={(go, to, options) => go(onThisPage(to), options)}>
+      <Router
+        base={SITE}
+        hrefs={onThisPage}
+        aroundNav={(go, to, options) => leaveTo(to, () => go(onThisPage(to), options))}
+      >
         <Gate />
         <Notices />
+        <LeaveQuestion />
       </Router>
     </QueryClientProvider>
   );
@@ -56,7 +67,7 @@ function Gate() {
   const inside = user !== undefined && !ended;
   useEffect(() => {
     if (!inside) return;
-    const stops = [startLive(), startEffects()];
+    const stops = [startLive(), startEffects(), followLogOut()];
     return () => {
       for (const stop of stops) stop();
     };
@@ -79,15 +90,16 @@ function Gate() {
         {me.error ? <ProblemNote error={me.error} retry={me.refetch} /> : <Loading />}
       </div>
     );
+  openDrafts(user.id);
   return (
     <>
       <Session value={user}>
         <Frame key={user.id}>
-          <Broken>
+          <Guard fallback={(error) => <BrokenPage error={error} />}>
             <Suspense fallback={<Loading rows={6} />}>
               <Pages />
             </Suspense>
-          </Broken>
+          </Guard>
         </Frame>
       </Session>
       {ended && (
@@ -95,7 +107,10 @@ function Gate() {
           onDone={async () => {
             const now = await must(client.GET(ME));
             // What is shown and cached belongs to the previous user.
-            if (now.id !== user.id) return location.reload();
+            if (now.id !== user.id) {
+              leaveFreely();
+              return location.reload();
+            }
             setEnded(false);
             await queries.invalidateQueries();
           }}

@@ -2,23 +2,28 @@
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client, siteUrl } from "../api/client.ts";
+import { api } from "../api/client.ts";
 import { liveState } from "../live/stream.ts";
 import { PAGES } from "../routes.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { setDocumentTitle } from "../ui/document-title.ts";
-import { lazy } from "../ui/lazy.ts";
+import { Guard } from "../ui/guard.tsx";
+import { lazy } from "../ui/lazy.tsx";
 import { Menu } from "../ui/menu.tsx";
+import { ProblemNote } from "../ui/problem-note.tsx";
 import { KEYS, useKeys } from "./keys.ts";
+import { logOut } from "./log-out.ts";
 import { useAdmin, useMe } from "./session.tsx";
+import { Standby } from "./standby.tsx";
 import { setTheme, useTheme } from "./theme.tsx";
 
 const Palette = lazy(() => import("./palette.tsx"));
+const StopEverything = lazy(() => import("./stop-everything.tsx"));
 
 export function Frame({ children }: { children: ReactNode }) {
   const [path, go] = useLocation();
-  const [over, setOver] = useState<"palette" | "help" | null>(null);
+  const [over, setOver] = useState<"palette" | "help" | "stop" | null>(null);
   const drawer = useRef<HTMLDialogElement>(null);
   const palette = useCallback(() => setOver("palette"), []);
   const help = useCallback(() => setOver("help"), []);
@@ -54,6 +59,7 @@ export function Frame({ children }: { children: ReactNode }) {
           </IconButton>
         </header>
         <Offline />
+        <Standby />
         <main id="main" tabIndex={-1} className="mx-auto w-full max-w-6xl flex-1 px-4 pt-5 pb-16 md:px-8">
           {children}
         </main>
@@ -75,8 +81,25 @@ export function Frame({ children }: { children: ReactNode }) {
         </div>
       </dialog>
       {over === "palette" && (
+        <Guard
+          fallback={(error) => (
+            <Dialog title="Search and commands" onClose={() => setOver(null)}>
+              <ProblemNote error={error} />
+            </Dialog>
+          )}
+        >
+          <Suspense>
+            <Palette
+              onClose={() => setOver((now) => (now === "palette" ? null : now))}
+              go={go}
+              stop={() => setOver("stop")}
+            />
+          </Suspense>
+        </Guard>
+      )}
+      {over === "stop" && (
         <Suspense>
-          <Palette onClose={() => setOver(null)} go={go} />
+          <StopEverything onClose={() => setOver(null)} />
         </Suspense>
       )}
       {over === "help" && <Help onClose={() => setOver(null)} />}
@@ -177,11 +200,6 @@ function Account({ onHelp }: { onHelp(): void }) {
   const theme = useTheme();
   const [, navigate] = useLocation();
   const local = me.session.kind !== "user";
-  const logOut = async () => {
-    const { data } = await client.POST("/v1/auth/logout", { body: { end_provider_session: true } });
-    const next = (data as { logout_url?: string } | undefined)?.logout_url;
-    location.assign(next ?? siteUrl("/"));
-  };
   const themes = [
     { label: "Light", icon: <Sun aria-hidden size={15} />, value: "light" as const },
     { label: "Dark", icon: <Moon aria-hidden size={15} />, value: "dark" as const },

@@ -1,5 +1,5 @@
 /** Single keys outside of fields. They can be switched off on the account page, for people who use speech input. */
-import { useEffect, useRef } from "react";
+import { useLayoutEffect, useRef } from "react";
 import { PAGES } from "../routes.ts";
 import { pageKey } from "./page-keys.ts";
 import { keysOn } from "./single-keys.ts";
@@ -44,7 +44,8 @@ const SEQUENCE_MS = 1_500;
 export function useKeys(handlers: Handlers): void {
   const now = useRef(handlers);
   now.current = handlers;
-  useEffect(() => {
+  // Before the page is painted: a key that is pressed at the first sight of it counts.
+  useLayoutEffect(() => {
     let leader = 0;
     const go = (path: string) => now.current.go(path);
     const single: Record<string, () => void> = {

@@ -9,9 +9,11 @@ import {
   useContext,
   useId,
 } from "react";
+import { useFieldError } from "./form.tsx";
 
 interface Named {
   id: string;
+  name?: string;
   describedBy: string | undefined;
   invalid: boolean;
 }
@@ -20,25 +22,28 @@ const Naming = createContext<Named | null>(null);
 const BOX =
   "w-full rounded-md border border-line-strong bg-panel px-2.5 text-base max-sm:text-lg placeholder:text-faint disabled:opacity-60 aria-invalid:border-bad";
 
-export function Field({
-  label,
-  hint,
-  error,
-  children,
-}: {
+interface FieldProps {
   label: string;
   hint?: ReactNode;
+  /** Name of the field in its form, and of the member of the request that it fills: the server's error about it is found. */
+  name?: string;
   error?: string | undefined;
   children: ReactNode;
-}) {
+}
+
+export function Field({ label, hint, name, error: given, children }: FieldProps) {
   const id = useId();
+  const found = useFieldError(name);
+  const error = given ?? found;
   const describedBy = hint || error ? `${id}-about` : undefined;
   return (
     <div className="mb-3">
       <label htmlFor={id} className="mb-1 block text-sm font-medium">
         {label}
       </label>
-      <Naming.Provider value={{ id, describedBy, invalid: error !== undefined }}>{children}</Naming.Provider>
+      <Naming.Provider value={{ id, describedBy, invalid: error !== undefined, ...(name ? { name } : {}) }}>
+        {children}
+      </Naming.Provider>
       {describedBy && (
         <div id={describedBy} className={`mt-1 text-sm ${error ? "text-bad" : "text-dim"}`}>
           {error ?? hint}
@@ -51,7 +56,10 @@ export function Field({
 function useNaming() {
   const named = useContext(Naming);
   return named
-    ? { id: named.id, "aria-describedby": named.describedBy, "aria-invalid": named.invalid || undefined }
+    ? {
+        ...{ id: named.id, name: named.name },
+        ...{ "aria-describedby": named.describedBy, "aria-invalid": named.invalid || undefined },
+      }
     : {};
 }
 

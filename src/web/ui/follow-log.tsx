@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "react";
 import { again } from "../api/again.ts";
 import { siteUrl } from "../api/client.ts";
 import { Button } from "./button.tsx";
-import { ProblemNote } from "./note.tsx";
+import { ProblemNote } from "./problem-note.tsx";
 import { visible } from "./visible.ts";
 
 const KEPT_CHARACTERS = 400_000;

@@ -1,8 +1,13 @@
-/** A form: its fields as text by name, its error, its buttons. */
-import type { FormEvent, ReactNode } from "react";
+/** A form: its fields as text by name, its error, its buttons. What is typed into it is not lost without a question. */
+import { createContext, type FormEvent, type ReactNode, useContext, useRef } from "react";
+import { fieldError } from "../api/client.ts";
 import type { Action } from "./action.ts";
 import { Button } from "./button.tsx";
-import { ProblemNote } from "./note.tsx";
+import { useDialog } from "./dialog.tsx";
+import { useFormDraft } from "./form-draft.ts";
+import { ProblemNote } from "./problem-note.tsx";
+import { useTyped } from "./typed.ts";
+import { useUnsaved } from "./unsaved.ts";
 
 /** The values of a submitted form. */
 export interface Fields {
@@ -13,6 +18,8 @@ export interface Fields {
   /** Undefined when it is left empty. */
   number(name: string): number | undefined;
   checked(name: string): boolean;
+  /** All of them, files too, for a request of several parts. */
+  all(): FormData;
   /** The chosen option of a select, whose options the page wrote itself; the API refuses any other. */
   choice<Word extends string>(name: string): Word;
 }
@@ -22,6 +29,7 @@ export function fieldsOf(form: HTMLFormElement): Fields {
   const raw = (name: string) => String(data.get(name) ?? "");
   return {
     raw,
+    all: () => data,
     text: (name) => raw(name).trim(),
     number: (name) => (raw(name).trim() === "" ? undefined : Number(raw(name))),
     checked: (name) => data.get(name) !== null,
@@ -29,28 +37,76 @@ export function fieldsOf(form: HTMLFormElement): Fields {
   };
 }
 
+const FormError = createContext<unknown>(undefined);
+/** What the server said about a field of the form around, by the name of the body's member. */
+export function useFieldError(name: string | undefined): string | undefined {
+  const error = useContext(FormError);
+  return name === undefined ? undefined : fieldError(error, name);
+}
+
 interface FormProps {
   action: Action;
-  submit(fields: Fields): Promise<unknown>;
+  /** @param version ETag of what was shown when the person began to write; for `ifMatch`. */
+  submit(fields: Fields, version: string | undefined): Promise<unknown>;
   /** The word on the button. */
   word: string;
   onCancel?: (() => void) | undefined;
   children: ReactNode;
   className?: string;
+  /** Keeps the fields under this name until they are sent, over reloads. */
+  draft?: string;
+  /** ETag of what it changes. */
+  version?: string | undefined;
+  /** What it changes, as it stands in a sentence. */
+  what?: string;
 }
 
-export function Form({ action, submit, word, onCancel, children, className = "" }: FormProps) {
-  const send = (event: FormEvent<HTMLFormElement>) => {
+export function Form({
+  action,
+  submit,
+  word,
+  onCancel,
+  children,
+  className = "",
+  draft,
+  version,
+  what = "what you typed",
+}: FormProps) {
+  const form = useRef<HTMLFormElement>(null);
+  const dialog = useDialog();
+  const typed = useTyped(form);
+  const kept = useFormDraft(form, draft, version);
+  const sending = useRef(false);
+  const discard = () => {
+    typed.clear();
+    kept.clear();
+  };
+  useUnsaved(() => {
+    // A dialog asks for its form; while it is sent, the page may go on to what was made.
+    if (dialog || sending.current) return null;
+    const isUnsaved = typed.has() || (draft !== undefined && kept.isChanged());
+    return isUnsaved
+      ? { what, asks: draft === undefined || version !== undefined, kept: draft !== undefined, discard }
+      : null;
+  });
+  const send = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const fields = fieldsOf(event.currentTarget);
-    void action.run(() => submit(fields));
+    sending.current = true;
+    dialog?.sending(true);
+    const done = await action.run(() => submit(fields, kept.version()));
+    sending.current = false;
+    dialog?.sending(false);
+    if (!done) return;
+    discard();
+    dialog?.sent();
   };
   return (
-    <form onSubmit={send} className={className}>
-      {children}
+    <form ref={form} onSubmit={send} className={className}>
+      <FormError.Provider value={action.error}>{children}</FormError.Provider>
       <ProblemNote error={action.error} />
       <div className="mt-1 flex justify-end gap-2">
-        {onCancel && <Button onClick={onCancel}>Cancel</Button>}
+        {onCancel && <Button onClick={dialog?.close ?? onCancel}>Cancel</Button>}
         <Button type="submit" kind="primary" busy={action.busy}>
           {word}
         </Button>

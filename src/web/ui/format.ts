@@ -62,6 +62,12 @@ export function usd(amount: number): string {
   return `$${Math.round(amount).toLocaleString("en-US")}`;
 }
 
+/** What work has cost, where the price of some of its model calls may not be known: `no price`, `over $1.27`. */
+export function costText(cost: { cost_usd: number; calls_without_price: number }): string {
+  if (cost.calls_without_price === 0) return usd(cost.cost_usd);
+  return cost.cost_usd === 0 ? "no price" : `over ${usd(cost.cost_usd)}`;
+}
+
 /** `840`, `12.4k`, `3.1M`. */
 export function count(value: number): string {
   if (value < 10_000) return value.toLocaleString("en-US");

@@ -4,8 +4,8 @@ import { api, client, must, type Schemas } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
 import { useAction } from "./action.ts";
 import { Button } from "./button.tsx";
-import { ProblemNote } from "./note.tsx";
 import { Panel } from "./page.tsx";
+import { ProblemNote } from "./problem-note.tsx";
 
 type Job = Schemas["Job"];
 

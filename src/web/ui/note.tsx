@@ -1,9 +1,9 @@
 /** What is shown in place of content: nothing yet, loading, an error. */
-import { CircleAlert, RotateCw, TriangleAlert } from "lucide-react";
+import { TriangleAlert } from "lucide-react";
 import type { ReactNode } from "react";
-import { problemOf } from "../api/client.ts";
-import { Button } from "./button.tsx";
+import { Guard } from "./guard.tsx";
 import { CliLine, PageHeader } from "./page.tsx";
+import { ProblemNote } from "./problem-note.tsx";
 
 /** One sentence, one thing to do, the same from a terminal. */
 export function Empty({ children, action, cli }: { children: ReactNode; action?: ReactNode; cli?: string }) {
@@ -12,38 +12,6 @@ export function Empty({ children, action, cli }: { children: ReactNode; action?:
       <p className="max-w-md text-balance">{children}</p>
       {action}
       {cli && <CliLine line={cli} />}
-    </div>
-  );
-}
-
-/** An error where it happened: what to do, its code, the request to look up in the log. */
-export function ProblemNote({ error, retry }: { error: unknown; retry?: () => unknown }) {
-  if (!error) return null;
-  const { detail, code, request_id, errors } = problemOf(error);
-  return (
-    <div role="alert" className="my-2 flex gap-2.5 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2.5">
-      <CircleAlert aria-hidden size={17} className="mt-0.5 shrink-0 text-bad" />
-      <div className="min-w-0 flex-1">
-        <p>{detail}</p>
-        {errors && errors.length > 1 && (
-          <ul className="mt-1 list-disc pl-4 text-sm">
-            {errors.map(({ pointer, message }) => (
-              <li key={pointer}>
-                <code className="font-mono">{pointer}</code> {message}
-              </li>
-            ))}
-          </ul>
-        )}
-        <p className="mt-1 font-mono text-xs text-dim">
-          {code}
-          {request_id && ` · ${request_id}`}
-        </p>
-      </div>
-      {retry && (
-        <Button kind="quiet" icon={<RotateCw aria-hidden size={14} />} onClick={() => retry()}>
-          Try again
-        </Button>
-      )}
     </div>
   );
 }
@@ -68,6 +36,9 @@ export function Loading({ rows = 3 }: { rows?: number }) {
     </div>
   );
 }
+
+/** Draws inside of a `Guard`. */
+const Drawn = ({ draw }: { draw(): ReactNode }) => draw();
 
 interface Asked {
   isPending: boolean;
@@ -94,7 +65,13 @@ export function Await<Q extends Asked>({
     <>
       {page && error && data === undefined ? <PageHeader title={page} /> : null}
       {error ? <ProblemNote error={error} retry={refetch} /> : null}
-      {data === undefined ? !error && <Loading rows={rows ?? 3} /> : children(data as NonNullable<Q["data"]>)}
+      {data === undefined ? (
+        !error && <Loading rows={rows ?? 3} />
+      ) : (
+        <Guard when={data}>
+          <Drawn draw={() => children(data as NonNullable<Q["data"]>)} />
+        </Guard>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 /** The items of a graph as a list, with agent, duration and state; one of them is selected. */
-import type { ComponentProps } from "react";
+import { type ComponentProps, useEffect, useRef } from "react";
 import { Status } from "./status.tsx";
 import { Took } from "./time.tsx";
 
@@ -17,14 +17,27 @@ interface Props {
   rows: OutlineRow[];
   current: string | undefined;
   onPick(id: string): void;
-  /** Stays in view while what is beside it is read. */
-  sticky?: boolean;
 }
 
-export function Outline({ label, rows, current, onPick, sticky = false }: Props) {
-  const place = sticky ? "lg:sticky lg:top-4" : "";
+/** Stays in view while what is beside it is read, and scrolls by itself; the row that is shown is always in sight. */
+export function Outline({ label, rows, current, onPick }: Props) {
+  const list = useRef<HTMLOListElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: which row is marked depends on the current one.
+  useEffect(() => {
+    const row = list.current?.querySelector<HTMLElement>("[aria-current=step]");
+    const box = list.current;
+    if (!row || !box) return;
+    // Not scrollIntoView: it would scroll the page as well.
+    const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+    if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight)
+      box.scrollTop = top - (box.clientHeight - row.offsetHeight) / 2;
+  }, [current, rows.length]);
   return (
-    <ol aria-label={label} className={`overflow-hidden rounded-lg border border-line bg-panel ${place}`}>
+    <ol
+      ref={list}
+      aria-label={label}
+      className="relative overflow-hidden rounded-lg border border-line bg-panel lg:sticky lg:top-4 lg:max-h-[calc(100dvh-2rem)] lg:overflow-y-auto"
+    >
       {rows.map(({ id, title, detail, status, started_at, finished_at }) => (
         <li key={id} className="border-b border-line last:border-0">
           <button
@@ -32,7 +45,7 @@ export function Outline({ label, rows, current, onPick, sticky = false }: Props)
             data-row
             aria-current={id === current ? "step" : undefined}
             onClick={() => onPick(id)}
-            className="flex w-full items-start gap-2.5 border-l-2 border-transparent px-3 py-2 text-left hover:bg-hover aria-[current=step]:border-accent aria-[current=step]:bg-hover"
+            className="flex w-full items-start gap-2.5 -outline-offset-2 border-l-2 border-transparent px-3 py-2 text-left hover:bg-hover aria-[current=step]:border-accent aria-[current=step]:bg-hover"
           >
             <span className="mt-0.5">
               <Status status={status} bare />

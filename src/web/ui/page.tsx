@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { useLocation } from "wouter";
 import { copyText } from "./copy.ts";
 import { setDocumentTitle } from "./document-title.ts";
+import { Guard } from "./guard.tsx";
 
 /** The page that was left; none before the first navigation, when the browser's own focus is right. */
 let left = location.pathname;
@@ -63,7 +64,11 @@ export function PageHeader({ title, above, beside, about, cli, actions }: Header
         {about && <div className="mt-1 max-w-prose text-dim">{about}</div>}
         {cli && <CliLine line={cli} />}
       </div>
-      {actions && <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+      {actions && (
+        <div data-verbs className="flex flex-wrap items-center gap-2">
+          {actions}
+        </div>
+      )}
     </header>
   );
 }
@@ -119,7 +124,7 @@ export function Section({
         </h2>
         {actions}
       </div>
-      {children}
+      <Guard>{children}</Guard>
     </section>
   );
 }

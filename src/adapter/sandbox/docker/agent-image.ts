@@ -39,7 +39,7 @@ const REMEDY = "Load one from a file with `skep image load FILE`, or make one wi
 
 const missing = (detail: string) => unavailable("image_missing", `${detail} ${REMEDY}`);
 const isOurs = (name: string): boolean => /^skep\//.test(name);
-const tagged = (name: string): string => (/[:@][^/]*$/.test(name) ? name : `${name}:latest`);
+const tagged = (name: string): string => (/[:@]/.test(name.slice(name.lastIndexOf("/") + 1)) ? name : `${name}:latest`);
 
 export function createAgentImages(deps: AgentImageDeps): AgentImages {
   const { docker, pull, own = DEFAULT_AGENT_IMAGE } = deps;

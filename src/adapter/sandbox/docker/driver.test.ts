@@ -7,6 +7,7 @@ import type Docker from "dockerode";
 import { Problem } from "../../../core/errors.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { expectLockedDown } from "../../../testing/lock-down.ts";
+import { isRoot, lacks } from "../../../testing/parts.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import { dockerEndpoint } from "../../docker/endpoint.ts";
 import { connectDocker, type DockerClient } from "../../docker.ts";
@@ -150,7 +151,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await sandbox.stop();
   });
 
-  test.skipIf(process.getuid?.() !== 0)("of a server that is not root runs as that server's user", async () => {
+  test.skipIf(lacks("root", isRoot))("of a server that is not root runs as that server's user", async () => {
     const own = sandboxFixture({ docker: engine, defaultImage: image, server: { uid: 1234, gid: 1235 } });
     const workspace = await own.workspace();
     await chown(workspace, 1234, 1235);

@@ -72,7 +72,8 @@ export async function openServerContainer(
     );
     await docker.containers.start(id);
     signal.throwIfAborted();
-    return { ended: attached.closed.then(() => reasonOf(docker, id)), write: attached.write, kill };
+    const { closed, write, pause, resume } = attached;
+    return { ended: closed.then(() => reasonOf(docker, id)), write, pause, resume, kill };
   } catch (error) {
     await kill().catch(() => {});
     throw error;

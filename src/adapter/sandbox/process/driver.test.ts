@@ -70,6 +70,27 @@ describe("the process sandbox", () => {
     await rm(outside, { recursive: true });
   });
 
+  test("50 MB that a command writes are held once at most, and a window of them costs the window", async () => {
+    const MIB = 1024 ** 2;
+    await sh("head -c 5000000 /dev/zero | tr '\\0' x");
+    for (const [maxOutputBytes, mostMiB] of [
+      [MIB, 150],
+      [64 * MIB, 300],
+    ] as const) {
+      Bun.gc(true);
+      const before = process.memoryUsage.rss();
+      let most = before;
+      const look = () => {
+        most = Math.max(most, process.memoryUsage.rss());
+      };
+      const command = "head -c 50000000 /dev/zero | tr '\\0' x";
+      const { output, omittedBytes } = await sh(command, { maxOutputBytes, onOutput: look });
+      look();
+      expect(output.replace(/\n.*\n/, "").length + omittedBytes).toBe(50_000_000);
+      expect((most - before) / MIB).toBeLessThan(mostMiB);
+    }
+  });
+
   test("what the prompt says of it is true: where it may go, as whom its commands run, where they start", async () => {
     const { files, commands } = await about(true);
     const run = async (script: string) => (await sh(script)).output.trim();

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../../core/ids.ts";
 import { endedAtLimit } from "../../../testing/busy-machine.ts";
+import { lacks } from "../../../testing/parts.ts";
 import { isRunning } from "../../../testing/process-state.ts";
 import { EXEC } from "../../../testing/sandbox-fixture.ts";
 import { createProcessSandboxes } from "./driver.ts";
@@ -20,7 +21,7 @@ const spec = (executionId: string) => ({
   ...{ memoryMb: 128, cpus: 1, env: {} },
 });
 
-test.skipIf(!existsSync("/proc/self/environ"))(
+test.skipIf(lacks("/proc", existsSync("/proc/self/environ")))(
   "a sweep ends what an execution left in a session of its own, and nothing of live executions or other instances",
   async () => {
     const instanceId = newId("instance");
@@ -50,7 +51,7 @@ test.skipIf(!existsSync("/proc/self/environ"))(
   },
 );
 
-test.skipIf(!existsSync("/proc/self/environ"))(
+test.skipIf(lacks("/proc", existsSync("/proc/self/environ")))(
   "what left its session ends with the execution, and with a call that is stopped or takes too long",
   async () => {
     const sandboxes = createProcessSandboxes({ allowHostShell: true });

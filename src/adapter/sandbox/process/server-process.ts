@@ -47,6 +47,8 @@ export async function openServerProcess(
         child.stdin.once("drain", resolve);
         void ended.then(() => resolve());
       }),
+    pause: () => void child.stdout.pause(),
+    resume: () => void child.stdout.resume(),
     async kill() {
       try {
         process.kill(-(child.pid ?? 0), "SIGKILL");

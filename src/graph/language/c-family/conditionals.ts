@@ -111,7 +111,7 @@ function conditionBlanks(line: string, start: number, blanks: Blank[]): void {
 /** Comments inside a macro's text: the parser takes them for its end. */
 function commentBlanks(line: string, start: number, blanks: Blank[]): void {
   if (!line.includes("/*")) return;
-  for (const found of line.matchAll(/\/\*[\s\S]*?\*\//g))
+  for (const found of line.matchAll(/\/\*[\s\S]*?(?:\*\/|$)/g))
     for (const piece of found[0].matchAll(/[^\\\n]+/g)) {
       const at = start + found.index + piece.index;
       blanks.push({ start: at, end: at + piece[0].length });

@@ -113,7 +113,7 @@ export abstract class CFamilyDeclarations extends CFamilyExpressions {
     const name = this.functionName(names.at(-1) ?? found.name);
     const member = this.inType(at);
     const outside = !member && names.length > 1;
-    const pure = !given && /=\s*0\s*;?\s*$/.test(this.text(node));
+    const pure = !given && /=\s*0[\s;]*$/.test(this.text(node));
     let flags = this.storage(node) | (this.hiddenSpace > 0 ? SymbolFlag.FileLocal : SymbolFlag.Exported);
     if (!member && flags & SymbolFlag.Static) flags ^= SymbolFlag.Static | SymbolFlag.FileLocal | SymbolFlag.Exported;
     if (pure) flags |= SymbolFlag.Abstract;

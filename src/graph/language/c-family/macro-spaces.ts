@@ -14,10 +14,9 @@ const CLOSING = /(^|_)(END|CLOSE|EXIT|LEAVE)(_|$)/;
 export function macroSpaces(text: string): readonly MacroSpace[] {
   if (!text.includes("NAMESPACE")) return [];
   const found: MacroSpace[] = [];
-  for (const line of text.matchAll(
-    /^[ \t]*([A-Z_][A-Z0-9_]*NAMESPACE[A-Z0-9_]*|NAMESPACE_[A-Z0-9_]+)[ \t\r]*(\/[/*].*)?$/gm,
-  )) {
+  for (const line of text.matchAll(/^[ \t]*([A-Z_][A-Z0-9_]*)[ \t\r]*(?:\/[/*].*)?$/gm)) {
     const name = line[1]!;
+    if (!name.includes("NAMESPACE", 1) && !/^NAMESPACE_./.test(name)) continue;
     if (OPENING.test(name)) found.push({ name: `#${name}`, start: line.index, end: text.length });
     else if (CLOSING.test(name)) {
       const open = found.findLast((one) => one.end === text.length);

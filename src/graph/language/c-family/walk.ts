@@ -152,8 +152,8 @@ export class CFamilyWalk extends CFamilyDeclarations {
     const { tree, facts } = this;
     const parameters = new Set(this.field(node, "parameters").match(/\w+/g));
     const called = new Set<string>();
-    for (const [, before = "", name = ""] of value.matchAll(/(^|->|[^\w])\s*([A-Za-z_]\w*)\s*\(/g))
-      if (!/[.>#]$/.test(before) && !parameters.has(name) && !MACRO_WORDS.test(name)) called.add(name);
+    for (const [, before = "", name = ""] of value.matchAll(/(^|->\s*|[.#>]\s*|[^\w])([A-Za-z_]\w*)\s*\(/g))
+      if (!/[.>#]\s*$/.test(before) && !parameters.has(name) && !MACRO_WORDS.test(name)) called.add(name);
     for (const name of called) facts.call(facts.exprCall(facts.exprName(name, 0), []), symbol, tree.line(node));
   }
 

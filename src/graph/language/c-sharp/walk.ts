@@ -100,7 +100,7 @@ export class CSharpWalk extends CSharpLocals {
     const target = tree.namedChildren(node).at(-1) ?? -1;
     const path = this.text(target)
       .replace(/\s+|^global::/g, "")
-      .replace(/<.*$/, "");
+      .replace(/<[\s\S]*$/, "");
     if (path === "" || target === alias) return;
     const line = tree.line(node);
     // `global using` holds for the whole project.
@@ -201,7 +201,10 @@ export class CSharpWalk extends CSharpLocals {
     }
     const primary = tree.kind(node) === "primary_constructor_base_type";
     const typeNode = primary ? tree.firstNamed(node) : node;
-    const text = this.text(typeNode).replace(/<.*$/s, "").split(".").pop()!;
+    const text = this.text(typeNode)
+      .replace(/<[\s\S]*$/s, "")
+      .split(".")
+      .pop()!;
     // The language does not say which bases are interfaces; their names do.
     const isInterface = label !== "Interface" && (/^I\p{Lu}/u.test(text) || label === "Struct");
     const kind = isInterface ? HeritageKind.Implements : HeritageKind.Extends;

@@ -57,6 +57,7 @@ export const ECMASCRIPT_LIBRARY: LanguageLibrary = {
     promise: wordTable({ chained: "then", receiver: "catch finally" }),
   },
   functions: wordTable({ called: "call apply", receiver: "bind" }),
+  holders: wordSet("current value"),
   stringLists: wordSet("split match"),
   copies: wordSet("Array Set Map"),
   statics: wordTable({

@@ -10,6 +10,8 @@ export interface Context {
   scope: number;
   /** Innermost function, namespace or file scope, where `var` lives. */
   varScope: number;
+  /** Where `infer` declares its names: the scope of the innermost conditional type. */
+  inferScope?: number;
   /** Nearest enclosing symbol that is a node, -1 at the top: who a call belongs to. */
   symbol: number;
   /** Nearest enclosing symbol, hidden ones included: the parent of what is declared here. */
@@ -102,7 +104,7 @@ export function signatureOf(tree: FlatTree, node: number, body: number): string 
   const text = tree.text.slice(start, Math.min(end, start + MAX_TEXT * 2));
   return text
     .replace(/\s+/g, " ")
-    .replace(/[\s={]+$/, "")
+    .replace(/(?<![\s={])[\s={]+$/, "")
     .slice(0, MAX_TEXT);
 }
 
@@ -127,7 +129,7 @@ export function docBefore(tree: FlatTree, node: number): string {
 /** First sentence of a text, at most 240 characters, on one line. */
 export function firstSentence(text: string): string {
   const flat = text
-    .replace(/\s*\n\s*\n[\s\S]*/, "")
+    .replace(/\n\s*\n[\s\S]*/, "")
     .replace(/\s+/g, " ")
     .trim();
   const stop = flat.search(/\.(\s|$)|@\w/);

@@ -8,7 +8,7 @@ import { inheritanceCall, memberAssignment } from "./member-assignments.ts";
 import { statementOf } from "./modules.ts";
 import { narrowed } from "./narrowing.ts";
 import { bindPattern } from "./patterns.ts";
-import { typeArguments, typedExpression } from "./types.ts";
+import { computedName, typeArguments, typedExpression } from "./types.ts";
 
 /** Turns an expression node into an expression row; -1 for no node. */
 export function expressionFact(walk: Walk, node: number, context: Context): number {
@@ -148,7 +148,8 @@ function subscript(walk: Walk, node: number, context: Context): number {
   const kind = tree.kind(index);
   if (kind === "string") return facts.exprMember(object, stringValue(tree, index));
   walk.expression(index, context);
-  return facts.expr(Expr.Index, object, kind === "number" ? facts.name(tree.source(index)) : -1);
+  const key = kind === "number" ? tree.source(index) : computedName(tree.source(index));
+  return facts.expr(Expr.Index, object, key === "" ? -1 : facts.name(key));
 }
 
 function cast(walk: Walk, node: number, context: Context): number {

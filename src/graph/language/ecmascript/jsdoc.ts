@@ -57,7 +57,7 @@ function typeOf(walk: Walk, written: string, context: Context): number {
   const { facts } = walk;
   const parts = written
     .split("|")
-    .map((part) => part.trim().replace(/^[?!.(]+|[=)]+$/g, ""))
+    .map((part) => part.trim().replace(/^[?!.(]+|(?<![=)])[=)]+$/g, ""))
     .filter((part) => part !== "null" && part !== "undefined");
   const [only = ""] = parts;
   if (parts.length !== 1) return -1;

@@ -1,21 +1,32 @@
 /** Parses JSON with comments and trailing commas, as configuration files use it. Undefined for anything else. */
+import { readJson } from "../../../core/json-reader.ts";
+
 export function parseJsonc(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // Comments first; then commas before a closing bracket. Strings are matched so that they are left alone.
-    const bare = text.replace(
-      /("(?:\\.|[^"\\])*")|\/\/[^\n]*|\/\*[\s\S]*?\*\//g,
-      (_, string: string | undefined) => string ?? "",
-    );
-    const strict = bare.replace(
-      /("(?:\\.|[^"\\])*")|,(\s*[}\]])/g,
-      (_, string?: string, close?: string) => string ?? close ?? "",
-    );
+  for (const read of [() => text, () => withoutComments(text)]) {
     try {
-      return JSON.parse(strict.replace(/^\uFEFF/, ""));
+      return readJson(read());
     } catch {
-      return undefined;
+      // With comments perhaps, or it is none.
     }
   }
+  return undefined;
+}
+
+/** Texts, comments, and commas before what may be a closing bracket. A comment that never ends is one to the end. */
+const TOKEN = /"(?:\\[\s\S]|[^"\\])*"?|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*(?:\*\/)?/g;
+
+function withoutComments(text: string): string {
+  const bare = text.replace(TOKEN, (token) => (token.startsWith('"') ? token : ""));
+  const pieces: string[] = [];
+  let from = 0;
+  for (const { 0: token, index } of bare.matchAll(/"(?:\\[\s\S]|[^"\\])*"?|,/g)) {
+    if (token !== ",") continue;
+    const next = /\S/g;
+    next.lastIndex = index + 1;
+    const after = next.exec(bare)?.[0];
+    if (after !== "}" && after !== "]") continue;
+    pieces.push(bare.slice(from, index));
+    from = index + 1;
+  }
+  return [...pieces, bare.slice(from)].join("").replace(/^\uFEFF/, "");
 }

@@ -160,12 +160,24 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
   }
 
   function find(module: string, fromPath: string): number {
-    const bare = module.replace(/[?!].*$/, "");
+    const bare = module.replace(/[?!][\s\S]*$/, "");
     if (bare.startsWith("./") || bare.startsWith("../") || bare === "." || bare === "..")
       return moduleAt(join(dirname(fromPath), bare));
     if (bare.startsWith("/")) return moduleAt(bare.slice(1));
     const byPath = mapped(bare, fromPath);
     return byPath >= 0 ? byPath : packageModule(bare, fromPath);
+  }
+
+  /** A file as a module. One of JavaScript and the declarations beside it are one thing: the declarations go first. */
+  function moduleOf(file: number): ImportTarget {
+    const path = project.pathOf(file);
+    const made = /\.d\.([mc]?)ts$/.exec(path);
+    const bare = made ? path.slice(0, made.index) : path.replace(/\.([mc]?)jsx?$/, "");
+    if (bare === path) return { kind: "file", file };
+    const form = made ? made[1]! : (/\.([mc])jsx?$/.exec(path)?.[1] ?? "");
+    const declared = project.fileAt(`${bare}.d.${form}ts`);
+    const [written = -1] = [`${bare}.${form}js`, `${bare}.jsx`].map(project.fileAt).filter((row) => row >= 0);
+    return declared < 0 || written < 0 ? { kind: "file", file } : { kind: "files", files: [declared, written] };
   }
 
   return {
@@ -175,7 +187,7 @@ export function createEcmascriptResolver(project: ProjectFiles): ImportResolver 
       let target = cache.get(key);
       if (!target) {
         const file = find(module, fromPath);
-        target = file >= 0 ? { kind: "file", file } : EXTERNAL;
+        target = file >= 0 ? moduleOf(file) : EXTERNAL;
         cache.set(key, target);
       }
       return target;

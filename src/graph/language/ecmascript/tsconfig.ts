@@ -89,9 +89,7 @@ function optionsAt(project: ProjectFiles, path: string, depth: number): Options 
   const made = strings([options["outDir"], options["declarationDir"]]).map((one) => join(folder, one));
   if (made.length > 0) result.made = made;
   // The part of a pattern before its first wildcard, without a file's name.
-  const include = strings(json["include"]).map((one) =>
-    join(folder, one.replace(/(^|\/)[^/]*[*?].*$|\/?[^/]+\.\w+$/, "")),
-  );
+  const include = strings(json["include"]).map((one) => join(folder, folderPart(one)));
   if (include.length > 0) result.include = include;
   const paths = membersOf(options["paths"]);
   if (Object.keys(paths).length > 0) result.paths = pathsOf(paths, result.baseUrl ?? folder);
@@ -109,4 +107,13 @@ function pathsOf(paths: Record<string, unknown>, base: string): PathMap["paths"]
     };
   });
   return found.sort((a, b) => Number(b.exact) - Number(a.exact) || b.prefix.length - a.prefix.length);
+}
+
+/** `src/` of `src/*.ts`, `src` of `src/main.ts`. */
+function folderPart(pattern: string): string {
+  const wildcard = pattern.search(/[*?]/);
+  const end = wildcard === -1 ? pattern.length : wildcard;
+  const slash = pattern.lastIndexOf("/", end - 1);
+  const isFile = wildcard === -1 && /\.\w+$/.test(pattern.slice(slash + 1));
+  return wildcard === -1 && !isFile ? pattern : pattern.slice(0, Math.max(0, slash));
 }

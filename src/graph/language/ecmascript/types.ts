@@ -93,11 +93,26 @@ export function typeFact(walk: Walk, node: number, context: Context): number {
     case "type_predicate":
       return walk.type(tree.child(node, "type"), context);
     case "conditional_type": {
-      // Either branch may be the type; the condition only mentions types.
-      walk.type(tree.child(node, "left"), context);
-      walk.type(tree.child(node, "right"), context);
-      const branches = [tree.child(node, "consequence"), tree.child(node, "alternative")];
-      return facts.type(Type.Union, facts.list(branches.map((branch) => walk.type(branch, context))));
+      const checked = walk.type(tree.child(node, "left"), context);
+      const inside = { ...context, scope: facts.scope(context.scope, ScopeKind.Block) };
+      const pattern = walk.type(tree.child(node, "right"), { ...inside, inferScope: inside.scope });
+      const results = [
+        walk.type(tree.child(node, "consequence"), inside),
+        walk.type(tree.child(node, "alternative"), context),
+      ];
+      return facts.type(Type.Conditional, checked, pattern, facts.list(results));
+    }
+    case "infer_type": {
+      const [name, bound] = tree.namedChildren(node);
+      const text = tree.source(name ?? -1);
+      facts.local(
+        context.inferScope ?? context.scope,
+        text,
+        walk.type(bound ?? -1, context),
+        -1,
+        BindingKind.TypeParameter,
+      );
+      return facts.typeRef(text, context.scope);
     }
     default:
       for (const child of tree.namedChildren(node)) walk.type(child, context);
@@ -256,12 +271,16 @@ export function memberName(walk: Walk, node: number): string {
     case "computed_property_name": {
       const inner = tree.firstNamed(node);
       if (tree.kind(inner) === "string") return tree.source(inner).slice(1, -1);
-      const text = tree.source(inner);
-      return text.startsWith("Symbol.") ? `[${text}]` : "";
+      return computedName(tree.source(inner));
     }
     default:
       return "";
   }
+}
+
+/** A member's name that is written as a constant, `[kOpen]`, `[Symbol.iterator]`; "" for any other expression. */
+export function computedName(text: string): string {
+  return /^[\p{L}_$][\p{L}\p{N}_$.]*$/u.test(text) ? `[${text}]` : "";
 }
 
 /** Declares `<T extends C = D>` in a scope; returns the list of bindings. */

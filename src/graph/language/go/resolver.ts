@@ -45,9 +45,11 @@ function modulesOf(project: ProjectFiles): Module[] {
   for (const config of project.configsNamed("go.mod")) {
     const text = (project.readConfig(config) ?? "").replace(/\/\/.*$/gm, "");
     const folder = dirname(config);
-    const own = /^\s*module\s+"?([^\s"]+)/m.exec(text);
+    const own = /^[ \t]*module[ \t]+"?([^\s"]+)/m.exec(text);
     if (own) modules.push({ path: own[1]!, folder });
-    for (const match of text.matchAll(/^\s*(?:replace\s+)?([^\s(]+)(?:\s+v\S+)?\s*=>\s*(\.{1,2}(?:\/\S*)?)/gm))
+    for (const match of text.matchAll(
+      /^[ \t]*(?:replace[ \t]+)?([^\s(]+)(?:[ \t]+v\S+)?[ \t]*=>[ \t]*(\.{1,2}(?:\/\S*)?)/gm,
+    ))
       modules.push({ path: match[1]!, folder: join(folder, match[2]!) });
   }
   if (modules.length === 0) modules.push(...guessedModules(project));

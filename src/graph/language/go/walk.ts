@@ -284,11 +284,8 @@ export class GoWalk extends GoExpressions {
     const right = tree.child(node, "right");
     const rows = right < 0 ? [] : tree.namedChildren(right).map((child) => this.expression(child, at));
     const names = left < 0 ? [] : tree.namedChildren(left);
-    const read = this.text(right);
-    const shadows = names.some((name) => {
-      const text = this.text(name);
-      return text.length > 0 && new RegExp(`(^|[^.\\w])${text}\\b`).test(read);
-    });
+    const read = new Set(this.text(right).match(/(?<![.\w])[\p{L}_][\p{L}\p{N}_]*/gu));
+    const shadows = names.some((name) => read.has(this.text(name)));
     const place = shadows ? this.block(at) : at;
     this.bindAll(names, rows, place);
     return place;

@@ -76,8 +76,8 @@ export abstract class JavaExpressions extends BlockWalk {
     const parts = tree
       .source(node)
       .replace(/@\w+\s*/g, "")
-      .replace(/<[^.]*>/g, "")
-      .split(".");
+      .split(".")
+      .map(withoutTypeArguments);
     for (const [i, part] of parts.entries()) {
       const name = part.trim();
       const last = i === parts.length - 1;
@@ -317,4 +317,10 @@ export abstract class JavaExpressions extends BlockWalk {
     const right = this.expression(this.tree.child(node, "right"), at);
     return this.operation(this.operatorOf(node), left, right);
   }
+}
+
+/** `List` of `List<String>`. */
+function withoutTypeArguments(part: string): string {
+  const [open, close] = [part.indexOf("<"), part.lastIndexOf(">")];
+  return open === -1 || close < open ? part : part.slice(0, open) + part.slice(close + 1);
 }

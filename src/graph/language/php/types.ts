@@ -7,6 +7,11 @@ const PLAIN =
 const SEQUENCES =
   /^(array|list|iterable|non-empty-array|non-empty-list|Traversable|Iterator|IteratorAggregate|Generator|Collection)$/i;
 
+/** A tag of a documentation comment with its type, and what follows on the line. */
+const DOC_TAG = /@(?:phpstan-|psalm-)?(\w+)[ \t]+([^\s<({]+(?:<[^\n]*>)?[^\s]*)([^\n]*)/g;
+/** The variable that a tag is about. */
+const SUBJECT = /^[ \t]+(?:&|\.\.\.)*\$(\w+)/;
+
 export abstract class PhpTypes extends BlockWalk {
   /** The name space of the code, "" for the global one, and the scope that holds its names. */
   protected space = "";
@@ -125,9 +130,11 @@ export abstract class PhpTypes extends BlockWalk {
   /** The type that a tag gives: `@return T`, `@var T`, `@param T $name`. */
   protected tagType(doc: string, tag: string, name: string, at: Place, line: number): number {
     if (doc === "") return -1;
-    const subject = name === "" ? "" : `[ \\t]+(?:&|\\.\\.\\.)*\\$${name}\\b`;
-    const match = new RegExp(`@(?:phpstan-|psalm-)?${tag}[ \\t]+([^\\s<({]+(?:<[^\\n]*>)?[^\\s]*)${subject}`).exec(doc);
-    return match ? this.docType(match[1]!, at, line) : -1;
+    for (const [, found, type, rest = ""] of doc.matchAll(DOC_TAG)) {
+      if (found !== tag || type === undefined) continue;
+      if (name === "" || SUBJECT.exec(rest)?.[1] === name) return this.docType(type, at, line);
+    }
+    return -1;
   }
 
   /** The scope that variables live in: PHP's blocks have none. */

@@ -84,7 +84,10 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
     const result = tree.child(node, "return_type");
     if (result >= 0)
       facts.setSymbol(symbol, "type", fixture && yields ? this.yieldedType(result, inside) : this.type(result, inside));
+    const { sent } = this;
+    this.sent = yields && result >= 0 ? this.sentType(result, inside) : -1;
     this.statements(body, inside);
+    this.sent = sent;
     this.close(symbol, inside);
   }
 
@@ -95,7 +98,7 @@ export abstract class PythonDeclarations extends PythonTypeVariables {
       .slice(tree.startIndex(node), body >= 0 ? tree.startIndex(body) : tree.endIndex(node))
       .replace(/#.*$/gm, "")
       .replace(/\s+/g, " ")
-      .replace(/[\s:]+$/, "");
+      .replace(/(?<![\s:])[\s:]+$/, "");
     facts.setSymbol(symbol, "signature", facts.name(text.slice(0, 240)));
     const first = body < 0 ? -1 : tree.firstNamed(body);
     const string = tree.kind(first) === "expression_statement" ? tree.firstNamed(first) : -1;

@@ -101,7 +101,7 @@ export abstract class PythonExpressions extends PythonBinding {
         const from = tree.childOfKind(node, "from") >= 0;
         const value = this.expression(tree.firstNamed(node), at);
         if (value >= 0) at.returns?.push(from ? facts.expr(Expr.Iterate, value) : value);
-        return facts.expr(Expr.Unknown);
+        return this.sent < 0 || from ? facts.expr(Expr.Unknown) : facts.expr(Expr.Typed, this.sent);
       }
       default:
         return this.display(node, at);

@@ -8,6 +8,8 @@ export abstract class PythonTypes extends BlockWalk {
   protected readonly typingNames = new Map<string, string>();
   /** Local names of modules like `typing`. */
   protected readonly typingModules = new Set<string>();
+  /** Type of what the innermost function is sent at a `yield`; -1 for none. */
+  protected sent = -1;
 
   protected noteTypingImport(module: string, name: string, local: string): void {
     if (TYPING_MODULES.has(module)) this.typingNames.set(local, name);
@@ -132,6 +134,16 @@ export abstract class PythonTypes extends BlockWalk {
     return this.tree.kind(inner) === "list" ? inner : -1;
   }
 
+  /** Type of what a generator that is annotated `Generator[T, S, R]` is sent, the value of its `yield`; -1 for none. */
+  protected sentType(node: number, at: Place): number {
+    const { tree } = this;
+    const inner = tree.kind(node) === "type" ? tree.firstNamed(node) : node;
+    if (!/^(\w+\.)*(Async)?Generator\s*\[/.test(this.text(inner))) return -1;
+    const parameters = tree.childOfKind(inner, "type_parameter");
+    const listed = parameters < 0 ? tree.namedChildren(inner).slice(1) : tree.namedChildren(parameters);
+    return listed[1] === undefined ? -1 : this.type(listed[1], at);
+  }
+
   /** Of `Iterator[T]`, `Generator[T, S, R]` … what is yielded. */
   protected yieldedType(node: number, at: Place): number {
     const { tree } = this;
@@ -154,7 +166,7 @@ export abstract class PythonTypes extends BlockWalk {
     const sure = (side: number) =>
       tree.kind(side) === "none" || named(side) || plainValue(this.text(side)) !== undefined || this.isTypeValue(side);
     const may = (side: number) =>
-      sure(side) || (tree.kind(side) === "attribute" && /\.[A-Z]\w*[a-z]\w*$/.test(this.text(side)));
+      sure(side) || (tree.kind(side) === "attribute" && /\.[A-Z](?=\w*[a-z])\w*$/.test(this.text(side)));
     return sides.every(may) && sides.some(sure);
   }
 
@@ -185,7 +197,7 @@ export abstract class PythonTypes extends BlockWalk {
       const rows = parts.map((part) => this.quotedType(part, at, line, depth + 1));
       return facts.type(Type.Union, facts.list(rows.filter((row) => row >= 0)));
     }
-    const match = /^\s*([\w.]+)\s*(?:\[([\s\S]*)\])?\s*$/.exec(text);
+    const match = /^([\w.]+)\s*(?:\[([\s\S]*)\])?$/.exec(text.trim());
     if (!match || depth >= 8) return -1;
     const name = match[1]!;
     if (name === "None") return this.builtinType("null");

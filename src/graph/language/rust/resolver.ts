@@ -86,16 +86,19 @@ export function createRustResolver(project: ProjectFiles): ImportResolver {
   };
 }
 
+const NAMED_PACKAGE = /^\[package\][^[]*?^name\s*=\s*"([^"]+)"/m;
+const NAMED_LIBRARY = /^\[lib\][^[]*?^name\s*=\s*"([^"]+)"/m;
+
 /** The library's first file of every crate that a manifest of the repository describes. */
 function cratesOf(project: ProjectFiles): Map<string, number> {
   const found = new Map<string, number>();
   for (const config of project.configsNamed("Cargo.toml")) {
     const text = project.readConfig(config) ?? "";
-    const name = (section: string) => new RegExp(`^\\[${section}\\][^[]*?^name\\s*=\\s*"([^"]+)"`, "m").exec(text)?.[1];
+    const names = [NAMED_PACKAGE, NAMED_LIBRARY].map((named) => named.exec(text)?.[1]);
     const path = /^\[lib\][^[]*?^path\s*=\s*"([^"]+)"/m.exec(text)?.[1] ?? "src/lib.rs";
     const file = project.fileAt(join(dirname(config), path));
     if (file < 0) continue;
-    for (const one of [name("package"), name("lib")]) if (one) found.set(one.replace(/-/g, "_"), file);
+    for (const one of names) if (one) found.set(one.replace(/-/g, "_"), file);
   }
   return found;
 }

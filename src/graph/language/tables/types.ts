@@ -47,6 +47,21 @@ export class TypeTable extends FactTable {
     return this.cells[row * TYPE.size + TYPE.a]!;
   }
 
+  /** Of Conditional. */
+  checked(row: number): number {
+    return this.cells[row * TYPE.size + TYPE.a]!;
+  }
+
+  /** Of Conditional: its `infer` names are type parameters of a scope of their own. */
+  pattern(row: number): number {
+    return this.cells[row * TYPE.size + TYPE.b]!;
+  }
+
+  /** Of Conditional: a list. */
+  results(row: number): number {
+    return this.cells[row * TYPE.size + TYPE.c]!;
+  }
+
   /** Of Array. */
   element(row: number): number {
     return this.cells[row * TYPE.size + TYPE.a]!;

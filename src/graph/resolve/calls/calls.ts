@@ -5,6 +5,7 @@ import { TypeMemo } from "../types/type-memo.ts";
 import { createUnify } from "../types/unify.ts";
 import {
   builtin,
+  EXTERNAL,
   mergeEnv,
   parameterId,
   partsOf,
@@ -17,6 +18,8 @@ import {
 } from "../types/value-type.ts";
 
 const MAX_CALL_DEPTH = 40;
+/** Type parameters bounded by one another, and interfaces called through one another. */
+const MAX_BOUNDS = 4;
 
 type Calls = Pick<Engine, "callType" | "callResult" | "constructResult" | "returnType" | "contextual">;
 
@@ -47,7 +50,25 @@ export function createCalls(engine: Engine): Calls {
     const row = rows[variadic ? rows.length - 1 : index];
     if (row === undefined) return undefined;
     const type = engine.typeAt(file, repo.facts(file).bindings.type(row));
-    return variadic ? engine.elementType(type) : type;
+    if (!variadic) return type;
+    // `...handlers: [First, Second]` says of each argument what it is.
+    const places = type?.kind === "builtin" && type.name === "Tuple" ? type.args : [];
+    return places[index - rows.length + 1] ?? engine.elementType(type);
+  }
+
+  function constraintOf(part: ValueType & { kind: "parameter" }): ValueType | undefined {
+    if (part.binding < 0) return undefined;
+    return engine.typeAt(part.file, repo.facts(part.file).bindings.constraint(part.binding));
+  }
+
+  /** The functions that calling a value may reach: itself, the call signatures of its type, those of what bounds it. */
+  function callables(type: ValueType | undefined, depth = 0): (ValueType & { kind: "function" })[] {
+    return partsOf(type).flatMap((part) => {
+      if (part.kind === "function") return [part];
+      if (depth > MAX_BOUNDS) return [];
+      if (part.kind === "instance") return callables(engine.memberType(part, "()"), depth + 1);
+      return part.kind === "parameter" ? callables(constraintOf(part), depth + 1) : [];
+    });
   }
 
   /** The environment of a call: what is written in `<…>`, else what the arguments say. */
@@ -95,7 +116,7 @@ export function createCalls(engine: Engine): Calls {
     const context = repo.column(symbol, "value");
     if (context >= 0) {
       const typed = engine.callResult(engine.exprType(file, context), undefined);
-      if (typed) return typed;
+      if (typed && typed.kind !== "external") return typed;
     }
     const facts = repo.facts(file);
     const types = Array.from(facts.lists.items(repo.column(symbol, "returns")), (row) => {
@@ -142,7 +163,8 @@ export function createCalls(engine: Engine): Calls {
   }
 
   /** False only when an argument certainly does not fit a parameter. */
-  function mayBe(wanted: ValueType | undefined, file: number, argument: number): boolean {
+  function mayBe(declared: ValueType | undefined, file: number, argument: number): boolean {
+    const wanted = declared?.kind === "parameter" ? constraintOf(declared) : declared;
     if (!wanted || wanted.kind === "external" || wanted.kind === "parameter") return true;
     if (isLambda(file, argument))
       return partsOf(wanted).some((part) => part.kind !== "builtin" || part.name === "Function");
@@ -198,12 +220,20 @@ export function createCalls(engine: Engine): Calls {
               ? constructResult(part.symbol, site)
               : undefined;
           case "external":
-            return part;
+            return site ? heldOutside(site) : part;
           default:
             return undefined;
         }
       }),
     );
+  }
+
+  /** What a function from outside makes: of `f<T>(…)` it is known that it holds a T. */
+  function heldOutside(site: CallSite): ValueType {
+    const { exprs, lists } = repo.facts(site.file);
+    const written = lists.items(exprs.typeArgs(site.expr));
+    const holds = written.length === 1 ? engine.typeAt(site.file, written[0]!) : undefined;
+    return holds && holds.kind !== "external" ? { kind: "external", holds } : EXTERNAL;
   }
 
   /** The instance a constructor call makes, its type parameters from the arguments. */
@@ -289,7 +319,10 @@ export function createCalls(engine: Engine): Calls {
           const callable = engine.memberType(part, "()") ?? onlyMethod(part.symbol, part.env);
           return callable ? parameterOf(callable, parameter) : undefined;
         }
-        return undefined;
+        if (part.kind === "external") return part;
+        return part.kind === "parameter"
+          ? unionOf(callables(part).map((one) => parameterOf(one, parameter)))
+          : undefined;
       }),
     );
   }
@@ -303,7 +336,7 @@ export function createCalls(engine: Engine): Calls {
     if (facts.exprs.op(source) === Expr.New) {
       return unionOf(
         partsOf(engine.exprType(file, callee)).map((part) => {
-          if (part.kind !== "class") return undefined;
+          if (part.kind !== "class") return part.kind === "external" ? part : undefined;
           const name = repo.rules(repo.fileOf(part.symbol)).constructorName;
           const maker = engine.members(engine.instanceOf(part.symbol, []), name).members[0];
           return maker ? asked(substitute(declaredParameter(maker.symbol, argument), maker.env)) : undefined;
@@ -328,9 +361,11 @@ export function createCalls(engine: Engine): Calls {
         if (initial !== undefined) return engine.exprType(file, initial);
       }
     }
+    const called = engine.exprType(file, callee);
+    // What a function from outside hands to a callback comes from outside.
+    if (called?.kind === "external") return EXTERNAL;
     return unionOf(
-      partsOf(engine.exprType(file, callee)).map((part) => {
-        if (part.kind !== "function") return undefined;
+      callables(called).map((part) => {
         const chosen = overload(part.symbol, site);
         const env = withSelf(mergeEnv(inferEnv(chosen, chosen, site, false), part.env), part.self);
         return asked(substitute(declaredParameter(chosen, argument), env));

@@ -4,7 +4,7 @@
  * Precision before recall: a target that is ambiguous, or comes from outside, gives no edge.
  */
 
-import { CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
+import { BindingKind, CallFlag, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
 import type { UniqueNames } from "../names/unique-names.ts";
@@ -27,6 +27,7 @@ export interface Target {
 }
 
 const MAX_TARGETS = 4;
+const MAX_ALIASES = 4;
 
 /** Labels that a call can reach in a language that is strict about it. */
 function isCalled(label: SymbolLabel, constructing: boolean): boolean {
@@ -43,6 +44,8 @@ interface EdgeFinder {
 
 export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinder {
   const { repo } = engine;
+  /** Local names of local names under way. */
+  let aliases = 0;
 
   /** The nearest symbol that is a node, or -1. */
   function visible(symbol: number): number {
@@ -81,8 +84,17 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (repo.label(symbol) === "Property" && value >= 0) {
       const type = engine.exprType(repo.fileOf(symbol), value);
       if (type?.kind === "function" && !repo.has(type.symbol, SymbolFlag.Hidden)) return type.symbol;
+      if (type?.kind === "function") return namedValue(repo.fileOf(symbol), value);
     }
     return -1;
+  }
+
+  /** The constant or variable that an expression names, or -1. */
+  function namedValue(file: number, value: number): number {
+    const { exprs } = repo.facts(file);
+    if (exprs.op(value) !== Expr.Name) return -1;
+    const entity = engine.lookup(file, exprs.nameScope(value), exprs.name(value), "value");
+    return entity?.kind === "symbol" && !repo.has(entity.symbol, SymbolFlag.Hidden) ? entity.symbol : -1;
   }
 
   /** Whether a property is declared to be the function that a hidden signature describes. */
@@ -105,7 +117,21 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     if (!entity) return unique.forName(file, repo.facts(file).strings[exprs.name(expr)]!);
     if (entity.kind === "symbol") return symbolTargets(entity.symbol, reasonOf(file, entity), site);
     if (entity.kind === "external") return [];
-    return typeTargets(engine.entityType(entity), "receiver_type");
+    const held = typeTargets(engine.entityType(entity), "receiver_type");
+    return held.length > 0 || entity.kind !== "binding" ? held : aliasTargets(entity.file, entity.binding, site);
+  }
+
+  /** A local name of something that is a node though the function it holds is none: `const { start } = hooks`. */
+  function aliasTargets(file: number, binding: number, site: CallSite): Target[] {
+    const { bindings, exprs } = repo.facts(file);
+    if (bindings.kind(binding) !== BindingKind.Local || aliases > MAX_ALIASES) return [];
+    const value = bindings.value(binding);
+    const op = value < 0 ? -1 : exprs.op(value);
+    if (op !== Expr.Name && op !== Expr.Member) return [];
+    aliases++;
+    const targets = calleeTargets(file, value, site.expr).filter(({ reason }) => reason !== "unique_name");
+    aliases--;
+    return targets;
   }
 
   /** A called symbol; a constant that holds a known function stands for that function. */
@@ -192,8 +218,11 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const name = facts.strings[facts.exprs.member(callee)]!;
     const receiver = engine.exprType(file, object);
     if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
-    if (receiver.kind === "function" && repo.language(file).library.functions?.get(name) === "called")
-      return typeTargets(receiver, "receiver_type");
+    const calls = repo.language(file).library.functions?.get(name) === "called";
+    if (receiver.kind === "function" && calls) return typeTargets(receiver, "receiver_type");
+    // A constant that holds a function from outside: `toString.call(x)`.
+    if (receiver.kind === "external" && calls && facts.exprs.op(object) === Expr.Name)
+      return distinct(nameTargets(file, object, site));
     const called = facts.exprs.called(callee) || undefined;
     const search = isSuper(file, object)
       ? fromParents(receiver, name, called)
@@ -249,6 +278,8 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         return memberTargets(file, callee, { file, expr: row });
       case Expr.Super:
         return superTargets(file, callee);
+      case Expr.Index:
+        return indexTargets(file, callee, { file, expr: row });
       case Expr.Typed: {
         // A cast changes what is known of a function, not which one is called.
         const uncast = calleeTargets(file, exprs.value(callee), row);
@@ -258,6 +289,21 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
       default:
         return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
     }
+  }
+
+  /** `object[key]()`: the member of that computed name, or what the value is known to hold. */
+  function indexTargets(file: number, callee: number, site: CallSite): Target[] {
+    const { exprs, strings } = repo.facts(file);
+    const key = exprs.key(callee);
+    const name = key < 0 ? "" : strings[key]!;
+    if (name.startsWith("[")) {
+      const { members } = engine.members(engine.exprType(file, exprs.object(callee)), name);
+      const targets = members.flatMap(({ symbol, inherited }) =>
+        symbolTargets(symbol, inherited ? "inheritance" : "receiver_type", site),
+      );
+      if (targets.length > 0) return distinct(targets);
+    }
+    return distinct(typeTargets(engine.exprType(file, callee), "receiver_type"));
   }
 
   function ownerOf(file: number, row: number): number {
@@ -278,7 +324,13 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const strict = repo.rules(file).strictCalls;
     for (let row = 0; row < calls.length; row++) {
       const from = ownerOf(file, calls.symbol(row));
-      for (const target of callTargets(file, row)) {
+      const targets = callTargets(file, row);
+      if (targets.length === 0) {
+        for (const to of mayCall(file, row))
+          into.push({ type: "MAY_CALL", from, to, line: calls.line(row), reason: "same_name" });
+        continue;
+      }
+      for (const target of targets) {
         const label = repo.label(target.symbol);
         const isNew = (calls.flags(row) & CallFlag.New) !== 0;
         if (label === "Interface" || label === "TypeAlias" || label === "Namespace") continue;
@@ -286,6 +338,17 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
         into.push({ type: "CALLS", from, to: target.symbol, line: calls.line(row), reason: target.reason });
       }
     }
+  }
+
+  /** Methods of the name that is called on a value of which nothing is known, where they are several. */
+  function mayCall(file: number, callRow: number): readonly number[] {
+    const { calls, exprs, strings } = repo.facts(file);
+    const callee = exprs.callee(calls.expr(callRow));
+    if (callee < 0 || exprs.op(callee) !== Expr.Member) return [];
+    const candidates = unique.candidates(file, strings[exprs.member(callee)]!);
+    if (candidates.length === 0) return candidates;
+    const object = exprs.object(callee);
+    return engine.exprType(file, object) || isForeign(file, object) ? [] : candidates;
   }
 
   function useEdges(file: number, into: RawEdge[]): void {

@@ -13,7 +13,7 @@ import { createScopeIndexes } from "./scope-indexes.ts";
 const EXTERNAL_ENTITY: Entity = { kind: "external" };
 const MAX_SCOPES = 200;
 
-type Names = Pick<Engine, "lookup" | "exported" | "followImport" | "submodule">;
+type Names = Pick<Engine, "lookup" | "exported" | "exportedRow" | "followImport" | "submodule">;
 
 export function createNames(engine: Engine): Names {
   const { repo } = engine;
@@ -259,19 +259,21 @@ export function createNames(engine: Engine): Names {
     const target = engine.importTarget(file, row);
     if (kind === ImportKind.Module || kind === ImportKind.Path) {
       const entity = moduleEntity(target, file);
-      if (kind === ImportKind.Module && target.kind === "file") {
+      if (kind === ImportKind.Module) {
         // A CommonJS module that is one value: the module is that value.
-        const value = exportedFrom(target.file, "=", space, seen);
-        if (value) return viaImport(value);
+        const value = filesOf(target).length > 0 ? nameIn(target, "=", space, file, seen) : undefined;
+        if (value && value.kind !== "external") return viaImport(value);
       }
       return entity;
     }
     const found = viaImport(nameIn(target, name, space, file, seen));
     // A default import of a module without one gives the module itself: this is how CommonJS modules are imported.
-    if (!found && name === "default" && target.kind === "file" && isCommonJs(target.file))
-      return moduleEntity(target, file);
+    if (!found && name === "default" && filesOf(target).some(isCommonJs)) return moduleEntity(target, file);
     return found;
   }
+
+  const filesOf = (target: ImportTarget): readonly number[] =>
+    target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
 
   /** Whether a file exports by assignment and has no default export. */
   function isCommonJs(file: number): boolean {
@@ -315,10 +317,8 @@ export function createNames(engine: Engine): Names {
 
   function fromExportList(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
     const index = exportIndex(file);
-    for (const row of index.get(name) ?? []) {
-      const found = exportRow(file, row, space, seen);
-      if (found) return found;
-    }
+    const own = ownExport(file, name, space, seen);
+    if (own) return own;
     if (name !== "default" && name !== "=") {
       for (const row of starRows[file]!) {
         const target = engine.importTarget(file, repo.facts(file).exports.importRow(row));
@@ -334,6 +334,14 @@ export function createNames(engine: Engine): Names {
     if (name === "default") return value;
     const search = engine.members(engine.entityType(value), name);
     return search.members[0] ? { kind: "symbol", symbol: search.members[0].symbol, via: "import" } : undefined;
+  }
+
+  function ownExport(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
+    for (const row of exportIndex(file).get(name) ?? []) {
+      const found = exportRow(file, row, space, seen);
+      if (found) return found;
+    }
+    return undefined;
   }
 
   function exportRow(file: number, row: number, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
@@ -382,6 +390,8 @@ export function createNames(engine: Engine): Names {
   return {
     lookup,
     exported: (file, name, space) => exportedFrom(file, name, space, new Set()),
+    exportedRow: (file, name, space) =>
+      repo.rules(file).exportLists ? ownExport(file, name, space, new Set()) : undefined,
     submodule,
     followImport: (file, row, space) => followImport(file, row, space),
   };

@@ -15,14 +15,19 @@ export interface UniqueNames {
   forName(file: number, name: string): Target[];
   /** A member of a receiver of which nothing is known. */
   forMember(file: number, name: string): Target[];
+  /** The few methods that a member of such a receiver may be, where there is more than one. */
+  candidates(file: number, name: string): readonly number[];
 }
 
 const SEVERAL = -2;
+/** Of more methods of a name than this, none is worth naming. */
+const MAX_CANDIDATES = 5;
 const MIN_LENGTH = 4;
 const METHOD = SYMBOL_LABELS.indexOf("Method");
 const FUNCTION = SYMBOL_LABELS.indexOf("Function");
 export function createUniqueNames(repo: Repository): UniqueNames {
   const methods = new Map<string, number>();
+  const methodsNamed = new Map<string, number[]>();
   const functions = new Map<string, number>();
   const members = new Map<string, number>();
   const add = (map: Map<string, number>, name: string, symbol: number) =>
@@ -35,8 +40,12 @@ export function createUniqueNames(repo: Repository): UniqueNames {
       const flags = symbols.flags(row);
       const name = strings[symbols.name(row)]!;
       if (name === "" || flags & SymbolFlag.Hidden || isReference(label)) continue;
-      if (label === METHOD) add(methods, name, base + row);
-      else if (label === FUNCTION && symbols.parent(row) < 0 && !(flags & SymbolFlag.FileLocal)) {
+      if (label === METHOD) {
+        add(methods, name, base + row);
+        const known = methodsNamed.get(name);
+        if (!known) methodsNamed.set(name, [base + row]);
+        else if (known.length <= MAX_CANDIDATES) known.push(base + row);
+      } else if (label === FUNCTION && symbols.parent(row) < 0 && !(flags & SymbolFlag.FileLocal)) {
         // A macro is only visible through an include, and those calls are resolved already.
         if (symbols.inner(row) >= 0) add(functions, name, base + row);
       }
@@ -53,13 +62,25 @@ export function createUniqueNames(repo: Repository): UniqueNames {
     return [{ symbol, reason: "unique_name" }];
   }
 
+  const isCommon = (file: number, name: string): boolean => {
+    const { library, rules } = repo.language(file);
+    return COMMON.has(name) || library.commonMembers.has(name) || rules.specialMembers?.test(name) === true;
+  };
+
   return {
     // In languages where modules declare every name, an undeclared name belongs to the runtime.
     forName: (file, name) => (repo.rules(file).guessNames ? accept(functions, file, name) : []),
-    forMember: (file, name) => {
-      const { library, rules } = repo.language(file);
-      const common = COMMON.has(name) || library.commonMembers.has(name) || rules.specialMembers?.test(name);
-      return common || members.has(name) ? [] : accept(methods, file, name);
+    forMember: (file, name) => (isCommon(file, name) || members.has(name) ? [] : accept(methods, file, name)),
+    candidates: (file, name) => {
+      const found = methodsNamed.get(name) ?? [];
+      if (found.length < 2 || found.length > MAX_CANDIDATES || name.length < MIN_LENGTH || isCommon(file, name))
+        return [];
+      const { compatible } = repo.rules(file);
+      const isTest = isTestPath(repo.files[file]!.path);
+      return found.filter((symbol) => {
+        const { language, path } = repo.files[repo.fileOf(symbol)]!;
+        return compatible.includes(language.id) && (isTest || !isTestPath(path));
+      });
     },
   };
 }

@@ -90,18 +90,26 @@ export function createAssignments(engine: Engine): Assignments {
     return unionOf(types);
   }
 
+  /** Whether a function, class or object literal is what its CommonJS module gives. */
+  function isWhole(file: number, symbol: number): boolean {
+    const whole = engine.exportedRow(file, "=", "value");
+    if (whole?.kind === "symbol") return whole.symbol === symbol;
+    return whole?.kind === "type" && whole.type.kind === "instance" && whole.type.symbol === symbol;
+  }
+
   function assignedMember(symbol: number, text: string, instance: boolean): ValueType | undefined {
     const file = repo.fileOf(symbol);
     const name = repo.stringRow(file, text);
     if (!instance) {
       const own = name < 0 ? undefined : toNamed(file, symbol, name);
       if (own) return own;
-      // `module.exports = F` and `exports.x = e` in one file: x is a member of F.
-      const whole = engine.exported(file, "=", "value");
-      return whole?.kind === "symbol" && whole.symbol === symbol
-        ? engine.entityType(engine.exported(file, text, "value"))
-        : undefined;
     }
+    // `module.exports = F` and `exports.x = e` in one file: x is a member of F.
+    if (name >= 0 && isWhole(file, symbol)) {
+      const beside = engine.exportedRow(file, text, "value");
+      if (beside) return engine.entityType(beside);
+    }
+    if (!instance) return undefined;
     if (repo.rules(file).openInstances && name >= 0) {
       const own = toThis(file, symbol, name);
       if (own) return own;

@@ -325,6 +325,8 @@ export function createExpressions(engine: Engine): Expressions {
         // `f[T](x)`: a function with its type arguments.
         if (part.kind === "function" && repo.rules(repo.fileOf(part.symbol)).strictCalls === "functions") return part;
         if (part.kind === "instance") {
+          const named = key?.startsWith("[") ? engine.memberType(part, key) : undefined;
+          if (named) return named;
           const { indexMember, includes } = repo.rules(repo.fileOf(part.symbol));
           const item = indexMember === undefined ? undefined : engine.memberType(part, indexMember);
           if (item) return engine.callResult(item, undefined);

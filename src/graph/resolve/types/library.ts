@@ -15,6 +15,8 @@ type Argument = (index: number) => ValueType | undefined;
 export interface Library {
   /** The type that a library name stands for. Never undefined: an unknown name is at least not of the repository. */
   named(language: LanguageModule, name: string, args: readonly (ValueType | undefined)[]): ValueType | undefined;
+  /** Whether a member of this name gives what a cell holds: `ref.current`, `signal.value`. */
+  isCellMember(name: string): boolean;
   /** Whether a library value may hold values of the repository, though its type does not say so. */
   holdsOthers(type: Builtin): boolean;
   /** The type of a record's members; undefined for any other type. */
@@ -44,6 +46,10 @@ export function createLibrary(engine: Engine): Library {
   const meanings = new Map<string, string>(SHARED_TYPES);
   for (const language of new Set(engine.repo.files.map((file) => file.language)))
     for (const [name, meaning] of language.library.types) if (!meanings.has(name)) meanings.set(name, meaning);
+
+  const cellMembers = new Set<string>();
+  for (const language of new Set(engine.repo.files.map((file) => file.language)))
+    for (const name of language.library.holders ?? []) cellMembers.add(name);
 
   const shapeOf = ({ name }: Builtin): "sequence" | "map" | "promise" | undefined => {
     const meaning = meanings.get(name);
@@ -189,6 +195,7 @@ export function createLibrary(engine: Engine): Library {
       if (library.types.get(name) !== "map") return builtin(name, inner);
       return inner?.kind === "builtin" && inner.name === "Tuple" ? builtin(name, ...inner.args) : builtin(name);
     },
+    isCellMember: (name) => cellMembers.has(name),
     holdsOthers: (type) => type.args.length > 0 || shapeOf(type) !== undefined,
     indexed(type, key) {
       if (type.kind !== "builtin") return undefined;

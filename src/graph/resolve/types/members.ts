@@ -293,7 +293,7 @@ export function createMembers(engine: Engine): Members {
   function memberType(type: ValueType | undefined, name: string, called?: boolean): ValueType | undefined {
     const types: (ValueType | undefined)[] = [];
     for (const part of partsOf(type)) {
-      if (part.kind === "external") types.push(EXTERNAL);
+      if (part.kind === "external") types.push(holderMember(part, name));
       else if (part.kind === "module") {
         for (const file of part.files) {
           const entity = engine.exported(file, name, "value");
@@ -314,13 +314,18 @@ export function createMembers(engine: Engine): Members {
       } else {
         const search = members(part, name, 0, called);
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
-        else if (part.kind === "instance" && !isSpecial(part, name))
-          types.push(throughIndex(part) ?? assigned(part, name, 0));
+        else if (part.kind === "instance")
+          types.push((isSpecial(part, name) ? undefined : throughIndex(part)) ?? assigned(part, name, 0));
         else if (part.kind === "class" || part.kind === "function") types.push(assigned(part, name, 0));
         else if (part.kind === "builtin" && !SPECIAL.test(name)) types.push(engine.library.memberOf(part));
       }
     }
     return unionOf(types);
+  }
+
+  /** A member of a value from outside: that of a cell is what it was made to hold. */
+  function holderMember(part: ValueType & { kind: "external" }, name: string): ValueType {
+    return part.holds && engine.library.isCellMember(name) ? part.holds : EXTERNAL;
   }
 
   /** A member of a value that is only assigned, to the value or to one of its bases. */
@@ -329,9 +334,8 @@ export function createMembers(engine: Engine): Members {
     if (depth > MAX_INHERITANCE || !repo.rules(repo.fileOf(part.symbol)).openValues) return undefined;
     const holder = part.kind === "instance" && part.open ? holderOf(part.symbol) : -1;
     const own =
-      holder >= 0
-        ? engine.assignedMember(holder, name, false)
-        : engine.assignedMember(part.symbol, name, part.kind === "instance");
+      (holder >= 0 ? engine.assignedMember(holder, name, false) : undefined) ??
+      engine.assignedMember(part.symbol, name, part.kind === "instance");
     if (own) return own;
     for (const base of bases(part.symbol, part.env)) {
       const found = assigned(base, name, depth + 1);

@@ -1,7 +1,8 @@
 /** Type rows → types; types of symbols and bindings. Everything is remembered; a cycle is unknown. */
-import { BindingKind, Expr, SymbolFlag, Type } from "../../language/fact-layout.ts";
+import { BindingKind, Expr, ScopeKind, SymbolFlag, Type } from "../../language/fact-layout.ts";
 import type { Engine, Entity } from "../engine.ts";
 import { TypeMemo } from "./type-memo.ts";
+import { createUnify } from "./unify.ts";
 import {
   builtin,
   EXTERNAL,
@@ -18,6 +19,7 @@ type Types = Pick<Engine, "typeAt" | "entityType" | "symbolType" | "bindingType"
 
 export function createTypes(engine: Engine): Types {
   const { repo } = engine;
+  const unify = createUnify(engine);
   const typeMemo: TypeMemo[] = [];
   const symbolMemo = new TypeMemo(repo.symbolTotal);
   const bindingMemo: TypeMemo[] = [];
@@ -149,6 +151,34 @@ export function createTypes(engine: Engine): Types {
     return key < 0 ? engine.elementType(object) : engine.memberType(object, facts.strings[key]!);
   }
 
+  /** Either result may be the type, `infer` names standing for what the checked type has in their place. */
+  function conditionalType(file: number, row: number): ValueType | undefined {
+    const { bindings, lists, types } = repo.facts(file);
+    const results = unionOf(Array.from(lists.items(types.results(row)), (item) => typeAt(file, item)));
+    const inferred = inferredNames(file, results);
+    if (inferred.size === 0) return results;
+    const env = new Map<number, ValueType>();
+    unify(typeAt(file, types.pattern(row)), typeAt(file, types.checked(row)), env, inferred, true);
+    for (const id of inferred) {
+      const bound = env.has(id) ? undefined : typeAt(file, bindings.constraint(id - parameterId(file, 0)));
+      if (bound) env.set(id, bound);
+    }
+    return substitute(results, env);
+  }
+
+  /** Type parameters among types themselves that `infer` declared. */
+  function inferredNames(file: number, type: ValueType | undefined): Set<number> {
+    const { bindings, scopes } = repo.facts(file);
+    const own = partsOf(type).filter(
+      (part) =>
+        part.kind === "parameter" &&
+        part.binding >= 0 &&
+        part.file === file &&
+        scopes.kind(bindings.scope(part.binding)) === ScopeKind.Block,
+    );
+    return new Set(own.flatMap((part) => (part.kind === "parameter" ? [part.id] : [])));
+  }
+
   function findType(file: number, row: number): ValueType | undefined {
     const { lists, scopes, strings, types } = repo.facts(file);
     const all = (list: number) => Array.from(lists.items(list), (item) => typeAt(file, item));
@@ -180,6 +210,8 @@ export function createTypes(engine: Engine): Types {
         return builtin(strings[types.name(row)]!, ...all(types.literalArgs(row)));
       case Type.Indexed:
         return indexedType(file, row);
+      case Type.Conditional:
+        return conditionalType(file, row);
       case Type.KeyOf:
         return builtin("string");
       default:

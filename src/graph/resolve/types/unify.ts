@@ -67,11 +67,33 @@ export function createUnify(engine: Engine): Unify {
       unifyInstance(pattern, given, env, ids, lambdas, depth);
     } else if (pattern.kind === "function") {
       const wanted = engine.returnType(pattern.symbol);
-      if (given.kind === "function") unify(wanted, engine.callResult(given, undefined), env, ids, lambdas, depth + 1);
-      else if (given.kind === "class") unify(wanted, engine.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
+      if (given.kind === "function") {
+        unify(wanted, engine.callResult(given, undefined), env, ids, lambdas, depth + 1);
+        unifyParameters(pattern.symbol, given.symbol, env, ids, lambdas, depth);
+      } else if (given.kind === "class")
+        unify(wanted, engine.instanceOf(given.symbol, []), env, ids, lambdas, depth + 1);
     } else if (pattern.kind === "class" && given.kind === "class") {
       for (const [id, value] of pattern.env ?? []) unify(value, given.env?.get(id), env, ids, lambdas, depth + 1);
     }
+  }
+
+  /** What the parameters of functions are declared to be. */
+  function unifyParameters(
+    pattern: number,
+    given: number,
+    env: Map<number, ValueType>,
+    ids: ReadonlySet<number>,
+    lambdas: boolean,
+    depth: number,
+  ): void {
+    const declared = (symbol: number) => {
+      const file = repo.fileOf(symbol);
+      const { bindings, lists } = repo.facts(file);
+      const rows = lists.items(repo.column(symbol, "parameters"));
+      return Array.from(rows, (row) => engine.typeAt(file, bindings.type(row)));
+    };
+    const types = declared(given);
+    for (const [i, wanted] of declared(pattern).entries()) unify(wanted, types[i], env, ids, lambdas, depth + 1);
   }
 
   function unifyInstance(

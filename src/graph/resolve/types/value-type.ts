@@ -31,7 +31,8 @@ type Shape =
   | { kind: "union"; of: readonly ValueType[] }
   /** A type parameter that stands for itself: file and binding row. */
   | { kind: "parameter"; id: number; file: number; binding: number }
-  | { kind: "external" };
+  /** Comes from outside the repository; `holds` is the type argument it was made with: `useRef<T>()`. */
+  | { kind: "external"; holds?: ValueType };
 
 export const EXTERNAL: ValueType = { kind: "external" };
 const NO_ARGS: readonly (ValueType | undefined)[] = [];
@@ -72,7 +73,7 @@ function makeKey(type: ValueType, depth: number): string {
     case "parameter":
       return `p${type.id}`;
     case "external":
-      return "x";
+      return type.holds && depth < MAX_KEY_DEPTH ? `x<${typeKey(type.holds, depth + 1)}>` : "x";
   }
 }
 
@@ -127,6 +128,8 @@ export function substitute(type: ValueType | undefined, env: TypeEnv | undefined
       return { ...type, key: undefined, args: type.args.map((arg) => substitute(arg, env, depth + 1)) };
     case "union":
       return unionOf(type.of.map((part) => substitute(part, env, depth + 1)));
+    case "external":
+      return type.holds ? { kind: "external", holds: substitute(type.holds, env, depth + 1) ?? type.holds } : type;
     case "function":
       return {
         ...type,

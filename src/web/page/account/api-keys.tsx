@@ -9,8 +9,9 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
+import { Await, Warning } from "../../ui/note.tsx";
 import { CopyButton, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const SCOPES = [
@@ -18,6 +19,7 @@ const SCOPES = [
   ["read", "Read"],
   ["runs", "Read, start and steer work"],
   ["write", "And change what needs no administrator"],
+  ["publish", "Read, merge, push and open pull requests"],
   ["admin", "And what administrators may do, except with accounts"],
 ] as const;
 
@@ -101,7 +103,7 @@ function AddKey({ onClose }: { onClose(): void }) {
         word="Make it"
         onCancel={onClose}
         submit={async ({ choice, text }) => {
-          const scope = choice<"" | "read" | "runs" | "write" | "admin">("scope");
+          const scope = choice<"" | "read" | "runs" | "write" | "publish" | "admin">("scope");
           const until = text("expires_at");
           const body: Schemas["CreateApiKeyBody"] = {
             name: text("name"),

@@ -7,8 +7,9 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { ProblemNote, Warning } from "../../ui/note.tsx";
+import { Warning } from "../../ui/note.tsx";
 import { CopyButton, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 
 export function SecondFactor() {
   const me = useMe();

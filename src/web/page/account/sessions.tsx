@@ -4,8 +4,9 @@ import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 /** `Firefox on Linux` from a user agent, or its beginning. */

@@ -6,7 +6,7 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { usd } from "../../ui/format.ts";
+import { costText } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -210,7 +210,7 @@ const HANDED_COLUMNS: Column<Spawned>[] = [
     align: "right",
     cell: ({ started_at, finished_at }) => <Took from={started_at} to={finished_at} />,
   },
-  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  { title: "Cost", wide: true, align: "right", cell: costText },
   { title: "Handed out", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];
 

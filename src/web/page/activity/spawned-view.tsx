@@ -5,8 +5,9 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { count, usd } from "../../ui/format.ts";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { costText, count } from "../../ui/format.ts";
+import { Await } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
@@ -44,7 +45,7 @@ export function SpawnedView({ id }: { id: string }) {
                   ["State", <Status key="state" status={work.status} />],
                   ["Agent", work.agent_id],
                   ["Took", <Took key="took" from={work.started_at} to={work.finished_at} />],
-                  ["Cost", usd(work.cost_usd)],
+                  ["Cost", costText(work)],
                   ["Tokens", count(work.tokens)],
                 ]}
               />

@@ -6,6 +6,7 @@ import { ifMatch, type Tagged } from "../../api/tagged.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { writeDraft } from "../../ui/draft.ts";
 import { FactList } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
@@ -44,6 +45,7 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
 export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
   const { value: agent, etag } = tagged;
   const { config } = agent;
+  const draftKey = `agent/${agent.id}/config`;
   const admin = useAdmin();
   const action = useAction();
   const [rejected, setRejected] = useState<{ body: Body; theirs: Agent | undefined }>();
@@ -54,6 +56,7 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
     try {
       await put(body, tag);
       setRejected(undefined);
+      writeDraft(draftKey, undefined);
       notify("Saved. It takes effect with the agent's next session.");
       await refresh("/v1/agents");
     } catch (thrown) {
@@ -76,13 +79,22 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
         overwrite={() => action.run(() => save(rejected.body, undefined))}
         take={() => {
           action.clear();
+          writeDraft(draftKey, undefined);
           void refresh("/v1/agents");
         }}
       />
     );
   return (
     <Panel className="p-4">
-      <Form key={etag} action={action} word="Save" submit={(fields) => save(bodyOf(fields), etag)}>
+      <Form
+        key={etag}
+        action={action}
+        word="Save"
+        draft={draftKey}
+        version={etag}
+        what={`the configuration of ${agent.name}`}
+        submit={(fields, version) => save(bodyOf(fields), version)}
+      >
         <Check
           name="enabled"
           defaultChecked={agent.enabled}

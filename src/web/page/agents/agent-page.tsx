@@ -9,8 +9,9 @@ import { useAdmin } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
-import { count, usd } from "../../ui/format.ts";
-import { Await, Empty, Warning } from "../../ui/note.tsx";
+import { FileProblems } from "../../ui/file-problems.tsx";
+import { costText, count } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
@@ -67,12 +68,7 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
           )
         }
       />
-      {agent.problems.length > 0 && (
-        <Warning>
-          Its file <code>{agent.source_file}</code> has a problem: {agent.problems[0]?.message} (line{" "}
-          {agent.problems[0]?.line})
-        </Warning>
-      )}
+      <FileProblems file={agent.source_file} problems={agent.problems} />
       <Spend agent={agent} />
       <Tabs
         label="Views of the agent"
@@ -111,7 +107,7 @@ function Spend({ agent }: { agent: Agent }) {
     <FactRow
       facts={[
         ["Model", agent.model ?? "the default"],
-        ["Spent", totals ? usd(totals.cost_usd) : "…"],
+        ["Spent", totals ? costText(totals) : "…"],
         ["Model calls", totals ? count(totals.calls) : "…"],
         ["Tokens", totals ? count(totals.input_tokens + totals.output_tokens) : "…"],
         ["Skills", agent.skills.length],

@@ -7,9 +7,11 @@ import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { useDraft } from "../../ui/draft.ts";
+import { DraftNote } from "../../ui/draft-note.tsx";
 import { TextArea } from "../../ui/field.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Agent = Schemas["Agent"];
 
@@ -20,7 +22,10 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
   const { value: agent, etag } = tagged;
   const admin = useAdmin();
   const action = useAction();
-  const [text, setText] = useState(agent.prompt);
+  const draft = useDraft(`agent/${agent.id}/prompt`, {
+    ...{ saved: agent.prompt, version: etag },
+    ...{ what: `the instructions of ${agent.name}`, asks: true },
+  });
   const [theirs, setTheirs] = useState<string>();
   const save = async (overwrite = false) => {
     const params = { path: { id: agent.id } };
@@ -28,14 +33,15 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
       must(
         client.PUT("/v1/agents/{id}/config", {
           params,
-          body: { prompt: text },
-          ...ifMatch(overwrite ? undefined : etag),
+          body: { prompt: draft.text },
+          ...ifMatch(overwrite ? undefined : draft.version),
         }),
       ),
     );
     if (done) {
       notify("Saved. It takes effect with the agent's next session.");
-      return refresh("/v1/agents");
+      await refresh("/v1/agents");
+      return draft.clear();
     }
     // Shown beside a conflict. If it cannot be read either, the error of the change is enough.
     const now = await presentAgent(agent.id).catch(() => undefined);
@@ -45,11 +51,11 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
     <>
       {isConflict(action.error) ? (
         <Conflict
-          mine={text}
+          mine={draft.text}
           theirs={theirs}
           overwrite={() => save(true)}
           take={() => {
-            setText(theirs ?? agent.prompt);
+            draft.clear();
             action.clear();
             void refresh("/v1/agents");
           }}
@@ -57,20 +63,21 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
       ) : (
         <ProblemNote error={action.error} />
       )}
+      <DraftNote draft={draft} />
       <TextArea
         aria-label="Instructions"
         rows={22}
-        value={text}
+        value={draft.text}
         readOnly={!admin}
-        onChange={(event) => setText(event.target.value)}
+        onChange={(event) => draft.set(event.target.value)}
         className="font-mono text-sm!"
       />
       {admin && (
         <div className="mt-2 flex justify-end gap-2">
-          <Button disabled={text === agent.prompt} onClick={() => setText(agent.prompt)}>
+          <Button disabled={!draft.isChanged} onClick={draft.clear}>
             Undo
           </Button>
-          <Button kind="primary" busy={action.busy} disabled={text === agent.prompt} onClick={() => save()}>
+          <Button kind="primary" busy={action.busy} disabled={!draft.isChanged} onClick={() => save()}>
             Save
           </Button>
         </div>

@@ -5,9 +5,10 @@ import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 
 export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
   const admin = useAdmin();

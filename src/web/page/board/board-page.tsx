@@ -7,9 +7,10 @@ import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Menu } from "../../ui/menu.tsx";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Column, type Move, type Project, type Task, useBoard } from "./board.ts";
 import { Card, type CardActions } from "./card.tsx";
@@ -71,8 +72,14 @@ interface BoardProps {
 function BoardView({ project, projects, choose }: BoardProps) {
   const [text, setText] = useParam("q");
   const board = useBoard(project ? [project] : projects, text);
+  const [fresh, setFresh] = useParam("new");
   const [open, setOpen] = useState<Open | null>(null);
-  const close = () => setOpen(null);
+  // The address opens it as well, also over a board that is shown already.
+  if (fresh && project && open === null) setOpen({ dialog: "new", status: "backlog" });
+  const close = () => {
+    setOpen(null);
+    if (fresh) setFresh("");
+  };
   usePageKeys(CARD_KEYS);
   const { rows } = board;
   const projectOf = ({ project_id }: Task) => projects.find(({ id }) => id === project_id);

@@ -5,7 +5,8 @@ import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { refreshTasks, type Task } from "./board.ts";
 
 interface Props {

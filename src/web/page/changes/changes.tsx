@@ -53,14 +53,19 @@ const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 function Review({ run, diff, files }: { run: Run; diff: Diff; files: Diff["items"] }) {
   const review = useReview(run.id, diff.head);
   const [view, setView] = useParam("view");
-  const [dialog, setDialog] = useState<"merge" | "back" | null>(null);
+  const [merging, setMerging] = useParam("merge");
+  const [dialog, setDialog] = useState<"merge" | "back" | null>(merging ? "merge" : null);
+  const close = () => {
+    setDialog(null);
+    if (merging) setMerging("");
+  };
   const split = view ? view === "split" : wide();
   usePageKeys(FILE_KEYS);
   const { stats, merged_into, merged_commit } = diff;
   const ended = ENDED.has(run.status);
   return (
     <>
-      <div className="mb-3 flex flex-wrap items-center gap-2">
+      <div data-verbs className="mb-3 flex flex-wrap items-center gap-2">
         <p className="mr-auto">
           {plural(stats.files, "file")}, <span className="text-ok">+{stats.insertions}</span>{" "}
           <span className="text-bad">−{stats.deletions}</span>
@@ -108,8 +113,8 @@ function Review({ run, diff, files }: { run: Run; diff: Diff; files: Diff["items
           ))}
         </div>
       </div>
-      {dialog === "merge" && <MergeDialog run={run} onClose={() => setDialog(null)} />}
-      {dialog === "back" && <SendBack run={run} review={review} onClose={() => setDialog(null)} />}
+      {dialog === "merge" && <MergeDialog run={run} onClose={close} />}
+      {dialog === "back" && <SendBack run={run} review={review} onClose={close} />}
     </>
   );
 }

@@ -3,8 +3,11 @@ import { useId, useState } from "react";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
+import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
+import { plural } from "../../ui/format.ts";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+import { Ago } from "../../ui/time.tsx";
 import { type FileChange, numbered } from "./lines.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
 
@@ -12,7 +15,7 @@ import { type Comment, type Review, standsAt } from "./review.ts";
 export function CommentNote({ comment, review, edit }: { comment: Comment; review: Review; edit?: () => void }) {
   const me = useMe();
   const action = useAction();
-  const { codehost_login, created_by, url, body } = comment;
+  const { codehost_login, created_by, url, body, sent_at } = comment;
   const own = codehost_login === null && created_by === (me.session.kind === "local" ? null : me.id);
   return (
     <div className="border-y border-wait/40 bg-wait-soft px-3 py-1.5 font-sans text-sm">
@@ -32,13 +35,18 @@ export function CommentNote({ comment, review, edit }: { comment: Comment; revie
             </p>
           )}
           <p className="break-words whitespace-pre-wrap">{body}</p>
+          {sent_at && (
+            <p className="text-xs text-dim">
+              Sent to the agents <Ago at={sent_at} sentence />
+            </p>
+          )}
         </div>
-        {own && edit && (
+        {own && edit && sent_at === null && (
           <button type="button" className="underline" onClick={edit}>
             Edit
           </button>
         )}
-        {codehost_login === null && (own || me.role === "admin") && (
+        {codehost_login === null && sent_at === null && (own || me.role === "admin") && (
           <button
             type="button"
             className="underline"
@@ -56,14 +64,17 @@ export function CommentNote({ comment, review, edit }: { comment: Comment; revie
 
 export function CommentEditor({
   text,
+  draftKey,
   save,
   close,
 }: {
   text: string;
+  /** Where what is being written is kept. */
+  draftKey: string;
   save(body: string): Promise<void>;
   close(): void;
 }) {
-  const [draft, setDraft] = useState(text);
+  const { text: draft, set: setDraft, clear, isChanged } = useDraft(draftKey, { saved: text, what: "a comment" });
   const [missing, setMissing] = useState(false);
   const missingId = useId();
   const action = useAction();
@@ -71,7 +82,9 @@ export function CommentEditor({
     if (action.busy) return;
     if (draft.trim() === "") return setMissing(true);
     if (draft === text) return close();
-    if (await action.run(() => save(draft))) close();
+    if (!(await action.run(() => save(draft)))) return;
+    clear();
+    close();
   };
   return (
     <div className="border-y border-line bg-sunken p-2 font-sans">
@@ -98,7 +111,18 @@ export function CommentEditor({
       )}
       <ProblemNote error={action.error} />
       <div className="mt-1 flex justify-end gap-2">
-        <Button onClick={close}>Cancel</Button>
+        {isChanged && (
+          <Button
+            kind="quiet"
+            onClick={() => {
+              clear();
+              close();
+            }}
+          >
+            Discard
+          </Button>
+        )}
+        <Button onClick={close}>{isChanged ? "Close, keep the draft" : "Cancel"}</Button>
         <Button kind="primary" busy={action.busy} onClick={() => void keep()}>
           Keep the comment
         </Button>
@@ -114,11 +138,29 @@ function isShown(comment: Comment, files: FileChange[]): boolean {
 
 /** Comments on the change or a file as a whole, and on lines that are not shown. */
 export function OtherComments({ files, review }: { files: FileChange[]; review: Review }) {
-  const others = review.comments.filter((comment) => !isShown(comment, files));
-  if (others.length === 0) return null;
+  const others = review.all.filter((comment) => !isShown(comment, files));
+  const open = others.filter(({ sent_at }) => sent_at === null);
+  const sent = others.filter(({ sent_at }) => sent_at !== null);
+  return (
+    <>
+      <CommentList comments={open} review={review} />
+      {sent.length > 0 && (
+        <details className="mb-4">
+          <summary className="text-sm text-dim">
+            {plural(sent.length, "comment")} sent before, on lines that are different now
+          </summary>
+          <CommentList comments={sent} review={review} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function CommentList({ comments, review }: { comments: Comment[]; review: Review }) {
+  if (comments.length === 0) return null;
   return (
     <section aria-label="Comments" className="mb-4 overflow-clip rounded-lg border border-line bg-panel">
-      {others.map((comment) => (
+      {comments.map((comment) => (
         <div key={comment.id}>
           {comment.path !== null && (
             <p className="px-3 pt-1.5 font-mono text-xs text-dim">

@@ -1,10 +1,12 @@
 /** One changed file: its hunks, below each other or side by side, with comments at their lines. */
 import { ChevronRight, MessageSquarePlus } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { draftKeys } from "../../ui/draft.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";
 import { CopyButton } from "../../ui/page.tsx";
 import { CommentEditor, CommentNote } from "./comments.tsx";
+import { copyCode } from "./copy-code.ts";
 import { Amount } from "./file-tree.tsx";
 import { type FileChange, foldedBecause, type Line, lineKey, numbered, sideBySide } from "./lines.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
@@ -88,7 +90,12 @@ function walkLines(event: KeyboardEvent<HTMLElement>): void {
 }
 
 function Hunks({ file, split, review }: Props) {
-  const [at, setAt] = useState<{ line: string; before?: Comment } | null>(null);
+  const drafts = `comment/${review.run}/${file.path}/`;
+  // A comment that was begun is open again after a reload.
+  const [at, setAt] = useState<{ line: string; before?: Comment } | null>(() => {
+    const line = draftKeys(drafts)[0]?.slice(drafts.length);
+    return line && /^(new|old) \d+$/.test(line) ? { line } : null;
+  });
   const box = useRef<HTMLDivElement>(null);
   const close = () => {
     // Focus returns to the line.
@@ -104,7 +111,7 @@ function Hunks({ file, split, review }: Props) {
   const noteAt = (line: Line): ReactNode => {
     if (line.kind === "note") return null;
     const key = lineKey(line);
-    const here = review.comments.filter((one) => standsAt(one, file, line));
+    const here = review.all.filter((one) => standsAt(one, file, line));
     const editing = at?.line === key;
     if (here.length === 0 && !editing) return null;
     return (
@@ -118,6 +125,7 @@ function Hunks({ file, split, review }: Props) {
           <CommentEditor
             key={at.before?.id ?? "new"}
             text={at.before?.body ?? ""}
+            draftKey={at.before ? `${drafts}comment ${at.before.id}` : `${drafts}${key}`}
             save={(body) => review.save(file.path, line, body, at.before)}
             close={close}
           />
@@ -127,10 +135,10 @@ function Hunks({ file, split, review }: Props) {
   };
   const shared = { noteAt, comment: (line: Line) => setAt({ line: lineKey(line) }) };
   return (
-    <div ref={box} className="font-mono text-xs leading-6">
+    <div ref={box} onCopy={copyCode} className="font-mono text-xs leading-6">
       {file.hunks.map(numbered).map(({ header, lines }, index) => (
         <div key={`${header}${index.toString()}`}>
-          <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint first:border-t-0">
+          <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint select-none first:border-t-0">
             {header}
           </div>
           {split ? <SplitLines lines={lines} {...shared} /> : <UnifiedLines lines={lines} {...shared} />}
@@ -180,6 +188,7 @@ function SplitLines({ lines, noteAt, comment }: LinesProps) {
           line ? (
             <div
               key={side.toString()}
+              data-side={side}
               className={`group col-span-2 grid grid-cols-subgrid ${TONE[line.kind]} ${side === 1 ? "border-l border-line" : ""}`}
             >
               {/* A line that stayed is commented on as it is now. */}
@@ -234,8 +243,12 @@ const Code = ({ line }: { line: Line }) => (
       {MARK[line.kind]}
     </span>
     {line.kind !== "same" && (
-      <span className="sr-only">{line.kind === "gone" ? "removed" : line.kind === "new" ? "added" : ""}</span>
+      <span className="sr-only select-none">
+        {line.kind === "gone" ? "removed" : line.kind === "new" ? "added" : ""}
+      </span>
     )}
-    <span className="min-w-0 break-words whitespace-pre-wrap">{line.text || " "}</span>
+    <span data-code={line.kind === "note" ? undefined : ""} className="min-w-0 break-words whitespace-pre-wrap">
+      {line.text}
+    </span>
   </span>
 );

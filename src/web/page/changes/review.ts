@@ -13,8 +13,12 @@ interface Kept {
 }
 
 export interface Review {
+  /** Id of the run that is reviewed. */
+  run: string;
   /** Comments that the run was not yet sent back with. */
   comments: Comment[];
+  /** Those, and the ones that it was sent back with before. */
+  all: Comment[];
   viewed: ReadonlySet<string>;
   /** Writes a comment at a line, or changes the text of `before`. @throws Problem. */
   save(path: string, line: Line, body: string, before?: Comment): Promise<void>;
@@ -36,8 +40,8 @@ function read(run: string, head: string): Kept {
   return { viewed: [], head };
 }
 
-/** All comments of the run that are open. */
-function useOpenComments(run: string): Comment[] {
+/** All comments of the run, sent ones too. */
+function useComments(run: string): Comment[] {
   const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(COMMENTS, {
     path: { id: run },
     query: { limit: PAGE },
@@ -45,12 +49,12 @@ function useOpenComments(run: string): Comment[] {
   useEffect(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  return rows.filter(({ sent_at }) => sent_at === null);
+  return rows;
 }
 
 export function useReview(run: string, head: string): Review {
   const [kept, setKept] = useState(() => read(run, head));
-  const comments = useOpenComments(run);
+  const all = useComments(run);
   const toggleViewed = useCallback(
     (path: string) =>
       setKept((old) => {
@@ -64,7 +68,9 @@ export function useReview(run: string, head: string): Review {
   const erase = ({ id }: Comment) =>
     must(client.DELETE("/v1/runs/{id}/comments/{comment_id}", { params: { path: { id: run, comment_id: id } } }));
   return {
-    comments,
+    run,
+    comments: all.filter(({ sent_at }) => sent_at === null),
+    all,
     viewed: new Set(kept.viewed),
     async save(path, line, body, before) {
       const place = line.after === null ? { line: line.before, side: "old" as const } : { line: line.after };
@@ -80,6 +86,10 @@ export function useReview(run: string, head: string): Review {
   };
 }
 
-/** Whether the comment is at this line. */
-export const standsAt = ({ path, line, side }: Comment, file: FileChange, at: Line): boolean =>
-  path === file.path && at.kind !== "note" && line !== null && line === (side === "old" ? at.before : at.after);
+/** Whether the comment is at this line. One that was sent stands there while the line says what it said. */
+export const standsAt = ({ path, line, side, quote, sent_at }: Comment, file: FileChange, at: Line): boolean =>
+  path === file.path &&
+  at.kind !== "note" &&
+  line !== null &&
+  line === (side === "old" ? at.before : at.after) &&
+  (sent_at === null || quote === null || quote === at.text);

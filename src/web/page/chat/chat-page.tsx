@@ -6,18 +6,19 @@ import { api, client, must, siteUrl } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { useDraft } from "../../ui/draft.ts";
 import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { count, usd } from "../../ui/format.ts";
+import { costText, count, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Announce } from "./announce.tsx";
 import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
 import { Composer } from "./composer.tsx";
-import { useDraft } from "./draft.ts";
 import { type MessageActions, Messages, RunningReply } from "./messages.tsx";
 import { Queue } from "./queue.tsx";
 import { useStayAtEnd } from "./stay-at-end.ts";
@@ -27,11 +28,15 @@ export default function ChatPage() {
   return <ChatView key={id} id={id} />;
 }
 
+/** Too many, too large, or closed to the server. */
+const notCopied = (files: number): string =>
+  files === 0 ? "" : ` ${plural(files, "file")} could not be copied: they stay with the other chat alone.`;
+
 function ChatView({ id }: { id: string }) {
   const query = useChat(id);
   const { chat, messages } = query;
   const reply = useReply(id, chat?.reply, refreshChat);
-  const [draft, setDraft] = useDraft(id);
+  const { text: draft, set: setDraft } = useDraft(`chat/${id}`, { what: "a message" });
   const action = useAction();
   const [, navigate] = useLocation();
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
@@ -51,7 +56,7 @@ function ChatView({ id }: { id: string }) {
         const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", body(message.id)));
         await refreshChat();
         navigate(`/chat/${fork.id}`);
-        notify("Forked. What you say here does not reach the other chat.");
+        notify(`Forked. What you say here does not reach the other chat.${notCopied(fork.files_left_out ?? 0)}`);
       }),
   };
   const agent = agents.data?.items.find((one) => one.id === chat?.agent_id)?.name ?? chat?.agent_id ?? "";
@@ -107,7 +112,8 @@ function ChatView({ id }: { id: string }) {
 }
 
 /** How full the model's window is, and what the chat has cost. */
-function Meter({ chat: { context, cost_usd, tokens } }: { chat: Chat }) {
+function Meter({ chat }: { chat: Chat }) {
+  const { context, tokens } = chat;
   const { used, window } = context;
   const part = used !== null && window ? Math.min(1, used / window) : null;
   return (
@@ -126,7 +132,7 @@ function Meter({ chat: { context, cost_usd, tokens } }: { chat: Chat }) {
           {window && ` of ${count(window)}`}
         </span>
       )}
-      <span>{usd(cost_usd)}</span>
+      <span>{costText(chat)}</span>
       <span>{count(tokens)} tokens</span>
       <span className="ml-auto max-sm:hidden">Enter sends, Shift+Enter begins a line</span>
     </p>

@@ -6,7 +6,7 @@ import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { plural, usd } from "../../ui/format.ts";
+import { costText, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -35,7 +35,7 @@ const COLUMNS: Column<Item>[] = [
     ),
   },
   { title: "Messages", wide: true, align: "right", cell: ({ message_count }) => message_count },
-  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  { title: "Cost", wide: true, align: "right", cell: costText },
   { title: "Last", align: "right", cell: ({ last_activity_at }) => <Ago at={last_activity_at} /> },
 ];
 

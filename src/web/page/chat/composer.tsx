@@ -4,7 +4,7 @@ import { type DragEvent, useEffect, useRef, useState } from "react";
 import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Select } from "../../ui/field.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { UploadList, useUploads } from "./uploads.tsx";
 
 type Mode = "queue" | "steer" | "interrupt";

@@ -1,22 +1,15 @@
 /** The messages: people's on a tinted background, the agent's as Markdown, its tools as cards, withdrawn ones folded. */
 import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "lucide-react";
-import { memo, type ReactNode, Suspense } from "react";
+import { memo, type ReactNode } from "react";
 import { siteUrl } from "../../api/client.ts";
 import { IconButton } from "../../ui/button.tsx";
 import { bytes, plural, usd } from "../../ui/format.ts";
-import { lazy } from "../../ui/lazy.ts";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Thinking, ToolCall } from "../run/tool-call.tsx";
 import type { Message, Reply } from "./chat.ts";
-
-const MarkdownText = lazy(() => import("../../ui/markdown.tsx"));
-const Markdown = ({ text }: { text: string }) => (
-  <Suspense fallback={<p className="whitespace-pre-wrap">{text}</p>}>
-    <MarkdownText text={text} />
-  </Suspense>
-);
 
 export interface MessageActions {
   rewind(message: Message): void;
@@ -74,7 +67,7 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
           {message.summary_to === undefined ? "Note" : "Summary of what was said before"}
         </summary>
         <div className="px-3 pb-3">
-          <Markdown text={content} />
+          <MarkdownText text={content} />
         </div>
       </details>
     );
@@ -85,7 +78,7 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
       className={`row-message group/message ${mine ? "ml-auto max-w-[85%] rounded-lg bg-sunken px-3.5 py-2" : ""}`}
     >
       {thinking && <Thinking text={thinking} />}
-      {mine ? <p className="whitespace-pre-wrap">{content}</p> : content && <Markdown text={content} />}
+      {mine ? <p className="whitespace-pre-wrap">{content}</p> : content && <MarkdownText text={content} />}
       {attachments.length > 0 && (
         <ul className="mt-2 flex flex-wrap gap-2">
           {attachments.map((file) => (
@@ -174,7 +167,7 @@ export function RunningReply({ agent, reply }: { agent: string; reply: Reply }) 
   return (
     <article aria-label={`${agent}, answering`} aria-busy>
       {reply.thinking && <Thinking text={reply.thinking} />}
-      {reply.text && <Markdown text={reply.text} />}
+      {reply.text && <MarkdownText text={reply.text} />}
       <p className="mt-1 flex items-center gap-2 text-sm text-dim">
         <span aria-hidden className="size-2 animate-pulse rounded-full bg-run" />
         {reply.text ? "Answering" : reply.thinking ? "Thinking" : "At work"}

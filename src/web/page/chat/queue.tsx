@@ -5,7 +5,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/field.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { type Chat, refreshChat } from "./chat.ts";
 
 type Waiting = Schemas["ChatSessionQueue"];

@@ -1,16 +1,19 @@
 /** Cookie files of websites, and which agents may use them for you. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, multipart, must, type Schemas } from "../../api/client.ts";
+import { api, client, multipart, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
+import type { Fields } from "../../ui/form.tsx";
+import { FormDialog } from "../../ui/form-dialog.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -80,36 +83,19 @@ export default function CookiesPage() {
 }
 
 function AddSet({ onClose }: { onClose(): void }) {
-  const action = useAction();
+  const submit = async ({ all }: Fields) => {
+    await must(client.POST("/v1/browser/cookies", multipart(all())));
+    await refreshCookies();
+  };
   return (
-    <Dialog title="Add a cookie file" onClose={onClose}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          const form = new FormData(event.currentTarget);
-          void action.run(async () => {
-            const call = client.POST("/v1/browser/cookies", multipart(form));
-            await must(call);
-            await refreshCookies();
-            onClose();
-          });
-        }}
-      >
-        <Field label="Name" error={fieldError(action.error, "name")}>
-          <Input name="name" required maxLength={100} />
-        </Field>
-        <Field label="File" hint="Netscape format, at most 1 MiB." error={fieldError(action.error, "file")}>
-          <Input name="file" type="file" required className="py-1.5" />
-        </Field>
-        <ProblemNote error={action.error} />
-        <div className="flex justify-end gap-2">
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" kind="primary" busy={action.busy}>
-            Add
-          </Button>
-        </div>
-      </form>
-    </Dialog>
+    <FormDialog title="Add a cookie file" word="Add" submit={submit} onClose={onClose}>
+      <Field label="Name" name="name">
+        <Input required maxLength={100} />
+      </Field>
+      <Field label="File" name="file" hint="Netscape format, at most 1 MiB.">
+        <Input type="file" required className="py-1.5" />
+      </Field>
+    </FormDialog>
   );
 }
 

@@ -1,6 +1,6 @@
 /** One document: its outline beside the section that is read. */
 import { ChevronLeft, ChevronRight, Trash2 } from "lucide-react";
-import { Suspense, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -10,16 +10,14 @@ import { FactRow } from "../../ui/facts.tsx";
 import { FilterBar, SearchInput } from "../../ui/filter.tsx";
 import { bytes, count } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { lazy } from "../../ui/lazy.ts";
-import { Await, Empty, Loading, Warning } from "../../ui/note.tsx";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
+import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { documentStatus, Hits } from "../documents/documents-page.tsx";
 import { Fold } from "../run/step-detail.tsx";
 import { Transcript } from "../run/transcript.tsx";
-
-const Markdown = lazy(() => import("../../ui/markdown.tsx"));
 
 type Doc = Schemas["Document"];
 interface Entry {
@@ -146,9 +144,7 @@ function Reader({ id }: { id: string }) {
               {page !== null && ` page ${page}`}
             </p>
             <h2 className="mb-2 text-lg font-semibold break-words">{title}</h2>
-            <Suspense fallback={<Loading rows={4} />}>
-              <Markdown text={words} />
-            </Suspense>
+            <MarkdownText text={words} />
             <div className="mt-4 flex justify-between gap-2 border-t border-line pt-3">
               <Turn to={previous_id} word="Section before" />
               <Turn to={next_id} word="Next section" />

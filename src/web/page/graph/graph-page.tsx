@@ -2,9 +2,10 @@
 import { Suspense } from "react";
 import { Link, useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
-import { lazy } from "../../ui/lazy.ts";
-import { Await, Empty, Loading, ProblemNote } from "../../ui/note.tsx";
+import { lazy } from "../../ui/lazy.tsx";
+import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ask } from "./ask.tsx";
 import { Changes } from "./changes.tsx";

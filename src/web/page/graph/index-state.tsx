@@ -5,8 +5,8 @@ import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { count, duration, plural } from "../../ui/format.ts";
-import { ProblemNote } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago } from "../../ui/time.tsx";
 

@@ -7,7 +7,8 @@ import { Minus, Plus } from "lucide-react";
 import { useLayoutEffect, useRef, useState } from "react";
 import { Link } from "wouter";
 import { IconButton } from "../../ui/button.tsx";
-import { Loading, ProblemNote } from "../../ui/note.tsx";
+import { Loading } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { columnsQuery, grown, type Line, type Neighbour } from "./columns.ts";
 import { useSymbolHref } from "./symbol-link.tsx";
 

@@ -7,8 +7,8 @@ import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { plural } from "../../ui/format.ts";
-import { ProblemNote } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Approval = Schemas["PendingApproval"];
 

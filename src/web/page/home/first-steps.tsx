@@ -5,8 +5,9 @@ import { Link, useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { ProblemNote, Warning } from "../../ui/note.tsx";
+import { Warning } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useModelInUse } from "../setup/model-in-use.ts";
 
 /** The run that shows what a run is. */

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { count, usd } from "../../ui/format.ts";
+import { costText, count, usd } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
@@ -119,7 +119,7 @@ function Today() {
   return (
     <Panel className="mb-6 grid grid-cols-2 gap-px overflow-hidden bg-line sm:grid-cols-4">
       <Figure name="Spent today" href="/usage">
-        {totals ? usd(totals.cost_usd) : "…"}
+        {totals ? costText(totals) : "…"}
         {budget && <Small>of {usd(budget.limit_usd)}</Small>}
       </Figure>
       <Figure name="Runs at work" href="/runs?status=running,queued,waiting">

@@ -4,7 +4,8 @@ import { useLocation } from "wouter";
 import { api, client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Loading, ProblemNote, Warning } from "../../ui/note.tsx";
+import { Loading, Warning } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { SignOnButton } from "./sign-on-button.tsx";
 
 interface Props {

@@ -9,8 +9,9 @@ import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { entryHref, refreshMemory } from "./memory.ts";
 

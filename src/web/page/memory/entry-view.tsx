@@ -1,9 +1,10 @@
 /** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
-import { Check as CheckIcon, Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
-import { Suspense, useState } from "react";
+import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
+import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { Actor } from "../../shell/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
@@ -12,17 +13,18 @@ import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
-import { lazy } from "../../ui/lazy.ts";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
-import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
+import { Await, Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
 import { RecalledBy } from "./recalled-by.tsx";
 import { WrittenBy } from "./written-by.tsx";
 
-const Markdown = lazy(() => import("../../ui/markdown.tsx"));
 type Change = Schemas["UpdateMemoryVaultEntryBody"];
 const PATH = "/v1/memory/vaults/{agent_id}/entries/{entry}";
 
@@ -114,20 +116,14 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
       <ProblemNote error={action.error} />
       {entry.problem && <Warning>The file has a fault and is not recalled: {entry.problem}</Warning>}
       {!entry.trusted && !entry.problem && (
-        <Warning>
-          <p>
-            Nobody has confirmed this. It was written after text from outside was read, or by somebody else's work, so
-            it is in no prompt. Read it before you confirm it.
-          </p>
-          <Button
-            className="mt-2"
-            icon={<CheckIcon aria-hidden size={14} />}
-            busy={action.busy}
-            onClick={() => change({ trusted: true }, "Confirmed.")}
-          >
-            Confirm
-          </Button>
-        </Warning>
+        <Unconfirmed
+          reason={entry.origin.outside}
+          action={{ ...action, error: undefined }}
+          confirm={() => change({ trusted: true }, "Confirmed.")}
+        >
+          Nobody has confirmed this. It was written after text from outside was read, or by somebody else's work, so it
+          is in no prompt. Read it before you confirm it.
+        </Unconfirmed>
       )}
       {entry.superseded_by && (
         <Warning>
@@ -139,13 +135,11 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
         </Warning>
       )}
       <Panel className="my-4 p-4">
-        <Suspense fallback={<p className="whitespace-pre-wrap">{entry.content}</p>}>
-          <Markdown text={entry.content} />
-        </Suspense>
+        <MarkdownText text={entry.content} />
       </Panel>
       <FactRow
         facts={[
-          ["Written by", `${entry.origin.author ?? entry.origin.by}`],
+          ["Written by", <Actor key="author" id={entry.origin.author ?? entry.origin.by} />],
           ["For", entry.owner_id ? "its owner alone" : "everybody"],
           ["Added", <Ago key="added" at={entry.created_at} sentence />],
           ["Changed", <Ago key="changed" at={entry.updated_at} sentence />],

@@ -5,8 +5,9 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { entryHref, refreshMemory } from "./memory.ts";
 
 export function WrittenBy({ execution, onClose }: { execution: string; onClose(): void }) {

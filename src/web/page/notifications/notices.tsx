@@ -4,8 +4,9 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const TONES = { info: "plain", warning: "wait", error: "bad" } as const;

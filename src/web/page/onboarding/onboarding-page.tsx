@@ -4,14 +4,14 @@ import { Link, useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { count, usd } from "../../ui/format.ts";
+import { useDraft } from "../../ui/draft.ts";
+import { costText, count } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Announce } from "../chat/announce.tsx";
 import { useReply } from "../chat/chat.ts";
 import { Composer } from "../chat/composer.tsx";
-import { useDraft } from "../chat/draft.ts";
 import { Messages, RunningReply } from "../chat/messages.tsx";
 import { useStayAtEnd } from "../chat/stay-at-end.ts";
 import { Known } from "./known.tsx";
@@ -122,8 +122,8 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
 }
 
 function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) {
-  const { id, status, busy, project_id, cost_usd, tokens } = onboarding;
-  const [draft, setDraft] = useDraft(id);
+  const { id, status, busy, project_id, tokens } = onboarding;
+  const { text: draft, set: setDraft } = useDraft(`onboarding/${id}`, { what: "a message" });
   const path = { params: { path: { id } } };
   if (status !== "active")
     return (
@@ -154,7 +154,7 @@ function Foot({ onboarding, toEnd }: { onboarding: Onboarding; toEnd(): void }) 
         onSent={toEnd}
       />
       <p className="mt-1.5 flex gap-4 px-1 text-xs text-faint tabular-nums">
-        <span>{usd(cost_usd)}</span>
+        <span>{costText(onboarding)}</span>
         <span>{count(tokens)} tokens</span>
         <span className="max-sm:hidden">You can leave at any time and continue later.</span>
       </p>

@@ -9,7 +9,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
-import { usd } from "../../ui/format.ts";
+import { costText } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ModelField } from "../../ui/pickers.tsx";
@@ -33,7 +33,7 @@ const COLUMNS: Column<Item>[] = [
   },
   { title: "State", cell: (item) => <Status status={statusOf(item)} /> },
   { title: "Part", wide: true, cell: ({ phase }) => phase },
-  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  { title: "Cost", wide: true, align: "right", cell: costText },
   { title: "Last", align: "right", cell: ({ last_activity_at }) => <Ago at={last_activity_at} /> },
 ];
 

@@ -12,11 +12,11 @@ function leadsBack(step: Loose): StepPlan["leads_back"] {
   const route = isObject(step["route"]) ? step["route"] : {};
   const to = isObject(route["to"]) ? route["to"] : {};
   const routed = Object.entries(to).flatMap(([value, target]) =>
-    typeof target === "string" ? [{ to: target, why: `${String(route["on"])} is ${value}` }] : [],
+    typeof target === "string" ? [{ to: target, why: `${String(route["on"])} is ${value}`, times: 0 }] : [],
   );
   const rule = step["on_failure"];
   const back = isObject(rule) ? text(rule["goto"]) : null;
-  return back ? [...routed, { to: back, why: "failed" }] : routed;
+  return back ? [...routed, { to: back, why: "failed", times: 0 }] : routed;
 }
 
 /** @returns the steps that can be recognised. */

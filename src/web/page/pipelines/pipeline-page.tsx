@@ -11,11 +11,15 @@ import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
-import { lazy } from "../../ui/lazy.ts";
+import { useDraft } from "../../ui/draft.ts";
+import { DraftNote } from "../../ui/draft-note.tsx";
+import { FileProblems } from "../../ui/file-problems.tsx";
+import { lazy } from "../../ui/lazy.tsx";
 import { LineDiff } from "../../ui/line-diff.tsx";
-import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
+import { Await, Loading } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { completePipeline, type Schema } from "./complete.ts";
 import { plansOf } from "./picture.ts";
 
@@ -53,7 +57,11 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   const admin = useAdmin();
   const [, navigate] = useLocation();
   const stored = tagged?.value;
-  const [text, setText] = useState(stored?.source ?? TEMPLATE);
+  const draft = useDraft(`pipeline/${stored?.id ?? "+new"}`, {
+    ...{ saved: stored?.source ?? TEMPLATE, version: tagged?.etag, asks: true },
+    what: stored ? `the pipeline ${stored.name || stored.id}` : "a new pipeline",
+  });
+  const { text, set: setText } = draft;
   const [dialog, setDialog] = useState<"save" | "delete" | null>(null);
   const action = useAction();
   const [theirs, setTheirs] = useState<string>();
@@ -65,18 +73,20 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
     { staleTime: 60_000, placeholderData: (old) => old },
   );
   const complete = useCompletion();
-  const problems = check.data?.problems ?? [];
+  // What is wrong with the file as such, the check of a text does not know.
+  const problems = text === stored?.source ? stored.problems : (check.data?.problems ?? []);
   const changed = text !== (stored?.source ?? "");
   const save = (overwrite = false) =>
     action.run(async () => {
       if (!stored) {
         const made = await must(client.POST("/v1/pipelines", { body: { source: text } }));
         await refresh("/v1/pipelines");
+        draft.clear();
         navigate(`/pipelines/${made.id}`);
         return;
       }
       const params = { path: { id: stored.id } };
-      const change = { params, body: { source: text }, ...ifMatch(overwrite ? undefined : tagged.etag) };
+      const change = { params, body: { source: text }, ...ifMatch(overwrite ? undefined : draft.version) };
       await must(client.PUT("/v1/pipelines/{id}", change)).catch(async (thrown) => {
         // Shown beside the conflict.
         if (isConflict(thrown)) setTheirs((await must(client.GET("/v1/pipelines/{id}", { params }))).source);
@@ -84,6 +94,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
       });
       notify("Saved. Runs that have started keep their own copy.");
       await refresh("/v1/pipelines");
+      draft.clear();
     });
   const title = stored ? stored.name || stored.id : "New pipeline";
   return (
@@ -134,7 +145,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
           theirs={theirs}
           overwrite={() => save(true)}
           take={() => {
-            setText(theirs ?? text);
+            draft.clear();
             action.clear();
             void refresh("/v1/pipelines");
           }}
@@ -142,7 +153,8 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
       ) : (
         <ProblemNote error={action.error} />
       )}
-      <Problems problems={problems} />
+      <DraftNote draft={draft} />
+      <FileProblems problems={problems} />
       <div className="grid gap-4 xl:grid-cols-2">
         <div className="h-[34rem]">
           <Suspense fallback={<Loading rows={8} />}>
@@ -207,23 +219,6 @@ function useCompletion() {
   const now = useRef(known);
   now.current = known;
   return useMemo(() => completePipeline(() => now.current), []);
-}
-
-function Problems({ problems }: { problems: Schemas["ValidatePipelineAnswer"]["problems"] }) {
-  if (problems.length === 0) return null;
-  return (
-    <ul
-      role="status"
-      aria-label="Problems"
-      className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2 text-sm"
-    >
-      {problems.slice(0, 20).map(({ line, column, message }, at) => (
-        <li key={`${line} ${column} ${at.toString()}`}>
-          <span className="font-mono text-xs text-dim">line {line}</span> {message}
-        </li>
-      ))}
-    </ul>
-  );
 }
 
 /** The steps as they would run; while the text cannot be parsed, those of the last text that could. */

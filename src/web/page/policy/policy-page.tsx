@@ -12,9 +12,10 @@ import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { shellWord } from "../../ui/format.ts";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Project, WORK_TYPES, wordOf } from "../board/board.ts";
 
@@ -67,6 +68,8 @@ function Vision({ project }: { project: Project }) {
       <Form
         action={action}
         word="Save the vision"
+        draft={`vision/${project.id}`}
+        what="the vision"
         submit={async ({ raw }) => {
           const body = { vision: raw("vision").trim() || null };
           await must(client.PUT("/v1/projects/{id}/vision", { params: { path: { id: project.id } }, body }));

@@ -11,9 +11,12 @@ import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { RunTable } from "../runs/run-table.tsx";
 import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
@@ -81,6 +84,7 @@ function ProjectView({ project }: { project: Project }) {
           ["Added", <Ago key="added" at={project.created_at} sentence />],
         ]}
       />
+      {project.outside !== null && <ConfirmProject project={project} />}
       {project.workspace.state === "failed" && <CloneAgain project={project} />}
       {project.workspace.state === "ready" && project.repository && <Fetch project={project} />}
       <GraphSummary project={project} />
@@ -107,6 +111,24 @@ function ProjectView({ project }: { project: Project }) {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** Whoever has read its words confirms them. */
+function ConfirmProject({ project }: { project: Project }) {
+  const action = useAction();
+  const confirm = () =>
+    action.run(async () => {
+      const params = { path: { id: project.id } };
+      await must(client.PUT("/v1/projects/{id}", { params, body: { trusted: true } }));
+      notify(`${project.name} is confirmed.`);
+      await refresh("/v1/projects");
+    });
+  return (
+    <Unconfirmed reason={project.outside} action={action} confirm={confirm}>
+      Nobody has confirmed the description and vision of this project, so no system prompt holds them: they may repeat
+      text from outside.
+    </Unconfirmed>
   );
 }
 
@@ -142,6 +164,12 @@ function Fetch({ project }: { project: Project }) {
     action.run(async () => {
       setJob((await must(client.POST("/v1/projects/{id}/fetch", { params: { path: { id: project.id } } }))).id);
     });
+  const reset = () =>
+    action.run(async () => {
+      await must(client.POST("/v1/projects/{id}/reset", { params: { path: { id: project.id } } }));
+      setJob("");
+      await refresh("/v1/projects");
+    });
   const again = (
     <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={start}>
       Fetch what is new
@@ -162,6 +190,11 @@ function Fetch({ project }: { project: Project }) {
               <span role="status" className={error ? "text-bad" : "text-dim"}>
                 {error?.message ?? (state === "succeeded" ? "It is up to date." : "It was stopped.")}
               </span>
+              {error?.code === "upstream_rewritten" && (
+                <Button busy={action.busy} onClick={reset}>
+                  Reset to the fetched branch
+                </Button>
+              )}
             </p>
           )}
         />

@@ -30,7 +30,7 @@ export const blackoutText = ({ start, end, days }: Blackout): string =>
 export function blackoutsOf(text: string): Blackout[] {
   const lines = text.split("\n").map((line) => line.trim());
   return lines.filter(Boolean).map((line) => {
-    const [, start, end, words] = /^(\d\d:\d\d)\s*-\s*(\d\d:\d\d)(?:\s+([a-z, ]+))?$/i.exec(line) ?? [];
+    const [, start, end, words] = /^(\d\d:\d\d)\s*-\s*(\d\d:\d\d)(?:\s+([a-z,][a-z, ]*))?$/i.exec(line) ?? [];
     const days = words
       ?.toLowerCase()
       .split(/[\s,]+/)

@@ -1,7 +1,7 @@
 /** Two attempts of one step side by side: duration, cost, errors, and where their outputs differ. */
 import type { ReactNode } from "react";
 import { Button } from "../../ui/button.tsx";
-import { count, duration, usd } from "../../ui/format.ts";
+import { costText, count, duration } from "../../ui/format.ts";
 import { LineDiff } from "../../ui/line-diff.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -15,7 +15,7 @@ const ROWS: [name: string, of: (step: Step) => ReactNode][] = [
   ["State", ({ status }) => <Status status={status} />],
   ["Took", ({ started_at, finished_at }) => span(started_at, finished_at)],
   ["Queued", ({ queued_at, started_at }) => span(queued_at, started_at)],
-  ["Cost", ({ cost_usd }) => usd(cost_usd)],
+  ["Cost", costText],
   ["Tokens", ({ tokens }) => count(tokens)],
   ["Model", ({ model }) => model ?? "–"],
   ["Error", ({ error }) => error?.message ?? "–"],

@@ -1,25 +1,29 @@
 /** One run: what it does, where it is, what each step was asked, said and gave. */
-import { GitBranch, Play, RotateCw, Square } from "lucide-react";
-import { type ReactNode, Suspense, useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { ChevronLeft, ChevronRight, GitBranch, Play, RotateCw, Square } from "lucide-react";
+import { type ReactNode, Suspense, useRef, useState } from "react";
+import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { Button } from "../../ui/button.tsx";
+import { useVerbs } from "../../shell/verbs.ts";
+import { Button, IconButton } from "../../ui/button.tsx";
+import { copyText } from "../../ui/copy.ts";
 import { Confirm } from "../../ui/dialog.tsx";
-import { count, usd } from "../../ui/format.ts";
-import { lazy } from "../../ui/lazy.ts";
-import { Await, Loading, ProblemNote } from "../../ui/note.tsx";
+import { costText, count, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.tsx";
+import { Await, Loading } from "../../ui/note.tsx";
 import { Outline } from "../../ui/outline.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
+import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { Value } from "../../ui/value.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { outlineRows } from "./outline.tsx";
 import { RestartDialog } from "./restart-dialog.tsx";
 import { StepDetail } from "./step-detail.tsx";
-import { latestOf, openStep } from "./steps.ts";
+import { latestOf, openStep, type StepPlan } from "./steps.ts";
 import { Timeline } from "./timeline.tsx";
 import { useRunKeys } from "./use-run-keys.ts";
 
@@ -41,22 +45,35 @@ export default function RunPage() {
 
 function RunView({ run }: { run: Run }) {
   const [tab] = useParam("tab");
+  const [step] = useParam("step");
+  // On a phone a step that was chosen is a screen of its own.
+  const around = step && !tab ? "max-lg:hidden" : "";
   return (
     <>
-      <Header run={run} />
-      <Facts run={run} />
-      <RunError run={run} />
+      <Header run={run} around={around} />
+      <div className={around}>
+        <Facts run={run} />
+        <RunError run={run} />
+        {run.outside !== null && (
+          <Unconfirmed reason={run.outside}>
+            This run has read text from outside: what it leaves, as notes, skills and tasks, waits until somebody
+            confirms it.
+          </Unconfirmed>
+        )}
+      </div>
       <Waiting run={run} />
-      <Tabs
-        label="Views of the run"
-        tabs={[
-          { id: "steps", title: "Steps" },
-          { id: "graph", title: "Graph" },
-          ...(run.project_id ? [{ id: "changes", title: "Changes" }] : []),
-          { id: "timeline", title: "Timeline" },
-          { id: "result", title: "Result" },
-        ]}
-      />
+      <div className={around}>
+        <Tabs
+          label="Views of the run"
+          tabs={[
+            { id: "steps", title: "Steps" },
+            { id: "graph", title: "Graph" },
+            ...(run.project_id ? [{ id: "changes", title: "Changes" }] : []),
+            { id: "timeline", title: "Timeline" },
+            { id: "result", title: "Result" },
+          ]}
+        />
+      </div>
       {tab === "changes" ? (
         <Suspense fallback={<Loading rows={6} />}>
           <Changes run={run} />
@@ -70,11 +87,25 @@ function RunView({ run }: { run: Run }) {
   );
 }
 
-function Header({ run }: { run: Run }) {
+/** @param around class of what is not the title. */
+function Header({ run, around }: { run: Run; around: string }) {
   const [dialog, setDialog] = useState<"restart" | "cancel" | null>(null);
   const [, navigate] = useLocation();
   const ended = ENDED.has(run.status);
   const again = () => navigate(`/runs/new?again=${run.id}`);
+  const isMergeable = run.status === "succeeded" && run.project_id !== null && run.branch !== null;
+  useVerbs([
+    ...(isMergeable
+      ? [
+          { label: "Merge", act: () => navigate(`/runs/${run.id}?tab=changes&merge=1`) },
+          { label: "Review the changes", act: () => navigate(`/runs/${run.id}?tab=changes`) },
+        ]
+      : []),
+    ...(ended && run.status !== "succeeded"
+      ? [{ label: "Restart with another budget", words: ["raise the budget"], act: () => setDialog("restart") }]
+      : []),
+    { label: "Copy the run's id", act: () => void copyText(run.id) },
+  ]);
   const [title = "", ...rest] = run.task_description.split("\n");
   return (
     <>
@@ -119,12 +150,14 @@ function Header({ run }: { run: Run }) {
         }
       />
       {(title.length > 140 || rest.length > 0) && (
-        <details className="mb-4 rounded-md bg-sunken px-3 py-2">
+        <details className={`mb-4 rounded-md bg-sunken px-3 py-2 ${around}`}>
           <summary className="text-sm text-dim">The whole task</summary>
           <p className="mt-1 whitespace-pre-wrap">{run.task_description}</p>
         </details>
       )}
-      <Inputs inputs={run.inputs} />
+      <div className={around}>
+        <Inputs inputs={run.inputs} />
+      </div>
       {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
       {dialog === "cancel" && (
         <Confirm
@@ -158,7 +191,7 @@ function Facts({ run }: { run: Run }) {
   const facts: [string, ReactNode][] = [
     ["Steps", `${run.steps_done} of ${run.steps_total}`],
     ["Took", <Took key="took" from={run.started_at} to={run.finished_at} />],
-    ["Cost", `${usd(run.cost_usd)}${run.budget_usd === null ? "" : ` of ${usd(run.budget_usd)}`}`],
+    ["Cost", `${costText(run)}${run.budget_usd === null ? "" : ` of ${usd(run.budget_usd)}`}`],
     ["Tokens", count(run.tokens)],
     ["Started", <Ago key="started" at={run.created_at} sentence />],
   ];
@@ -229,11 +262,26 @@ function Work({ run, tab }: { run: Run; tab: string }) {
   const steps = api.useQuery("get", "/v1/steps/{run_id}", {
     params: { path: { run_id: run.id }, query: { limit: 200 } },
   });
-  const [chosen, choose] = useParam("step");
-  const [attempt, setAttempt] = useParam("attempt");
+  const [params, setParams] = useSearchParams();
+  const chosen = params.get("step") ?? "";
+  const attempt = params.get("attempt") ?? "";
+  const detailBox = useRef<HTMLDivElement>(null);
+  /** @param step empty leads back to the list, on a phone. */
   const pick = (step: string) => {
-    choose(step);
-    if (attempt) setAttempt("");
+    const narrow = isNarrow();
+    setParams(
+      (old) => {
+        const next = new URLSearchParams(old);
+        for (const name of ["attempt", "compare", ...(step ? [] : ["step"])]) next.delete(name);
+        if (step) next.set("step", step);
+        return next;
+      },
+      // A screen of its own is left by going back.
+      { replace: !narrow },
+    );
+    // What is shown now begins where the eye is, however far the step before was read.
+    if (narrow) scrollTo(0, 0);
+    else if ((detailBox.current?.getBoundingClientRect().top ?? 0) < 0) detailBox.current?.scrollIntoView();
   };
   const rows = steps.data?.items ?? [];
   const current = chosen || openStep(plan.data?.steps ?? [], run);
@@ -256,10 +304,11 @@ function Work({ run, tab }: { run: Run; tab: string }) {
   return (
     <div className="grid items-start gap-6 lg:grid-cols-[15.5rem_minmax(0,1fr)]">
       <div className="empty:hidden lg:col-span-2">{problem}</div>
-      <div className={tab === "graph" ? "max-lg:hidden lg:sticky lg:top-4" : "lg:sticky lg:top-4"}>
+      <div className={`lg:sticky lg:top-4 ${tab === "graph" || chosen ? "max-lg:hidden" : ""}`}>
         <Outline label="Steps" rows={outlineRows(plan.data.steps, rows)} current={current} onPick={pick} />
       </div>
-      <div className="min-w-0">
+      <div ref={detailBox} className={`min-w-0 scroll-mt-4 ${chosen || tab === "graph" ? "" : "max-lg:hidden"}`}>
+        {tab !== "graph" && <StepBar steps={plan.data.steps} current={current} pick={pick} />}
         {tab === "graph" && (
           <div className="mb-6">
             <Suspense fallback={<Loading rows={6} />}>
@@ -270,6 +319,30 @@ function Work({ run, tab }: { run: Run; tab: string }) {
         {detail}
       </div>
     </div>
+  );
+}
+
+const isNarrow = () => !matchMedia("(min-width: 64rem)").matches;
+
+/** On a phone: back to the list, and to the steps before and after. */
+function StepBar({ steps, current, pick }: { steps: StepPlan[]; current: string; pick(step: string): void }) {
+  const at = steps.findIndex(({ id }) => id === current);
+  const [before, after] = [steps[at - 1], steps[at + 1]];
+  return (
+    <nav aria-label="Steps" className="mb-3 flex items-center gap-1 lg:hidden">
+      <Button icon={<ChevronLeft aria-hidden size={14} />} onClick={() => pick("")}>
+        All steps
+      </Button>
+      <span className="mr-auto ml-2 text-sm text-dim tabular-nums">
+        {at + 1} of {steps.length}
+      </span>
+      <IconButton label="Step before" disabled={!before} onClick={() => before && pick(before.id)}>
+        <ChevronLeft aria-hidden size={16} />
+      </IconButton>
+      <IconButton label="Next step" disabled={!after} onClick={() => after && pick(after.id)}>
+        <ChevronRight aria-hidden size={16} />
+      </IconButton>
+    </nav>
   );
 }
 

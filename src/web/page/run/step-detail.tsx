@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { count, usd } from "../../ui/format.ts";
+import { costText, count } from "../../ui/format.ts";
 import { Empty } from "../../ui/note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -98,7 +98,7 @@ function Figures({ step }: { step: Step }) {
       )}
       {step.kind !== "command" && (
         <>
-          <span>{usd(step.cost_usd)}</span>
+          <span>{costText(step)}</span>
           <span>{count(step.tokens)} tokens</span>
         </>
       )}
@@ -152,8 +152,12 @@ function StepBody({ step, said }: { step: Step; said: boolean }) {
   const { input, message, command, ...others }: Record<string, unknown> = step.inputs;
   return (
     <>
-      {step.error && !said && (
-        <div role="alert" className="mb-3 rounded-lg border border-bad/40 bg-bad-soft px-3 py-2">
+      {step.error && (
+        // Said above already, except where the step is a screen of its own.
+        <div
+          role="alert"
+          className={`mb-3 rounded-lg ${said ? "lg:hidden" : ""} border border-bad/40 bg-bad-soft px-3 py-2`}
+        >
           <p className="whitespace-pre-wrap">{step.error.message}</p>
           <p className="mt-1 font-mono text-xs text-dim">{step.error.code}</p>
         </div>

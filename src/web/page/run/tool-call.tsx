@@ -1,6 +1,6 @@
 /** A tool call as one line: what, on what, how long, whether it went well. Opened, all of it. */
 import { Brain, ChevronRight, CircleAlert, LoaderCircle } from "lucide-react";
-import type { Schemas } from "../../api/client.ts";
+import { type Schemas, siteUrl } from "../../api/client.ts";
 import { duration, plural } from "../../ui/format.ts";
 import { CopyButton } from "../../ui/page.tsx";
 
@@ -16,11 +16,24 @@ function gist(input: unknown): string {
   return text === "{}" ? "" : text;
 }
 
-export function ToolCall({ call }: { call: Call }) {
+interface Props {
+  call: Call;
+  /** The session that it is of; with it there is a way to its whole output. */
+  session?: string;
+  /** What the log was searched for. */
+  searched?: string;
+}
+
+const holds = (text: string | null, searched: string): boolean =>
+  text?.toLowerCase().includes(searched.toLowerCase()) ?? false;
+
+export function ToolCall({ call, session, searched = "" }: Props) {
   const { tool, input, ok, output, output_characters, status, duration_ms } = call;
+  const isFound = searched !== "" && (holds(output, searched) || holds(JSON.stringify(input) ?? "", searched));
+  const isCut = output !== null && output_characters > output.length;
   const failed = ok === false || status === "interrupted";
   return (
-    <details className="group my-1 rounded-md border border-line bg-panel">
+    <details open={isFound} className="group my-1 rounded-md border border-line bg-panel">
       <summary className="flex min-h-8 items-center gap-2 px-2 text-sm max-sm:min-h-11">
         <ChevronRight aria-hidden size={13} className="shrink-0 text-faint transition-transform group-open:rotate-90" />
         <span className="shrink-0 font-mono text-xs font-semibold">{tool}</span>
@@ -42,9 +55,19 @@ export function ToolCall({ call }: { call: Call }) {
         <Block title="Input" text={typeof input === "string" ? input : JSON.stringify(input, null, 2)} />
         {output !== null && (
           <Block
-            title={`Output${output_characters > output.length ? ` (cut; ${plural(output_characters, "character")} in all)` : ""}`}
+            title={`Output${isCut ? ` (cut; ${plural(output_characters, "character")} in all)` : ""}`}
             text={output}
           />
+        )}
+        {isCut && session && (
+          <a
+            href={siteUrl(`/v1/sessions/${session}/calls/${encodeURIComponent(call.call_id)}/output`)}
+            target="_blank"
+            rel="noopener"
+            className="inline-flex items-center text-sm underline max-sm:min-h-11"
+          >
+            Open the whole output
+          </a>
         )}
       </div>
     </details>

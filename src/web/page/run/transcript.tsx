@@ -4,7 +4,8 @@ import { useDeferredValue, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { Empty, Loading, ProblemNote } from "../../ui/note.tsx";
+import { Empty, Loading } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Tail } from "./tail.tsx";
 import { Thinking, ToolCall } from "./tool-call.tsx";
@@ -19,7 +20,8 @@ export function Transcript({ session, live }: { session: string; live: boolean }
     query: { limit: 50, ...(q ? { q } : {}) },
   });
   const messages = query.rows.toReversed();
-  const asked = messages[0]?.seq === 0 && messages[0].role === "user";
+  // A search shows it as well, since it may hold what was searched for.
+  const asked = !q && messages[0]?.seq === 0 && messages[0].role === "user";
   const [hiding, setHiding] = useParam("hide");
   const hidden = new Set(hiding.split(",").filter(Boolean));
   const shown = (asked ? messages.slice(1) : messages).filter((message) => !isHidden(message, hidden));
@@ -73,13 +75,13 @@ export function Transcript({ session, live }: { session: string; live: boolean }
           {hidden.size > 0
             ? "What there is of the log is hidden."
             : q
-              ? "Nothing in the log matches."
+              ? "Nothing in the log matches. Of an output over 32 kB its beginning and end are in the log; it says where the whole is."
               : "It said nothing."}
         </Empty>
       )}
       <div role="log" aria-live="off" aria-label="Log of the step" className="flex flex-col gap-2">
         {shown.map((message) => (
-          <MessageRow key={message.seq} message={message} hidden={hidden} />
+          <MessageRow key={message.seq} session={session} message={message} hidden={hidden} searched={q} />
         ))}
         {live && !q && !hidden.has("words") && <Tail session={session} last={shown.at(-1)?.text ?? ""} />}
       </div>
@@ -106,7 +108,15 @@ function isHidden({ role, text, thinking, calls }: Message, hidden: ReadonlySet<
   return hidden.size > 0 && !left.some(Boolean);
 }
 
-function MessageRow({ message, hidden }: { message: Message; hidden: ReadonlySet<string> }) {
+interface RowProps {
+  session: string;
+  message: Message;
+  hidden: ReadonlySet<string>;
+  /** What the log was searched for: calls that hold it are open. */
+  searched: string;
+}
+
+function MessageRow({ session, message, hidden, searched }: RowProps) {
   return (
     <div className="row-block">
       {message.role !== "assistant" && (
@@ -119,7 +129,10 @@ function MessageRow({ message, hidden }: { message: Message; hidden: ReadonlySet
         <>
           {message.thinking && !hidden.has("thinking") && <Thinking text={message.thinking} />}
           {message.text && !hidden.has("words") && <p className="my-1 whitespace-pre-wrap">{message.text}</p>}
-          {!hidden.has("tools") && message.calls.map((call) => <ToolCall key={call.call_id} call={call} />)}
+          {!hidden.has("tools") &&
+            message.calls.map((call) => (
+              <ToolCall key={`${call.call_id} ${searched}`} call={call} session={session} searched={searched} />
+            ))}
         </>
       )}
     </div>

@@ -1,19 +1,19 @@
 /** A question to a person, with everything needed to answer it: what came before, what it cost, what either answer does. */
 import { ChevronRight } from "lucide-react";
-import { type ReactNode, Suspense, useState } from "react";
+import { type ReactNode, useRef, useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useVerbs } from "../../shell/verbs.ts";
 import { Button } from "../../ui/button.tsx";
+import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
-import { usd } from "../../ui/format.ts";
-import { lazy } from "../../ui/lazy.ts";
-import { ProblemNote } from "../../ui/note.tsx";
+import { costText, usd } from "../../ui/format.ts";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { notify } from "../../ui/notice.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
-
-const Markdown = lazy(() => import("../../ui/markdown.tsx"));
 
 type Approval = Schemas["PendingApproval"];
 
@@ -21,7 +21,8 @@ type Approval = Schemas["PendingApproval"];
 const SHORT = 200;
 
 export function ApprovalCard({ approval, bare = false }: { approval: Approval; bare?: boolean }) {
-  const [comment, setComment] = useState("");
+  const draft = useDraft(`approval/${approval.id}`, { what: "a comment on an approval" });
+  const comment = draft.text;
   const [busy, setBusy] = useState<"yes" | "no" | null>(null);
   const [error, setError] = useState<unknown>();
   const { run_id, step_id, message, results, if_approved, if_refused } = approval;
@@ -31,6 +32,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
     try {
       const body = { step_id, approved, ...(comment.trim() ? { comment: comment.trim() } : {}) };
       await must(client.POST("/v1/runs/{id}/approve", { params: { path: { id: run_id } }, body }));
+      draft.clear();
       notify(approved ? "Approved. The run continues." : "Refused.");
       await refresh("/v1/approvals", "/v1/runs", "/v1/steps");
     } catch (thrown) {
@@ -39,8 +41,21 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
     }
   };
   const id = `comment-${approval.id}`;
+  const card = useRef<HTMLElement>(null);
+  useVerbs([
+    {
+      label: `Approve or refuse: ${message.split("\n")[0]?.slice(0, SHORT) || step_id}`,
+      words: ["answer"],
+      // Nothing is approved unread: it leads to the buttons.
+      act() {
+        const button = card.current?.querySelector<HTMLElement>("[data-approve]");
+        button?.scrollIntoView({ block: "center" });
+        button?.focus();
+      },
+    },
+  ]);
   return (
-    <article className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Approval ${step_id}`}>
+    <article ref={card} className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Approval ${step_id}`}>
       {!bare && (
         <div className="mb-1 text-sm text-dim">
           <Link href={`/runs/${run_id}?step=${step_id}`} className="font-medium text-ink hover:underline" data-row>
@@ -51,9 +66,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
         </div>
       )}
       <div className="my-2 text-lg">
-        <Suspense fallback={<p className="whitespace-pre-wrap">{message}</p>}>
-          <Markdown text={message} />
-        </Suspense>
+        <MarkdownText text={message} />
       </div>
       {results.map(({ step_id: from, outputs }) => (
         <details
@@ -75,7 +88,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
           <Ago at={approval.requested_at} sentence />
         </Fact>
         <Fact name="Cost so far">
-          {usd(approval.cost_usd)}
+          {costText(approval)}
           {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
         </Fact>
         {approval.branch && (
@@ -96,7 +109,7 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
         id={id}
         rows={1}
         value={comment}
-        onChange={(event) => setComment(event.target.value)}
+        onChange={(event) => draft.set(event.target.value)}
         placeholder="A comment for the agents (optional)"
       />
       <ProblemNote error={error} />

@@ -1,6 +1,6 @@
 /** A list of runs, the same wherever runs are listed. */
 import type { Schemas } from "../../api/client.ts";
-import { usd } from "../../ui/format.ts";
+import { costText } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, type TableProps, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
@@ -31,7 +31,7 @@ const COLUMNS: Column<Run>[] = [
   { title: "State", cell: (run) => <Status status={run.status} /> },
   { title: "Progress", wide: true, className: "w-[26%]", cell: (run) => <Progress run={run} /> },
   { title: "Took", wide: true, align: "right", cell: (run) => <Took from={run.started_at} to={run.finished_at} /> },
-  { title: "Cost", wide: true, align: "right", cell: (run) => usd(run.cost_usd) },
+  { title: "Cost", wide: true, align: "right", cell: costText },
   { title: "Started", wide: true, align: "right", cell: (run) => <Ago at={run.created_at} /> },
 ];
 

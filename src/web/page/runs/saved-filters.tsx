@@ -9,7 +9,7 @@ import { Button, IconButton } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 
 interface Saved {
   name: string;

@@ -4,15 +4,17 @@
  * (with that of its restarts), model and own budget are proposed. A long task comes in the state of the navigation, so
  * that it is in no address, log or history of a proxy.
  */
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
-import { Button } from "../../ui/button.tsx";
+import { useAction } from "../../ui/action.ts";
+import { writeDraft } from "../../ui/draft.ts";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { ModelField, PipelineField, ProjectField } from "../../ui/pickers.tsx";
 import { ownBudget } from "./own-budget.ts";
@@ -101,41 +103,33 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const [, navigate] = useLocation();
   const isAdmin = useAdmin();
   const [id, setId] = useState(given.pipeline ?? pipelines[0]?.id ?? "");
-  const [task, setTask] = useState(given.task ?? (dry ? "Try the pipeline" : ""));
-  const [error, setError] = useState<unknown>();
-  const [busy, setBusy] = useState(false);
+  const draftKey = dry ? "run/dry" : "run/new";
+  const action = useAction();
+  const { error } = action;
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
-  const start = async (event: FormEvent<HTMLFormElement>) => {
-    event.preventDefault();
-    const form = new FormData(event.currentTarget);
-    const text = (name: string) => String(form.get(name) ?? "").trim();
+  const start = async ({ text, raw, number }: Fields) => {
     // Several lines as typed: the space before the first may mean something.
-    const lines = (name: string) => String(form.get(name) ?? "").replaceAll("\r\n", "\n");
+    const lines = (name: string) => raw(name).replaceAll("\r\n", "\n");
     const answer = (name: string) => (lines(name).trim().includes("\n") ? lines(name) : text(name));
     const filled = inputs.map(([name]) => [name, answer(`input:${name}`)] as const).filter(([, value]) => value !== "");
-    setBusy(true);
-    setError(undefined);
-    try {
-      const run = await must(
-        client.POST("/v1/runs", {
-          body: {
-            pipeline_id: id,
-            task_description: task.trim(),
-            ...(text("human_context") ? { human_context: text("human_context") } : {}),
-            ...(text("project_name") ? { project_name: text("project_name") } : {}),
-            ...(text("model") ? { model: text("model") } : {}),
-            ...(text("budget_usd") ? { budget_usd: Number(text("budget_usd")) } : {}),
-            ...(filled.length > 0 ? { inputs: Object.fromEntries(filled) } : {}),
-          },
-        }),
-      );
-      void refresh("/v1/runs");
-      navigate(`/runs/${run.id}`);
-    } catch (thrown) {
-      setError(thrown);
-      setBusy(false);
-    }
+    const budget_usd = number("budget_usd");
+    const run = await must(
+      client.POST("/v1/runs", {
+        body: {
+          pipeline_id: id,
+          task_description: text("task"),
+          ...(text("human_context") ? { human_context: text("human_context") } : {}),
+          ...(text("project_name") ? { project_name: text("project_name") } : {}),
+          ...(text("model") ? { model: text("model") } : {}),
+          ...(budget_usd === undefined ? {} : { budget_usd }),
+          ...(filled.length > 0 ? { inputs: Object.fromEntries(filled) } : {}),
+        },
+      }),
+    );
+    writeDraft(draftKey, undefined);
+    void refresh("/v1/runs");
+    navigate(`/runs/${run.id}`);
   };
   /** What the run that is started again has. */
   const again = (name: string) => (id === given.pipeline ? given.inputs[name] : undefined);
@@ -160,7 +154,13 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const hasMore = given.guidance || given.model || budget || optional.some(([name]) => again(name) !== undefined);
   return (
     <Panel className="p-4">
-      <form onSubmit={start}>
+      <Form
+        action={action}
+        submit={start}
+        word={dry ? "Start the dry run" : "Start"}
+        what="the task of a new run"
+        {...(given.task ? {} : { draft: draftKey })}
+      >
         {dry && (
           <p className="mb-4 rounded-md bg-run-soft px-3 py-2 text-sm">
             A dry run: the scripted model plays every agent and gives made-up outputs, so nobody is asked and nothing is
@@ -170,11 +170,11 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
         <PipelineField hint={pipeline?.description} error={error} defaultValue={id} onPick={setId} required />
         <Field label="Task" error={fieldError(error, "task_description")}>
           <TextArea
+            name="task"
             rows={5}
             required
             autoFocus
-            value={task}
-            onChange={(event) => setTask(event.target.value)}
+            defaultValue={given.task ?? (dry ? "Try the pipeline" : "")}
             placeholder="What is to be done, as you would say it to a colleague."
             onKeyDown={(event) => {
               if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.form?.requestSubmit();
@@ -220,11 +220,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
             </Field>
           </div>
         </details>
-        <ProblemNote error={error} />
-        <Button type="submit" kind="primary" busy={busy}>
-          {dry ? "Start the dry run" : "Start"}
-        </Button>
-      </form>
+      </Form>
     </Panel>
   );
 }

@@ -86,6 +86,9 @@ const GROUPS: Group[] = [
       whole("timeout_seconds", "Time limit of a session, seconds"),
       whole("max_attempts", "Attempts of a step that is tried again"),
       whole("executions_per_agent", "Sessions of one agent at once"),
+      whole("user_unfinished_runs", "Unfinished runs of one user"),
+      whole("user_open_chats", "Open chats of one user"),
+      whole("user_stored_mb", "Files of one user, MiB"),
     ],
   },
   {

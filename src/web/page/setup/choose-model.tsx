@@ -7,7 +7,8 @@ import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { fieldsOf } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { TestResult } from "../providers/provider-dialog.tsx";
 import { inUse } from "./model-in-use.ts";
 

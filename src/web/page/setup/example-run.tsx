@@ -5,9 +5,10 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { usd } from "../../ui/format.ts";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { costText } from "../../ui/format.ts";
+import { Await } from "../../ui/note.tsx";
 import { CliLine } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Took } from "../../ui/time.tsx";
 import { EXAMPLE, NoShell } from "../home/first-steps.tsx";
@@ -64,7 +65,7 @@ function Progress({ run }: { run: Run }) {
         <Status status={run.status} />
         <span className="text-sm text-dim tabular-nums">
           {run.steps_done} of {run.steps_total} steps, <Took from={run.started_at} to={run.finished_at} />,{" "}
-          {usd(run.cost_usd)}
+          {costText(run)}
         </span>
         <Link href={`/runs/${run.id}`} className="ml-auto underline">
           Open the run

@@ -10,13 +10,17 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
+import { writeDraft } from "../../ui/draft.ts";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
+import { FileProblems } from "../../ui/file-problems.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, ProblemNote, Warning } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 
 type Skill = Schemas["Skill"];
 type Body = Schemas["UpdateSkillBody"];
@@ -42,6 +46,7 @@ interface Params {
 
 function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }) {
   const { value: skill, etag } = tagged;
+  const draftKey = `skill/${skill.agent_id ?? ""}/${skill.name}`;
   const admin = useAdmin();
   const action = useAction();
   const [, navigate] = useLocation();
@@ -52,6 +57,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
     try {
       await must(client.PUT("/v1/skills/{name}", { params, body, ...ifMatch(tag) }));
       setRejected(undefined);
+      writeDraft(draftKey, undefined);
       notify("Saved.");
       await refresh("/v1/skills");
     } catch (thrown) {
@@ -91,10 +97,13 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
         }
       />
       <ProblemNote error={toggle.error} />
-      {skill.problems.length > 0 && <Warning>{skill.problems[0]?.message}</Warning>}
+      {!skill.trusted && <ConfirmSkill skill={skill} params={params} />}
+      <FileProblems file={skill.source_file} problems={skill.problems} />
       <FactRow
         facts={[
           ["For", skill.agent_id ?? "everybody"],
+          skill.owner_id === null ? null : ["In the work of", <code key="owner">{skill.owner_id}</code>],
+          skill.origin.by === "person" ? null : ["Written by", skill.origin.author ?? skill.origin.by],
           ["File", <code key="file">{skill.source_file}</code>],
           ["Changed", <Ago key="changed" at={skill.updated_at} sentence />],
           skill.overrides_global ? ["Overrides", "the skill of this name for everybody"] : null,
@@ -108,6 +117,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
           overwrite={() => action.run(() => save(rejected.body, undefined))}
           take={() => {
             action.clear();
+            writeDraft(draftKey, undefined);
             void refresh("/v1/skills");
           }}
         />
@@ -117,7 +127,10 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
             key={etag}
             action={action}
             word="Save"
-            submit={({ text, raw }) =>
+            draft={draftKey}
+            version={etag}
+            what={`the skill ${skill.name}`}
+            submit={({ text, raw }, version) =>
               save(
                 {
                   description: text("description"),
@@ -126,7 +139,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
                     .filter(Boolean),
                   content: raw("content"),
                 },
-                etag,
+                version,
               )
             }
           >
@@ -161,5 +174,21 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
         </Confirm>
       )}
     </>
+  );
+}
+
+/** Its owner and administrators confirm it, when they have read it. */
+function ConfirmSkill({ skill, params }: { skill: Skill; params: Params }) {
+  const action = useAction();
+  const confirm = () =>
+    action.run(async () => {
+      await must(client.PUT("/v1/skills/{name}", { params, body: { trusted: true } }));
+      notify(`${skill.name} is confirmed.`);
+      await refresh("/v1/skills", "/v1/agents");
+    });
+  return (
+    <Unconfirmed reason={skill.origin.outside} action={action} confirm={confirm}>
+      Nobody has confirmed this skill, so no prompt holds it: it may repeat text from outside.
+    </Unconfirmed>
   );
 }

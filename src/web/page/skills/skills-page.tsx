@@ -29,9 +29,11 @@ const COLUMNS: Column<Skill>[] = [
   },
   {
     title: "State",
-    cell: ({ enabled, problems }) =>
+    cell: ({ enabled, problems, trusted }) =>
       problems.length > 0 ? (
         <Badge tone="bad">Broken file</Badge>
+      ) : !trusted ? (
+        <Badge tone="wait">Unconfirmed</Badge>
       ) : enabled ? (
         <Badge tone="ok">On</Badge>
       ) : (

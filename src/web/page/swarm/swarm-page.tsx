@@ -8,11 +8,12 @@ import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { count, usd } from "../../ui/format.ts";
-import { lazy } from "../../ui/lazy.ts";
-import { Await, Loading, ProblemNote, Warning } from "../../ui/note.tsx";
+import { costText, count, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.tsx";
+import { Await, Loading, Warning } from "../../ui/note.tsx";
 import { Outline, type OutlineRow } from "../../ui/outline.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status, statusWord } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
@@ -104,10 +105,7 @@ function Facts({ swarm }: { swarm: Swarm }) {
       facts={[
         ["Tasks", counts.map(([status, many]) => `${many} ${statusWord(status).toLowerCase()}`).join(", ")],
         ["Took", <Took key="took" from={swarm.created_at} to={swarm.finished_at} />],
-        [
-          "Cost",
-          swarm.budget_usd === null ? usd(swarm.cost_usd) : `${usd(swarm.cost_usd)} of ${usd(swarm.budget_usd)}`,
-        ],
+        ["Cost", swarm.budget_usd === null ? costText(swarm) : `${costText(swarm)} of ${usd(swarm.budget_usd)}`],
         ["Tokens", count(swarm.tokens)],
         ["At once", swarm.max_concurrent],
         ["A task fails", swarm.on_failure === "cancel_all" ? "all end" : "others continue"],
@@ -130,7 +128,7 @@ function Tasks({ swarm, tasks }: { swarm: string; tasks: SwarmTask[] }) {
         </Suspense>
       </Section>
       <div className="grid items-start gap-4 lg:grid-cols-[19rem_minmax(0,1fr)]">
-        <Outline label="Tasks" rows={tasks.map(outlineRow)} current={task?.key} onPick={pick} sticky />
+        <Outline label="Tasks" rows={tasks.map(outlineRow)} current={task?.key} onPick={pick} />
         {task && <TaskDetail key={task.key} swarm={swarm} task={task} />}
       </div>
     </>
@@ -160,7 +158,7 @@ function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
         <Link href={`/agents/${task.agent_id}`} className="text-dim hover:underline">
           {task.agent_id}
         </Link>
-        <span className="text-dim">{usd(task.cost_usd)}</span>
+        <span className="text-dim">{costText(task)}</span>
         {UNDONE.has(task.status) && (
           <Button
             busy={action.busy}

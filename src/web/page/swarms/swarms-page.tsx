@@ -2,7 +2,7 @@
 import { Network } from "lucide-react";
 import { usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
-import { usd } from "../../ui/format.ts";
+import { costText } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -20,7 +20,7 @@ const COLUMNS: Column<Swarm>[] = [
   },
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   { title: "Tasks", align: "right", cell: ({ counts, task_count }) => `${counts["succeeded"] ?? 0}/${task_count}` },
-  { title: "Cost", wide: true, align: "right", cell: ({ cost_usd }) => usd(cost_usd) },
+  { title: "Cost", wide: true, align: "right", cell: costText },
   {
     title: "Took",
     wide: true,

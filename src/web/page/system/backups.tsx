@@ -7,17 +7,26 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { bytes } from "../../ui/format.ts";
+import { bytes, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 type Backup = Schemas["Backup"];
 
 const COLUMNS: Column<Backup>[] = [
-  { title: "Backup", className: "w-1/2 min-w-40", cell: ({ id }) => <code className="text-sm">{id}</code> },
+  {
+    ...{ title: "Backup", className: "w-1/2 min-w-40" },
+    cell: ({ id, left_out }) => (
+      <>
+        <code className="text-sm">{id}</code>
+        <LeftOut paths={left_out ?? []} />
+      </>
+    ),
+  },
   { title: "Size", align: "right", cell: (one) => bytes(one.bytes) },
   { title: "Made", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
   { title: "Actions", quiet: true, align: "right", cell: (one) => <Actions backup={one} /> },
@@ -80,6 +89,23 @@ export function Backups() {
         }
       </Await>
     </Section>
+  );
+}
+
+function LeftOut({ paths }: { paths: string[] }) {
+  if (paths.length === 0) return null;
+  return (
+    <details className="mt-1 text-sm text-dim">
+      <summary>Left out: {plural(paths.length, "path")}</summary>
+      <p className="mt-1">Links that lead away, and files that agents closed to the server:</p>
+      <ul className="max-h-60 overflow-y-auto">
+        {paths.map((path) => (
+          <li key={path} className="font-mono text-xs break-all">
+            {path}
+          </li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -2,12 +2,14 @@
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { Actor } from "../../shell/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
 import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { count, duration, plural, sentence } from "../../ui/format.ts";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
@@ -137,14 +139,16 @@ const AUDIT: Column<Schemas["Audit"]>[] = [
   {
     title: "What",
     className: "w-1/3 min-w-44",
-    cell: ({ action, subject }) => <TwoLines first={<code className="font-mono">{action}</code>} second={subject} />,
+    cell: ({ action, subject }) => (
+      <TwoLines first={<code className="font-mono">{action}</code>} second={subject && <Actor id={subject} />} />
+    ),
   },
   {
     title: "Who",
     className: "md:min-w-36",
     cell: ({ actor }) => (
       <span className="line-clamp-1 text-sm break-all max-md:w-24 max-md:whitespace-normal" title={actor}>
-        {actor}
+        <Actor id={actor} />
       </span>
     ),
   },

@@ -1,23 +1,25 @@
 /** One task: what is asked, what it depends on, who works on it, its runs and its history. */
 import { Pencil, Play, Trash2 } from "lucide-react";
-import { Suspense, useState } from "react";
+import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { Actor } from "../../shell/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
-import { lazy } from "../../ui/lazy.ts";
-import { Await, Empty, ProblemNote } from "../../ui/note.tsx";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { OVERRULED, PRIORITY, type Project, refreshTasks, type Task, wordOf } from "../board/board.ts";
 import { StartDialog } from "../board/start-dialog.tsx";
 import { TaskDialog } from "../board/task-form.tsx";
 import { RunTable } from "../runs/run-table.tsx";
-
-const Markdown = lazy(() => import("../../ui/markdown.tsx"));
 
 export default function TaskPage() {
   const { id = "", tid = "" } = useParams<{ id: string; tid: string }>();
@@ -84,12 +86,11 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
           task.tags.length > 0 ? ["Tags", task.tags.join(", ")] : null,
         ]}
       />
+      {task.outside !== null && <ConfirmTask task={task} />}
       <MoveTo task={task} />
       {task.description && (
         <Panel className="mb-6 p-4">
-          <Suspense fallback={<p className="whitespace-pre-wrap">{task.description}</p>}>
-            <Markdown text={task.description} />
-          </Suspense>
+          <MarkdownText text={task.description} />
         </Panel>
       )}
       <Related task={task} />
@@ -112,6 +113,22 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
         </Confirm>
       )}
     </>
+  );
+}
+
+/** Whoever has read its words confirms them. */
+function ConfirmTask({ task }: { task: Task }) {
+  const action = useAction();
+  const confirm = () =>
+    action.run(async () => {
+      await must(client.PUT("/v1/projects/{id}/tasks/{tid}", { ...pathOf(task), body: { trusted: true } }));
+      notify("The task is confirmed.");
+      await refreshTasks();
+    });
+  return (
+    <Unconfirmed reason={task.outside} action={action} confirm={confirm}>
+      Nobody has confirmed this task, so agents read its words as a quotation: they may repeat text from outside.
+    </Unconfirmed>
   );
 }
 
@@ -262,7 +279,10 @@ function History({ task }: { task: Task }) {
                   wordOf(change)
                 )}{" "}
                 <span className="text-dim">
-                  {note} <span className="text-faint">by {actor}</span>
+                  {note}{" "}
+                  <span className="text-faint">
+                    by <Actor id={actor} />
+                  </span>
                 </span>
               </li>
             ))}

@@ -3,8 +3,9 @@ import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Check } from "../../ui/field.tsx";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Server } from "../tool-servers/server-form.tsx";
 
 const EVERY = "*";

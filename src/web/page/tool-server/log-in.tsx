@@ -5,8 +5,8 @@ import { client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Server } from "../tool-servers/server-form.tsx";
 
 export function LogIn({ server: { id, needs_authorization, authorized } }: { server: Server }) {

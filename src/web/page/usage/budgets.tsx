@@ -3,8 +3,9 @@ import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { usd } from "../../ui/format.ts";
-import { Loading, ProblemNote } from "../../ui/note.tsx";
+import { Loading } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 const SCOPES: Record<string, string> = {

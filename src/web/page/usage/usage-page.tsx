@@ -8,8 +8,8 @@ import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
-import { count, duration, usd } from "../../ui/format.ts";
-import { lazy } from "../../ui/lazy.ts";
+import { costText, count, duration, usd } from "../../ui/format.ts";
+import { lazy } from "../../ui/lazy.tsx";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -87,7 +87,7 @@ export default function UsagePage() {
                 [
                   "Spent",
                   <b key="spent" className="font-semibold">
-                    {usd(totals.cost_usd)}
+                    {costText(totals)}
                   </b>,
                 ],
                 [

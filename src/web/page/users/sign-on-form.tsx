@@ -7,8 +7,8 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
 import { type Fields, Form, fieldsOf } from "../../ui/form.tsx";
-import { ProblemNote } from "../../ui/note.tsx";
 import { CopyButton } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { LookFields, lookOf } from "./sign-on-look.tsx";
 
 type Provider = Schemas["Oidc"];

@@ -3,7 +3,8 @@ import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Await, ProblemNote } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 export function UserKeys({ id }: { id: string }) {

@@ -38,7 +38,9 @@ const COLUMNS: Column<User>[] = [
 
 export default function UsersPage() {
   const [tab] = useParam("tab", "users");
-  const [adding, setAdding] = useState(false);
+  const [fresh, setFresh] = useParam("new");
+  const adding = fresh !== "";
+  const setAdding = (is: boolean) => setFresh(is ? "1" : "");
   return (
     <>
       <PageHeader

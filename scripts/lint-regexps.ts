@@ -1,0 +1,70 @@
+/**
+ * Checks that no regular expression of the product takes more than linear time: texts of strangers reach most of them.
+ * Asks `recheck` (no network), which takes some minutes for all of them; what it said is kept in node_modules.
+ *   bun scripts/lint-regexps.ts [FILE…]
+ */
+import { readFileSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { Glob } from "bun";
+import { check } from "recheck";
+import ts from "typescript-api";
+import { EXCEPTIONS } from "./regexp-exceptions.ts";
+
+const KEPT = "node_modules/.regexps.json";
+/** By what it counts and not by the clock: a busy machine changes no verdict. */
+const BOUNDS = { timeout: 300_000, attackTimeout: null, incubationTimeout: null };
+const OURS = /\.test\.tsx?$|^src\/testing\/|\/fixtures\/|\.gen\.ts$|\.d\.ts$/;
+
+const files = process.argv.slice(2);
+const sources = files.length > 0 ? files : [...new Glob("src/**/*.{ts,tsx}").scanSync(".")];
+/** Where each is, by its text. */
+const places = new Map<string, string[]>();
+const note = (text: string, at: string) => places.set(text, [...(places.get(text) ?? []), at]);
+
+for (const file of sources.filter((path) => !OURS.test(path)).sort()) {
+  const source = ts.createSourceFile(file, readFileSync(file, "utf8"), ts.ScriptTarget.Latest, true);
+  const visit = (node: ts.Node): void => {
+    const at = `${file}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`;
+    if (ts.isRegularExpressionLiteral(node)) note(node.text, at);
+    // Put together at run time: each has its line among the exceptions.
+    else if (ts.isNewExpression(node) && node.expression.getText() === "RegExp") note(`new RegExp in ${file}`, at);
+    // Schemas of requests.
+    else if (ts.isPropertyAssignment(node) && node.name.getText() === "pattern" && ts.isStringLiteral(node.initializer))
+      note(`/${node.initializer.text}/u`, at);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+}
+
+/** "safe", or what is wrong. */
+let known: Record<string, string> = {};
+try {
+  known = JSON.parse(readFileSync(KEPT, "utf8"));
+} catch {
+  // The first time.
+}
+
+async function verdictOf(text: string): Promise<string> {
+  if (text.startsWith("new RegExp")) return "put together at run time";
+  const end = text.lastIndexOf("/");
+  const found = await check(text.slice(1, end), text.slice(end + 1).replace("v", "u"), BOUNDS);
+  if (found.status === "safe") return "safe";
+  if (found.status === "unknown") return `cannot be judged (${found.error.kind})`;
+  return `${found.complexity.summary}, e.g. for ${found.attack.pattern.slice(0, 200)}`;
+}
+
+const open = [...places.keys()].filter((text) => known[text] === undefined && EXCEPTIONS[text] === undefined);
+await Promise.all(
+  Array.from({ length: availableParallelism() }, async () => {
+    for (let text = open.pop(); text !== undefined; text = open.pop()) known[text] = await verdictOf(text);
+  }),
+);
+const kept = Object.entries(known).filter(([, verdict]) => verdict === "safe");
+writeFileSync(KEPT, JSON.stringify(Object.fromEntries(kept)));
+
+const slow = [...places].filter(([text]) => EXCEPTIONS[text] === undefined && known[text] !== "safe");
+for (const [text, at] of slow) console.log(`${at.join(" ")}: ${text}\n  ${known[text]}`);
+const unused = files.length > 0 ? [] : Object.keys(EXCEPTIONS).filter((text) => !places.has(text));
+for (const text of unused) console.log(`scripts/regexp-exceptions.ts: nothing is ${text} any more`);
+console.log(`${places.size} regular expressions, ${slow.length + unused.length} problems`);
+process.exit(slow.length + unused.length > 0 ? 1 : 0);

@@ -1,0 +1,137 @@
+/**
+ * What a tool server says, before the protocol library sees it: each message bounded and parsed, answers only to what was
+ * asked, and no more notifications than anybody has a use for. What is wrong with an answer is told to the call that
+ * waits for it, in a sentence; other calls and the connection go on.
+ */
+import { isObject, membersOf } from "../../core/is-object.ts";
+import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Line } from "../../core/line-splitter.ts";
+
+type RequestId = string | number;
+
+/** What the library gets: a message of the server, or an error of ours in its place. */
+export interface Taken {
+  message: object;
+  /** The same as JSON. */
+  text: string;
+}
+
+export interface MessageGate {
+  /** Takes note of a message that is sent. @returns the id of a request. */
+  sent(message: unknown): RequestId | undefined;
+  /**
+   * @param asked the request that this text is expected to answer.
+   * @returns undefined when the library gets nothing.
+   */
+  take(text: string, asked?: RequestId): Taken | undefined;
+  /** The same for a text that was too long to be read. */
+  tooLong(line: Line, asked?: RequestId): Taken | undefined;
+  /** The same for an answer that could not be read. @param why ends a sentence: "longer than 5 bytes". */
+  unusable(why: string, asked: RequestId | undefined): Taken | undefined;
+}
+
+export interface MessageGateOptions {
+  maxMessageBytes: number;
+  /** Goes to the server's log. */
+  onLog(text: string): void;
+  /** A text that is no message, and that no request waits for. */
+  onNoise(text: string): void;
+}
+
+/** A call's answer could not be used. */
+const UNUSABLE = -32_001;
+/** Requests whose answers are awaited. */
+const MOST_PENDING = 10_000;
+
+export function createMessageGate({ maxMessageBytes, onLog, onNoise }: MessageGateOptions): MessageGate {
+  const pending = new Set<RequestId>();
+  const allowance = createAllowance(onLog);
+
+  function unusable(why: string, asked: RequestId | undefined): Taken | undefined {
+    onLog(`The server sent an answer that is ${why}; it was dropped.`);
+    if (asked === undefined || !pending.delete(asked)) return undefined;
+    const error = { code: UNUSABLE, message: `The server's answer is ${why}.` };
+    const message = { jsonrpc: "2.0", id: asked, error };
+    return { message, text: JSON.stringify(message) };
+  }
+  function noise(text: string, why: string, asked: RequestId | undefined): Taken | undefined {
+    if (asked !== undefined) return unusable(why, asked);
+    onNoise(text);
+    return undefined;
+  }
+  return {
+    unusable,
+    sent(message) {
+      const { id, method, params } = membersOf(message);
+      if (method === "notifications/cancelled") {
+        const { requestId } = membersOf(params);
+        if (isId(requestId)) pending.delete(requestId);
+      }
+      if (method === undefined || !isId(id)) return undefined;
+      // Those whose answers never came are forgotten, oldest first.
+      for (const oldest of pending) {
+        if (pending.size < MOST_PENDING) break;
+        pending.delete(oldest);
+      }
+      pending.add(id);
+      return id;
+    },
+    take(text, asked) {
+      let value: unknown;
+      try {
+        value = readJson(text);
+      } catch (error) {
+        if (!(error instanceof JsonTooMuch)) return noise(text, "not JSON", asked);
+        return unusable(error.fault, asked ?? idIn(text.slice(0, END_CHARACTERS), text.slice(-END_CHARACTERS)));
+      }
+      if (!isObject(value) || value["jsonrpc"] !== "2.0") return noise(text, "no message of the protocol", asked);
+      const { id, method } = value;
+      if (method !== undefined) return allowance() ? { message: value, text } : undefined;
+      if (isId(id) && pending.delete(id)) return { message: value, text };
+      if (allowance()) onLog("The server sent an answer to a question that nobody asked; it was dropped.");
+      return undefined;
+    },
+    tooLong({ text, tail = "", bytes }, asked) {
+      const why = `${bytes} bytes long, more than the ${maxMessageBytes} that a message may have`;
+      return unusable(why, asked ?? idIn(text.slice(0, END_CHARACTERS), tail));
+    },
+  };
+}
+
+const isId = (value: unknown): value is RequestId => typeof value === "string" || typeof value === "number";
+
+/** Whether one more message that nobody asked for is taken: some at once, then some a second. */
+function createAllowance(onLog: (text: string) => void): () => boolean {
+  let left: number = LIMITS.mcpNoticesAtOnce;
+  let [since, dropped] = [performance.now(), 0];
+  return () => {
+    const now = performance.now();
+    left = Math.min(LIMITS.mcpNoticesAtOnce, left + ((now - since) / 1_000) * LIMITS.mcpNoticesPerSecond);
+    since = now;
+    if (left < 1) {
+      if (dropped++ === 0)
+        onLog(`The server sends more than ${LIMITS.mcpNoticesPerSecond} messages a second unasked; they are dropped.`);
+      return false;
+    }
+    if (dropped > 0 && left > LIMITS.mcpNoticesAtOnce / 2) {
+      onLog(`${dropped} messages of the server were dropped.`);
+      dropped = 0;
+    }
+    left--;
+    return true;
+  };
+}
+
+/** Of a text that is too long this much of both ends is looked at: they say whose answer it is. */
+const END_CHARACTERS = 256;
+
+/** The id of an answer: members may be before or after its result. */
+function idIn(head: string, tail: string): number | undefined {
+  const start = head.replaceAll(/[\s"]/g, "");
+  const [, first] = /^\{(?:jsonrpc:2\.0,)?id:(\d{1,15})[,}]/.exec(start) ?? [];
+  const end = tail.replaceAll(/[\s"]/g, "");
+  const [, last] = /,id:(\d{1,15})(?:,jsonrpc:2\.0)?\}$/.exec(end) ?? [];
+  const id = first ?? last;
+  return id === undefined ? undefined : Number(id);
+}

@@ -1,0 +1,59 @@
+/**
+ * Bytes of a pipe on their way to their reader, a piece at a time: between the pieces others get their turn, and while there
+ * is more than a little to read, the writer waits.
+ */
+
+export interface PacedChunksOptions {
+  read(piece: Uint8Array): void;
+  /** Nothing more should come for now. */
+  pause(): void;
+  resume(): void;
+}
+
+export interface PacedChunks {
+  add(chunk: Uint8Array): void;
+  /** Resolves when all that came so far has been read. */
+  drained(): Promise<void>;
+}
+
+/** Lines of nothing but noise cost their reader some microseconds each. */
+const PIECE_BYTES = 8 * 1024;
+/** How long it reads without a pause. */
+const TURN_MS = 4;
+const WAITING_BYTES = 256 * 1024;
+
+export function createPacedChunks({ read, pause, resume }: PacedChunksOptions): PacedChunks {
+  const waiting: Uint8Array[] = [];
+  let [bytes, isReading, isPaused] = [0, false, false];
+  let reading = Promise.resolve();
+  const drain = async (): Promise<void> => {
+    isReading = true;
+    let until = performance.now() + TURN_MS;
+    for (let chunk = waiting.shift(); chunk; chunk = waiting.shift()) {
+      for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+        read(chunk.subarray(at, at + PIECE_BYTES));
+        if (performance.now() < until) continue;
+        // Not an immediate: the runtime may sleep on one while the only pipe that it watches is paused.
+        await new Promise((go) => setTimeout(go, 0));
+        until = performance.now() + TURN_MS;
+      }
+      bytes -= chunk.length;
+    }
+    isReading = false;
+    if (!isPaused) return;
+    isPaused = false;
+    resume();
+  };
+  return {
+    add(chunk) {
+      if (chunk.length === 0) return;
+      waiting.push(chunk);
+      bytes += chunk.length;
+      if (!isReading) reading = drain();
+      if (isPaused || bytes <= WAITING_BYTES) return;
+      isPaused = true;
+      pause();
+    },
+    drained: () => reading,
+  };
+}

@@ -1,0 +1,24 @@
+/** The one place for output whose reader has gone (`skep runs | head`), and for errors that nobody waited for. */
+import { failureText } from "./failure.ts";
+
+/**
+ * A command whose reader has gone ends without a word: nobody is there to read it. A server continues, also after an error
+ * that nobody waited for: the runtime prints it.
+ * Lines go through the stream: the runtime's `console.log` never says that its reader has gone, so that a command that
+ * follows something would never end.
+ */
+export function watchOutput(isServer: boolean): void {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on("error", () => {
+      if (!isServer) process.exit(process.exitCode ?? 0);
+    });
+  if (isServer) return;
+  process.on("uncaughtException", endWith);
+  process.on("unhandledRejection", endWith);
+  console.log = (...parts: unknown[]) => void process.stdout.write(`${parts.map(String).join(" ")}\n`);
+  console.error = (...parts: unknown[]) => void process.stderr.write(`${parts.map(String).join(" ")}\n`);
+}
+
+function endWith(error: unknown): void {
+  process.stderr.write(`${failureText(error)}\n`, () => process.exit(1));
+}

@@ -1,0 +1,93 @@
+/** What the `skep graph` commands share: where a folder's graph is, its processes, and how they end. */
+import { createHash } from "node:crypto";
+import { existsSync, statSync } from "node:fs";
+import { homedir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { unpackAddonsTo } from "../core/addons.ts";
+import { isProblem, Problem } from "../core/errors.ts";
+import { selfCommand } from "../core/self-command.ts";
+import { createGraphClient, type GraphClient } from "../graph/serve/client.ts";
+import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/serve/session.ts";
+
+export interface Common {
+  store?: string;
+  json?: boolean;
+}
+
+/** Answers of the terminal are longer than those for a model. */
+export const TERMINAL_BYTES = 64_000;
+export function withCommon(command: Command): Command {
+  return command
+    .addOption(new Option("--store <dir>", "where the graph is kept (default: the user's cache folder)"))
+    .option("--json", "print what the API answers");
+}
+
+export function placeOf(path: string, options: Common): GraphPlace {
+  const root = resolve(path);
+  if (!existsSync(root) || !statSync(root).isDirectory())
+    throw new Problem(404, "bad_usage", `There is no folder ${root}.`);
+  return { root, store: options.store ? resolve(options.store) : defaultStore(root) };
+}
+
+/** The graph in a process of its own, which uses less memory and may crash. */
+export const clientOf = (options: Common): GraphClient =>
+  createGraphClient({ command: selfCommand("graph-worker", addonsOf(options)) });
+
+export function open(path: string, options: Common): GraphSession {
+  const place = placeOf(path, options);
+  unpackAddonsTo(addonsOf(options));
+  return createGraphSession(place);
+}
+
+const cacheFolder = (): string => join(process.env["XDG_CACHE_HOME"] || join(homedir(), ".cache"), "skep");
+const addonsOf = ({ store }: Common): string => join(store ? resolve(store) : cacheFolder(), "addons");
+
+/** A folder of the user's cache for a repository: its name and a hash of its path. */
+function defaultStore(root: string): string {
+  const hash = createHash("sha256").update(root).digest("hex").slice(0, 12);
+  return join(cacheFolder(), "graph", `${basename(root)}-${hash}`);
+}
+
+/** Ends at once, when everything is written: the graph database is not closed in order. */
+export function leave(code: number): never {
+  const { reallyExit } = process;
+  return reallyExit(code);
+}
+
+export function print(text: string): Promise<void> {
+  return new Promise((done) => process.stdout.write(`${text}\n`, () => done()));
+}
+
+/** Runs a command's work; an expected failure is one line. */
+export function acting<Args extends unknown[]>(
+  work: (...args: Args) => Promise<void>,
+): (...args: Args) => Promise<void> {
+  return async (...args) => {
+    try {
+      await work(...args);
+    } catch (error) {
+      if (isProblem(error) && error.code === "not_indexed")
+        throw new Problem(409, error.code, `${error.detail} Make one with: skep graph index PATH`);
+      throw error;
+    }
+    leave(0);
+  };
+}
+
+export function whole(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!Number.isInteger(value) || value < min || value > max)
+      throw new InvalidArgumentError(`It takes a whole number from ${min} to ${max}.`);
+    return value;
+  };
+}
+
+export function notFound(symbol: string, near: readonly string[]): Problem {
+  return new Problem(
+    404,
+    "not_found",
+    `There is no symbol ${symbol}.${near.length > 0 ? ` Near names: ${near.join(", ")}.` : ""}`,
+  );
+}

@@ -1,0 +1,102 @@
+/** What people read when something they typed is wrong: their own words, never a pattern, a path or one endless line. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { skep, temporaryFolder } from "../testing/command.ts";
+import { createModelServer, type ModelServer, reply } from "../testing/model-server.ts";
+import { startServer, type TestServer } from "../testing/server.ts";
+
+setDefaultTimeout(300_000);
+
+const folder = temporaryFolder();
+let server: TestServer;
+let models: ModelServer;
+let env: Record<string, string>;
+beforeAll(async () => {
+  models = await createModelServer();
+  models.get("/v1/models", { data: ["qwen3-small", "qwen3-large:latest"].map((id) => ({ id })) });
+  server = await startServer();
+  env = { HOME: folder.path, SKEP_URL: server.url };
+  const base_url = `${models.origin}/v1`;
+  await server.request("PUT", "/v1/settings/providers/custom-lab", { body: { base_url } });
+  await server.request("POST", "/v1/settings/providers/custom-lab/test", { body: {} });
+});
+afterAll(async () => {
+  await server.remove();
+  await models.stop();
+  folder.remove();
+});
+
+const said = async (args: readonly string[], stdin = "") => (await skep(args, { env, stdin })).stderr;
+
+describe("a refusal is a sentence about what was typed", () => {
+  const KEY = /^skep: The key must be one word of letters, digits and signs[^\n\\^]*\.\n$/;
+  const routine = ["routines", "add", "lead", "Look", "--say", "Look."];
+  test.each<[string, readonly string[], string, RegExp]>([
+    ["a key with a blank", ["providers", "set", "openai", "--key"], "sk abc", KEY],
+    ["an address", ["providers", "set", "custom-x", "--base-url", "foo"], "", /^skep: --base-url/],
+    ["--every 0", [...routine, "--every", "0"], "", /^skep: --every takes a whole number from 1 to 44640\.\n$/],
+    ["a time zone", [...routine, "--every", "5", "--timezone", "a b"], "", /--timezone must be a time zone such as/],
+    ["a variable's name", ["secrets", "set", "a b"], "x", /^skep: name must be letters, digits and _, not a digit/],
+  ])("%s", async (_name, args, stdin, pattern) => {
+    expect(await said(args, stdin)).toMatch(pattern);
+  });
+
+  test("a token for notifications", async () => {
+    const file = join(folder.path, "token");
+    writeFileSync(file, "a b");
+    const args = ["notifications", "add", "ntfy", "n", "--address", "http://ntfy.example.test/x", "--token-file", file];
+    expect(await said(args)).toMatch(/^skep: The token must be one word/);
+  });
+
+  test("several problems of a pipeline are a line each, with their places", async () => {
+    const file = join(folder.path, "wrong.yml");
+    writeFileSync(
+      file,
+      "id: wrong\nname: W\nsteps:\n  - { id: a, agent: nobody, input: x, nedes: [] }\n  - { id: a }\n",
+    );
+    const lines = (await said(["pipelines", "save", file])).trimEnd().split("\n");
+    expect(lines[0]).toMatch(/^skep: \d problems:$/);
+    expect(lines.length).toBeGreaterThan(3);
+    for (const line of lines.slice(1)) expect(line).toMatch(/^ {2}Line \d, column \d+: /);
+  });
+});
+
+describe("a model", () => {
+  const run = (model: string) => said(["run", "hello", "Greet me", "--model", model]);
+
+  test("of a provider that there is not is refused, with how to add it", async () => {
+    expect(await run("custom-own/nope")).toMatch(
+      /There is no provider custom-own\. Add it: skep providers set custom-own/,
+    );
+    expect(await run("nope")).toContain("Write provider/model");
+  });
+
+  test("that its server does not list is refused with the nearest; one that it lists is taken", async () => {
+    expect(await run("custom-lab/qwen3-smal")).toMatch(
+      /has no model qwen3-smal\. Did you mean custom-lab\/qwen3-small/,
+    );
+    expect(await run("custom-lab/qwen3-large")).toBe("");
+  });
+
+  test("whose price nobody knows has no price, in the run and in the month, rather than $0.00", async () => {
+    const outputs = { summary: "A bell.", file: "HELLO.md", verdict: "approved", feedback: "" };
+    const complete = reply({
+      toolCalls: [{ id: "call_1", name: "complete", input: { outputs, summary: "Done." } }],
+      usage: { input: 10, output: 5 },
+    });
+    models.next(...Array.from({ length: 12 }, () => complete));
+    const { stdout } = await skep(["run", "hello", "Greet me", "--model", "custom-lab/qwen3-small", "--follow"], {
+      env,
+    });
+    expect(stdout).toMatch(/cost: no price, \d+ tokens/);
+    const id = /run_\w+/.exec(stdout)![0];
+    const [list, one] = [(await skep(["runs"], { env })).stdout, (await skep(["runs", id], { env })).stdout];
+    expect(list).toMatch(new RegExp(`${id}.* no price `));
+    expect(one).toMatch(/greet .* no price/);
+    const step = await skep(["runs", id, "--json"], { env });
+    expect(JSON.parse(step.stdout)).toMatchObject({ calls_without_price: expect.any(Number), cost_usd: 0 });
+    const usage = (await skep(["usage"], { env })).stdout;
+    expect(usage).toMatch(/custom-lab\S*.*no price/);
+  });
+});

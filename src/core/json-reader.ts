@@ -1,0 +1,91 @@
+/**
+ * Reads JSON that others wrote. What walks a value (checking, masking, writing) does so by recursion and pays for each
+ * member: so the text is bounded in characters, in nesting and in values before anything is made of it.
+ */
+import { LIMITS } from "./limits.ts";
+
+export interface JsonBounds {
+  /** Of the text; an entry that bounds its bytes before it reads needs no other. */
+  characters?: number;
+  /** Lists and objects in one another. */
+  levels?: number;
+  /** Members of all lists and objects together. */
+  values?: number;
+}
+
+/** What is too much of a text, in words that end a sentence: "nested more than 200 levels deep". */
+export type JsonFault = string;
+
+/** The text is JSON, but too much of it. */
+export class JsonTooMuch extends SyntaxError {
+  constructor(readonly fault: JsonFault) {
+    super(`The JSON is ${fault}.`);
+  }
+}
+
+const [QUOTE, COMMA, BACKSLASH] = [34, 44, 92];
+const [OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = [91, 93, 123, 125];
+
+/**
+ * The value of a text from outside. Its members are not checked: give it to a schema.
+ * @throws JsonTooMuch beyond the bounds, SyntaxError when it is not JSON.
+ */
+export function readJson(text: string, bounds?: JsonBounds): unknown {
+  const fault = jsonFault(text, bounds);
+  if (fault !== undefined) throw new JsonTooMuch(fault);
+  return JSON.parse(text);
+}
+
+/** What is too much of the text. It need not be valid JSON. */
+export function jsonFault(text: string, bounds: JsonBounds = {}): JsonFault | undefined {
+  const { characters = Number.POSITIVE_INFINITY } = bounds;
+  if (text.length > characters) return `longer than ${characters} characters`;
+  return createJsonGauge(bounds)(text);
+}
+
+/** The same of a text that comes in pieces, in order. */
+export function createJsonGauge(bounds: JsonBounds = {}): (piece: string) => JsonFault | undefined {
+  const { levels = LIMITS.jsonLevels, values = LIMITS.jsonValues } = bounds;
+  let [level, count] = [0, 0];
+  let [inText, isEscaped] = [false, false];
+  return (piece) => {
+    for (let at = 0; at < piece.length; at++) {
+      const code = piece.charCodeAt(at);
+      if (inText) {
+        if (isEscaped) isEscaped = false;
+        else if (code === BACKSLASH) isEscaped = true;
+        else if (code === QUOTE) inText = false;
+      } else if (code === QUOTE) inText = true;
+      else if (code === COMMA) count++;
+      else if (code === OPEN_LIST || code === OPEN_OBJECT) {
+        count++;
+        level++;
+        if (level > levels) return tooDeep(levels);
+      } else if (code === CLOSE_LIST || code === CLOSE_OBJECT) level--;
+      if (count > values) return tooMany(values);
+    }
+    return undefined;
+  };
+}
+
+/** The same of a value that something else has parsed. */
+export function valueFault(value: unknown, bounds: Omit<JsonBounds, "characters"> = {}): JsonFault | undefined {
+  const { levels = LIMITS.jsonLevels, values = LIMITS.jsonValues } = bounds;
+  let layer = [value];
+  let count = 0;
+  for (let depth = 0; layer.length > 0; depth++) {
+    const below: unknown[] = [];
+    for (const one of layer) {
+      if (typeof one !== "object" || one === null) continue;
+      for (const member of Object.values(one)) below.push(member);
+      if (count + below.length > values) return tooMany(values);
+    }
+    count += below.length;
+    if (depth > levels) return tooDeep(levels);
+    layer = below;
+  }
+  return undefined;
+}
+
+const tooDeep = (levels: number): JsonFault => `nested more than ${levels} levels deep`;
+const tooMany = (values: number): JsonFault => `made of more than ${values} values`;

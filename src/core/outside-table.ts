@@ -1,0 +1,109 @@
+/**
+ * Where outside text comes from and where it may go on: one table. Outside text is what no person of this server wrote.
+ * Work that has read some is marked, once and for good, with one of the sentences here (`sessions.outside`, `runs.outside`),
+ * and what it leaves carries the mark until a person confirms it. Sentences are ours: nothing of the text is in them.
+ */
+
+/**
+ * `never`: it shows what people, the repository or the agent itself wrote. `always`: what it shows is outside text.
+ * `reported`: what it shows was left by other work; the tool says so (`ToolResult.outside`) where that was marked.
+ * `reaching`: a command line, which reads outside text where it names an address of another machine.
+ */
+export type Reads = "never" | "always" | "reported" | "reaching";
+
+/** What a tool leaves behind that other work may read. `work`: other sessions, of the same tree and so of the same mark. */
+export type Leaves = "nothing" | "files" | "memory" | "skill" | "message" | "task" | "project" | "outputs" | "work";
+
+export interface OutsideRow {
+  reads: Reads;
+  leaves: Leaves;
+}
+
+const row = (reads: Reads, leaves: Leaves): OutsideRow => ({ reads, leaves });
+
+/** Every tool but those of tool servers. A test compares the names with those that there are. */
+export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
+  read: row("never", "nothing"),
+  write: row("never", "files"),
+  edit: row("never", "files"),
+  ls: row("never", "nothing"),
+  find: row("never", "nothing"),
+  grep: row("never", "nothing"),
+  bash: row("reaching", "files"),
+  fetch_url: row("always", "nothing"),
+  complete: row("never", "outputs"),
+  fail: row("never", "outputs"),
+  load_skill: row("reported", "nothing"),
+  create_skill: row("never", "skill"),
+  get_run_history: row("reported", "nothing"),
+  remember: row("reported", "memory"),
+  recall: row("reported", "nothing"),
+  rate_memories: row("never", "nothing"),
+  link_memory: row("never", "memory"),
+  share_knowledge: row("never", "memory"),
+  list_documents: row("always", "nothing"),
+  search_documents: row("always", "nothing"),
+  read_document: row("always", "nothing"),
+  list_tasks: row("reported", "nothing"),
+  list_my_tasks: row("reported", "nothing"),
+  claim_task: row("reported", "nothing"),
+  transition_task: row("reported", "task"),
+  create_task: row("never", "task"),
+  get_vision: row("reported", "nothing"),
+  message_agent: row("never", "message"),
+  spawn_executor: row("never", "work"),
+  swarm_execute: row("never", "work"),
+  update_context: row("never", "project"),
+  finish_phase: row("never", "project"),
+  code_graph_ask: row("never", "nothing"),
+  code_graph_query: row("never", "nothing"),
+  code_graph_context: row("never", "nothing"),
+  code_graph_impact: row("never", "nothing"),
+  code_graph_changes: row("never", "nothing"),
+};
+
+/** What a tool server answers is outside text. */
+const OF_TOOL_SERVERS: OutsideRow = row("always", "nothing");
+
+export const outsideRow = ({ name, group }: { name: string; group: string }): OutsideRow =>
+  (group === "mcp" ? undefined : OUTSIDE_TOOLS[name]) ?? OF_TOOL_SERVERS;
+
+/** Ways other than tools by which outside text comes into work: why the work is marked. */
+export const OUTSIDE_SOURCES = {
+  attachment: "A file was attached to it.",
+  upload: "It works on a transcript that was uploaded.",
+  codehost: "It was started from the code host.",
+  review: "It was sent back with comments from the code host.",
+  message: "It read a message of an agent that had read outside text.",
+  memory: "It recalled an entry that nobody has confirmed.",
+  skill: "It loaded a skill that nobody has confirmed.",
+  task: "It read a task that was written after outside text was read.",
+  run: "It read the results of a run that had read outside text.",
+  project: "It read a project's description that nobody has confirmed.",
+  command: "A command reached another machine.",
+} as const;
+export type OutsideSource = keyof typeof OUTSIDE_SOURCES;
+
+/** @param name of a tool that always shows outside text. */
+export const readByTool = (name: string): string => `It used ${name}, which shows outside text.`;
+
+const ADDRESS = /\b(?:https?|ftps?|wss?|ssh|git|rsync):\/\/([^\s/"'`;|&)]+)|\bgit@[\w.-]+:/gi;
+const OWN_HOST = /^(?:localhost|127\.[\d.]+|\[::1\])(?::\d+)?$/i;
+const NAMES_OWN = /\b(?:localhost|127\.\d+\.\d+\.\d+)\b|\[::1\]/i;
+/** Programs whose work is to fetch, where a command begins. */
+const FETCHES = /(?:^|[\s(`/])(?:curl|wget|ftp|sftp|scp|rsync|lynx|w3m|telnet|nc|ncat|ssh)(?=\s|$)/i;
+/** Commands that an address is only text to. */
+const WRITES_ABOUT =
+  /^\s*(?:grep|rg|echo|printf|sed|awk|cat|find|ls|test|\[|git\s+(?:commit|log|grep|diff|show|tag))(?=\s|$)/;
+
+/**
+ * Whether a command line reads from another machine, as far as it says so. Before it has read outside text an agent has
+ * no reason to hide that, and afterwards its work is marked anyway.
+ */
+export function reachesOut(line: string): boolean {
+  return line.split(/[;&|\n]+/).some((command) => {
+    if (FETCHES.test(command) && !NAMES_OWN.test(command)) return true;
+    const hosts = [...command.matchAll(ADDRESS)].map(([, host]) => host);
+    return hosts.some((host) => host === undefined || !OWN_HOST.test(host)) && !WRITES_ABOUT.test(command);
+  });
+}

@@ -1,0 +1,166 @@
+/**
+ * Submodules of a project: which may be fetched, and with what. An address in `.gitmodules` is a stranger's text. It is
+ * checked as a project's own address is, and the server's credentials (the code host's token, its user's ssh keys) and
+ * paths of this machine are for those alone that are where the project's own repository is.
+ */
+import { createHash } from "node:crypto";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Git, Submodule } from "../../adapter/git.ts";
+import { codeOf, invalidField, isProblem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import { placeOf } from "./clones.ts";
+import { type RemoteDeps, withRemote } from "./remote.ts";
+import { parseRepository, type RepositoryAddress } from "./repository-address.ts";
+import type { ProjectRow } from "./store.ts";
+
+export interface SubmodulesDeps extends RemoteDeps {
+  git: Pick<Git, "submodules" | "fetchCommit" | "placeCommit">;
+  log: Logger;
+  /** Folder that holds one folder per project. */
+  folder: string;
+}
+
+export interface MissingSubmodule {
+  path: string;
+  why: string;
+}
+
+export interface FetchedSubmodules {
+  /** Parents before the submodules in them. */
+  fetched: { path: string; commit: string; repository: string }[];
+  missing: MissingSubmodule[];
+}
+
+export interface Submodules {
+  /** Brings those of a commit of the project, and those in them, beside the clone. One that fails is named in the answer. */
+  fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedSubmodules>;
+  /** Puts their files into a working copy. @returns those that could not be put there. */
+  place(copy: string, found: FetchedSubmodules, signal: AbortSignal | undefined): Promise<MissingSubmodule[]>;
+}
+
+interface Waiting extends Submodule {
+  /** What relative addresses are relative to. */
+  parent: string;
+  /** 1: of the project itself. */
+  level: number;
+}
+
+const ONE_MS = 120_000;
+const ALL_MS = 300_000;
+/** Repositories of submodules that a project keeps. */
+const KEPT = 3 * LIMITS.submodules;
+const BOUNDS = { files: LIMITS.submoduleFiles, bytes: LIMITS.submoduleBytes };
+
+export function createSubmodules(deps: SubmodulesDeps): Submodules {
+  const { git, log, folder } = deps;
+  const storeOf = (projectId: string): string => join(placeOf(folder, projectId).repository, "modules");
+  /** @throws Problem 422 for an address that may not be reached from here. */
+  const checkAddress = (module: Waiting, own: RepositoryAddress): { address: RepositoryAddress; isOwn: boolean } => {
+    const address = parseRepository(resolveAddress(module.url, module.parent), deps.rules);
+    const { transport, host } = address;
+    const isOwn = transport === own.transport && host?.name === own.host?.name && host?.port === own.host?.port;
+    const isFirst = module.level === 1;
+    if ((transport === "file" && !isOwn) || (transport === "ssh" && !(isOwn && isFirst)))
+      throw invalidField("/url", "Its address is for the host of the project's own repository alone.");
+    return { address, isOwn: isOwn && isFirst };
+  };
+  async function fetchOne(
+    module: Waiting,
+    repository: string,
+    own: RepositoryAddress,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const { address, isOwn } = checkAddress(module, own);
+    const authorizationFor = isOwn ? deps.authorizationFor : async () => undefined;
+    await withRemote({ ...deps, authorizationFor }, address.source, (remote) =>
+      git.fetchCommit({ ...remote, repository, commit: module.commit, signal, timeoutMs: ONE_MS }),
+    );
+    return address.source;
+  }
+  return {
+    async fetch(project, commit, signal) {
+      const found: FetchedSubmodules = { fetched: [], missing: [] };
+      if (project.repository === null) return found;
+      const own = parseRepository(project.repository, deps.rules);
+      const { repository: clone } = placeOf(folder, project.id);
+      const store = storeOf(project.id);
+      const all = AbortSignal.any([AbortSignal.timeout(ALL_MS), ...(signal ? [signal] : [])]);
+      const below = async (repository: string, at: string, parent: string, level: number, prefix = "") =>
+        (await git.submodules(repository, at, LIMITS.submodules + 1)).map((one) => ({
+          ...{ ...one, path: prefix + one.path, parent, level },
+        }));
+      const waiting: Waiting[] = await below(clone, commit, own.source, 1);
+      for (let module = waiting.shift(); module; module = waiting.shift()) {
+        const { path, level } = module;
+        try {
+          if (found.fetched.length >= LIMITS.submodules || level > LIMITS.submoduleLevels)
+            throw invalidField(
+              "/path",
+              `${LIMITS.submodules} submodules, ${LIMITS.submoduleLevels} in one another, are fetched.`,
+            );
+          const key = `${resolveAddress(module.url, module.parent)}\n${module.commit}`;
+          const name = createHash("sha256").update(key).digest("hex");
+          const repository = join(store, name);
+          const source = await fetchOne(module, repository, own, all);
+          found.fetched.push({ path, commit: module.commit, repository });
+          waiting.push(...(await below(repository, module.commit, source, level + 1, `${path}/`)));
+        } catch (error) {
+          signal?.throwIfAborted();
+          found.missing.push({ path, why: reasonOf(error) });
+          log.warn({ err: error, project: project.id, path }, "submodule not fetched");
+        }
+      }
+      await dropOldest(store, new Set(found.fetched.map(({ repository }) => repository)));
+      return found;
+    },
+    async place(copy, { fetched }, signal) {
+      const missing: MissingSubmodule[] = [];
+      for (const { path, commit, repository } of fetched)
+        try {
+          await git.placeCommit({ repository, commit, copy, path, bounds: BOUNDS, signal });
+        } catch (error) {
+          signal?.throwIfAborted();
+          missing.push({ path, why: reasonOf(error) });
+          log.warn({ err: error, path }, "submodule not put into a working copy");
+        }
+      return missing;
+    },
+  };
+}
+
+const reasonOf = (error: unknown): string => {
+  if (isProblem(error)) return error.detail;
+  if (error instanceof DOMException && error.name === "TimeoutError") return "There was no time left for it.";
+  return `It could not be written (${codeOf(error) ?? "internal"}).`;
+};
+
+/** An address that begins with `./` or `../` is relative to the one of the repository that names it. */
+export function resolveAddress(url: string, parent: string): string {
+  if (!/^\.\.?\//.test(url)) return url;
+  let base = parent;
+  while (base.endsWith("/")) base = base.slice(0, -1);
+  let join = "/";
+  let rest = url;
+  for (;;) {
+    if (rest.startsWith("./")) rest = rest.slice(2);
+    else if (rest.startsWith("../")) {
+      const end = Math.max(base.lastIndexOf("/"), base.lastIndexOf(":"));
+      if (end < 0) return url;
+      join = base[end] ?? "/";
+      base = base.slice(0, end);
+      rest = rest.slice(3);
+    } else return `${base}${join}${rest}`;
+  }
+}
+
+/** Other commits' repositories are fetched again when a run needs them. */
+async function dropOldest(store: string, needed: ReadonlySet<string>): Promise<void> {
+  const paths = (await readdir(store).catch(() => [])).map((name) => join(store, name));
+  const others = paths.filter((path) => !needed.has(path));
+  const room = KEPT - needed.size;
+  if (others.length <= room) return;
+  const aged = await Promise.all(others.map(async (path) => ({ path, ms: (await stat(path)).mtimeMs })));
+  for (const { path } of aged.sort((a, b) => b.ms - a.ms).slice(room)) await rm(path, { recursive: true, force: true });
+}

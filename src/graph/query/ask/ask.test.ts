@@ -1,0 +1,164 @@
+/** What agents ask about code as a whole, over a session as the API, the command line and the tools have it. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { createSourceTree, type SourceTree } from "../../../testing/source-tree.ts";
+import { createGraphSession, type GraphSession } from "../../serve/session.ts";
+import { toolText } from "../../serve/tool-calls.ts";
+import type { AskOptions, AskResult } from "./ask.ts";
+
+setDefaultTimeout(300_000);
+
+const FILES = {
+  "src/server.ts":
+    'import { route } from "./route.ts";\nimport { limit } from "./settings.ts";\nexport function handleRequest(path: string) {\n  limit();\n  return route(path);\n}\n',
+  "src/route.ts":
+    'import { sendOver } from "./transport.ts";\nexport function route(path: string) {\n  sendOver(path);\n  return sendOver(path + "/");\n}\n',
+  "src/transport.ts":
+    'import type { route } from "./route.ts";\nexport type Route = typeof route;\nexport function sendOver(path: string) { return path; }\n',
+  "src/settings.ts":
+    'export function limit() {\n  return Number(process.env.MAX_PARCELS ?? 3);\n}\nexport function named() {\n  return process.env["MAX_PARCELS"];\n}\nfunction forgotten() { return 1; }\n',
+  "src/loose.ts":
+    "export class Left { flyAway() {} }\nexport class Right { flyAway() {} }\nexport function both(bird: any, other: unknown) {\n  bird.flyAway();\n}\n",
+  "test/server.test.ts":
+    'import { handleRequest } from "../src/server.ts";\nexport function testServer() { handleRequest("/"); }\n',
+  "test/transport.test.ts":
+    'import { sendOver } from "../src/transport.ts";\nexport function testTransport() { sendOver("request transport"); }\n',
+};
+
+let tree: SourceTree;
+let session: GraphSession;
+beforeAll(async () => {
+  tree = createSourceTree(FILES);
+  session = createGraphSession({ root: tree.root, store: tree.store });
+  await session.index({ force: false });
+});
+afterAll(() => {
+  session.close();
+  tree.remove();
+});
+
+function ask(options: Omit<AskOptions, "limit">): AskResult {
+  const found = session.ask({ limit: 50, ...options });
+  if (found.found !== "one") throw new Error(found.found);
+  return found.answer;
+}
+const named = (answer: AskResult, group = 0) => answer.groups[group]?.entries.map(({ symbol }) => symbol.name) ?? [];
+
+describe("a question about the code as a whole", () => {
+  test("path: the shortest way between two symbols, with lines; backwards where only that leads", () => {
+    const there = ask({ question: "path", subject: "handleRequest", to: "sendOver" });
+    expect(named(there)).toEqual(["handleRequest", "route", "sendOver"]);
+    expect(there.groups[0]!.entries.map(({ line }) => line)).toEqual([undefined, 5, 3]);
+    const back = ask({ question: "path", subject: "sendOver", to: "handleRequest" });
+    expect(back.summary).toContain("one leads back");
+    expect(named(back)).toEqual(["handleRequest", "route", "sendOver"]);
+    expect(ask({ question: "path", subject: "forgotten", to: "route" }).groups).toEqual([]);
+  });
+
+  test("path: a graph of many layers that all call each other is searched once a node", async () => {
+    const layers = 12;
+    const width = 12;
+    const source = Array.from({ length: layers }, (_, layer) =>
+      Array.from({ length: width }, (_, i) => {
+        const calls =
+          layer + 1 < layers ? Array.from({ length: width }, (_, j) => `f${layer + 1}_${j}();`).join(" ") : "";
+        return `export function f${layer}_${i}() { ${calls} }`;
+      }).join("\n"),
+    ).join("\n");
+    const wide = createSourceTree({ "wide.ts": source }, { git: false });
+    const other = createGraphSession({ root: wide.root, store: wide.store });
+    await other.index({ force: false });
+    const before = process.cpuUsage();
+    const found = other.ask({ question: "path", subject: "f0_0", to: `f${layers - 1}_0`, limit: 50 });
+    const spent = process.cpuUsage(before).user / 1000;
+    expect(found.found === "one" && found.answer.groups[0]!.entries.length).toBe(layers);
+    expect(spent).toBeLessThan(2_000);
+    other.close();
+    wide.remove();
+  });
+
+  test("tests: those that reach a symbol, apart from the product code that calls it", () => {
+    const answer = ask({ question: "tests", subject: "sendOver" });
+    expect(named(answer, 0)).toEqual(["testTransport", "testServer"]);
+    expect(answer.groups[0]!.entries.map(({ depth }) => depth)).toEqual([1, 3]);
+    expect(named(answer, 1)).toEqual(["route"]);
+  });
+
+  test("dead_code: what nothing mentions", () => {
+    const answer = ask({ question: "dead_code", path: "src" });
+    expect(answer.groups[0]).toMatchObject({ title: "nothing mentions them", total: 1 });
+    expect(named(answer)).toEqual(["forgotten"]);
+    expect(answer.groups.flatMap(({ entries }) => entries.map(({ symbol }) => symbol.name))).not.toContain("route");
+  });
+
+  test("cycles: files that import each other, as a circle of imports", () => {
+    const answer = ask({ question: "cycles" });
+    expect(answer.groups.length).toBe(1);
+    const files = answer.groups[0]!.entries.map(({ symbol }) => symbol.qualified_name);
+    expect(files).toEqual(["src/route.ts", "src/transport.ts", "src/route.ts"]);
+    expect(ask({ question: "cycles", path: "test" }).groups).toEqual([]);
+  });
+
+  test("reads: every place that reads an environment variable, by member or in quotes", () => {
+    const answer = ask({ question: "reads", subject: "MAX_PARCELS" });
+    expect(answer.groups[0]!.entries.map(({ symbol, line }) => `${symbol.name}:${line}`)).toEqual([
+      "limit:2",
+      "named:5",
+    ]);
+    expect(ask({ question: "reads", subject: "NO_SUCH" }).groups).toEqual([]);
+  });
+
+  test("flow: the chain of calls that a question in words is about, product before tests", () => {
+    const answer = ask({ question: "flow", subject: "how does a request get to the transport?" });
+    expect(named(answer)).toEqual(["handleRequest", "route", "sendOver"]);
+    const { items } = session.query({
+      query: "how does a request get to the transport?",
+      limit: 3,
+      includeCode: false,
+    });
+    expect(items.map(({ symbol }) => symbol.file_path).filter((path) => path.startsWith("test/"))).toEqual([]);
+  });
+
+  test("a caller with two call sites shows both lines", () => {
+    const context = session.context("sendOver");
+    const caller = context.found === "one" ? context.context.callers.find(({ name }) => name === "route") : undefined;
+    expect(caller?.lines).toEqual([3, 4]);
+  });
+
+  test("impact says which unresolved calls of the name may be calls of the target", () => {
+    const found = session.impact({ target: "Left.flyAway", direction: "upstream", maxDepth: 3, minConfidence: 0 });
+    const { hidden, total } = found.found === "one" ? found.impact : { hidden: undefined, total: -1 };
+    expect(total).toBe(0);
+    expect(hidden?.symbols.map(({ name, line }) => `${name}:${line}`)).toEqual(["both:4"]);
+  });
+
+  test("a property that Cypher does not know is an error, not an empty answer", async () => {
+    const asked = (query: string) => session.cypher(query, {}, 5).then(() => "answered", String);
+    expect(await asked("MATCH (n:Function) WHERE n.nmae = 'route' RETURN n.id")).toContain("Cannot find property nmae");
+    expect(await asked("MATCH (n:Function)-[c:CALLS]->(m) RETURN c.lien")).toContain("Cannot find property lien");
+    expect(await asked("MATCH (n {nmae: 'x'}) RETURN n.id")).toContain("Cannot find property nmae");
+    expect(await asked("MATCH (a)-[c:MAY_CALL]->(b) RETURN c.line")).toBe("answered");
+  });
+
+  test("near names are near", () => {
+    const near = (text: string) => {
+      const found = session.context(text);
+      return found.found === "none" ? found.near : undefined;
+    };
+    expect(near("handleReqeust")).toEqual(["handleRequest"]);
+    expect(near("sendOvr")).toEqual(["sendOver"]);
+    expect(near("Left.flyAwya")).toEqual(["flyAway"]);
+    expect(near("zzz")).toEqual([]);
+    expect(near("e")).toEqual([]);
+  });
+
+  test("as a tool each answer is short text; what is missing or wrong is said", async () => {
+    const tool = (args: Record<string, unknown>) => toolText(session, "code_graph_ask", args);
+    expect(await tool({ question: "path", subject: "handleRequest", to: "sendOver" })).toContain(
+      "route src/route.ts:2 CALLS at line 5",
+    );
+    for (const question of ["dead_code", "cycles"]) expect((await tool({ question })).length).toBeLessThan(4_000);
+    expect(await tool({ question: "tests", subject: "handleReqest" })).toContain("near names: handleRequest");
+    expect(tool({ question: "path", subject: "route" })).rejects.toThrow("needs to");
+    expect(tool({ question: "riddle" })).rejects.toThrow("Question must be one of path, tests");
+  });
+});

@@ -1,0 +1,102 @@
+/**
+ * Questions about the graph as a whole, or about several symbols: one operation, a mode for each question. Every answer is
+ * a list of symbols in groups, bounded, with what was left out counted.
+ */
+import type { CodeGraph } from "../../code-graph.ts";
+import type { Question } from "../../model.ts";
+import { findSymbols, type SymbolView, type Unclear, unclear } from "../symbols.ts";
+import type { WordIndex } from "../word-index.ts";
+import { findCycles } from "./cycles.ts";
+import { findDeadCode } from "./dead-code.ts";
+import { findFlow } from "./flow.ts";
+import { findPath } from "./path.ts";
+import { findReaders, type ReadText } from "./reads.ts";
+import { findTests } from "./tests.ts";
+
+export interface AskOptions {
+  question: Question;
+  /** A symbol (`path`, `tests`), the name of a key or variable (`reads`), words (`flow`). */
+  subject?: string | undefined;
+  /** The other end of a path. */
+  to?: string | undefined;
+  /** Only symbols of files below this folder: `dead_code`, `cycles`. */
+  path?: string | undefined;
+  /** Most entries, 1–200. */
+  limit: number;
+}
+
+/** A symbol, or a place in a file, and how the entry before it is related to it. */
+export interface AskEntry {
+  symbol: SymbolView;
+  /** Where the relation is written, in the file of the entry before; for `reads` in the symbol's own file. */
+  line?: number;
+  via?: string;
+  /** How far away: calls between a test and what it covers. */
+  depth?: number;
+  text?: string;
+}
+
+export interface AskGroup {
+  title: string;
+  entries: AskEntry[];
+  /** How many there are, shown or not. */
+  total: number;
+}
+
+export interface AskResult {
+  question: Question;
+  /** What the groups mean, in one sentence. */
+  summary: string;
+  groups: AskGroup[];
+  truncated: boolean;
+}
+
+export type AskAnswer = { found: "one"; answer: AskResult } | Unclear;
+
+/** What the modes give; `truncated` follows from the totals. */
+export type Groups = Omit<AskResult, "question" | "truncated">;
+
+interface Sources {
+  graph: CodeGraph;
+  words: WordIndex;
+  readText: ReadText;
+}
+
+/** @throws RangeError when a question lacks what it is about. */
+export function ask({ graph, words, readText }: Sources, options: AskOptions): AskAnswer {
+  const { question, limit } = options;
+  const subject = options.subject?.trim() ?? "";
+  const folder = options.path ?? "";
+  const done = (groups: Groups): AskAnswer => {
+    const truncated = groups.groups.some(({ entries, total }) => total > entries.length);
+    return { found: "one", answer: { question, ...groups, truncated } };
+  };
+  switch (question) {
+    case "dead_code":
+      return done(findDeadCode(graph, folder, limit));
+    case "cycles":
+      return done(findCycles(graph, folder, limit));
+    case "reads":
+      return done(findReaders(graph, needed(subject, question), readText, limit));
+    case "flow":
+      return done(findFlow(graph, words, needed(subject, question), limit));
+    case "tests": {
+      const rows = findSymbols(graph, needed(subject, question));
+      if (rows.length !== 1) return unclear(graph, subject, rows);
+      return done(findTests(graph, rows[0]!, limit));
+    }
+    case "path": {
+      const from = findSymbols(graph, needed(subject, question));
+      const other = needed(options.to?.trim() ?? "", question, "to");
+      const to = findSymbols(graph, other);
+      if (from.length === 0) return unclear(graph, subject, from);
+      if (to.length === 0) return unclear(graph, other, to);
+      return done(findPath(graph, from, to));
+    }
+  }
+}
+
+function needed(text: string, question: Question, what = "subject"): string {
+  if (text === "") throw new RangeError(`The question ${question} needs ${what}.`);
+  return text;
+}

@@ -1,0 +1,51 @@
+/** Tests that reach a symbol, apart from the product code that calls it. */
+import type { CodeGraph } from "../../code-graph.ts";
+import { EDGE_TYPES } from "../../model.ts";
+import { isTestPath } from "../../test-paths.ts";
+import type { AskEntry, Groups } from "./ask.ts";
+import { typeSet } from "./path.ts";
+
+const FOLLOWED = typeSet("CALLS", "USES");
+const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
+const MAX_DEPTH = 6;
+const TYPES = /^(Class|Struct|Interface|Trait|Enum)$/;
+
+export function findTests(graph: CodeGraph, target: number, limit: number): Groups {
+  const tests: AskEntry[] = [];
+  const product: AskEntry[] = [];
+  const seen = new Set<number>([target]);
+  if (TYPES.test(graph.label(target)))
+    for (const edge of graph.outgoing(target)) if (graph.edges.type[edge] === CONTAINS) seen.add(graph.edges.to[edge]!);
+  let frontier = [...seen];
+  for (let depth = 1; depth <= MAX_DEPTH && frontier.length > 0; depth++) {
+    const next: number[] = [];
+    for (const row of frontier) {
+      for (const edge of graph.incoming(row)) {
+        const from = graph.edges.from[edge]!;
+        if (!FOLLOWED.has(graph.edges.type[edge]!) || seen.has(from)) continue;
+        seen.add(from);
+        const entry: AskEntry = { symbol: graph.node(from), depth, line: graph.edges.line[edge]! };
+        if (isTestPath(graph.filePath(from))) tests.push(entry);
+        else {
+          if (depth === 1) product.push(entry);
+          next.push(from);
+        }
+      }
+    }
+    frontier = next;
+  }
+  const shown = (title: string, entries: AskEntry[]) => ({
+    title,
+    entries: entries.slice(0, limit),
+    total: entries.length,
+  });
+  const files = new Set(tests.map(({ symbol }) => symbol.file_path || symbol.qualified_name));
+  const summary =
+    tests.length === 0
+      ? `No test reaches it within ${MAX_DEPTH} calls.`
+      : `${tests.length} tests in ${files.size} files reach it; depth 1 calls it directly.`;
+  return {
+    summary,
+    groups: [shown("tests", tests), shown("product code that calls it", product)].filter(({ total }) => total > 0),
+  };
+}

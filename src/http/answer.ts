@@ -1,0 +1,67 @@
+/** How handlers answer with more than a value: another status, `Location`, `ETag`, and what an Idempotency-Key remembers. */
+import { type ElysiaCustomStatusResponse, type Context as FrameworkContext, status } from "elysia";
+import type { Store } from "../store/store.ts";
+import { etagOf } from "./etag.ts";
+import type { Idempotency, PendingKey } from "./idempotency.ts";
+
+/** Headers of the answer, and its status. */
+export type Setting = FrameworkContext["set"];
+
+/** A value with the status that it is answered with. */
+export type Reply<T> =
+  | ElysiaCustomStatusResponse<200, T>
+  | ElysiaCustomStatusResponse<201, T>
+  | ElysiaCustomStatusResponse<202, T>;
+
+export interface Answer {
+  /**
+   * 201 with `Location`. `create` runs in the transaction that also remembers the answer for its Idempotency-Key;
+   * `remembered` is what a repeat may be answered, where the first answer holds a value that is shown once.
+   */
+  created<T>(locationOf: (object: T) => string, create: () => T, remembered?: (object: T) => unknown): Reply<T>;
+  /** 200, remembered for its Idempotency-Key like what creates. */
+  done<T>(change: () => T): Reply<T>;
+  /** 202 with `Location` of the status. */
+  accepted<T>(locationOf: (object: T) => string, create: () => T): Reply<T>;
+  /** Of several statuses that the operation names, this one. */
+  as<T>(code: 200 | 201 | 202, object: T): Reply<T>;
+  /** 200 with `ETag`, for objects that people edit. */
+  tagged<T>(object: T): T;
+}
+
+export interface AnswerDeps {
+  store: Pick<Store, "write">;
+  idempotency: Idempotency;
+}
+
+/** @param pending the request's Idempotency-Key, where it has one that is new. */
+export function createAnswer(
+  { store, idempotency }: AnswerDeps,
+  pending: PendingKey | null | undefined,
+  set: Setting,
+): Answer {
+  const make = <S extends 200 | 201 | 202, T>(
+    code: S,
+    locationOf: ((object: T) => string) | undefined,
+    create: () => T,
+    remembered: (object: T) => unknown = (object) => object,
+  ) => {
+    const object = store.write(() => {
+      const result = create();
+      if (pending) idempotency.remember(pending, code, locationOf?.(result), remembered(result));
+      return result;
+    });
+    if (locationOf) set.headers["Location"] = locationOf(object);
+    return status(code, object);
+  };
+  return {
+    created: (locationOf, create, remembered) => make(201, locationOf, create, remembered),
+    done: (change) => make(200, undefined, change),
+    accepted: (locationOf, create) => make(202, locationOf, create),
+    as: (code, object) => status(code, object),
+    tagged(object) {
+      set.headers["ETag"] = etagOf(object);
+      return object;
+    },
+  };
+}

@@ -1,0 +1,104 @@
+/** Operations as they are served: checked, shaped, and answered by the status that they name. */
+import { describe, expect, test } from "bun:test";
+import { Type as t } from "@sinclair/typebox";
+import pino from "pino";
+import { ANONYMOUS } from "./caller.ts";
+import { serveOperations } from "./elysia.ts";
+import type { RequestFacts } from "./facts.ts";
+import { type Operation, operation, operations } from "./operation.ts";
+import { createRouteTable } from "./route-table.ts";
+import { scopeDenial } from "./scopes.ts";
+
+const Person = t.Object({ name: t.String(), born: t.Union([t.String(), t.Null()]) });
+const ada = { name: "Ada", born: null };
+
+function appOf(list: readonly Operation[], facts = new WeakMap<Request, RequestFacts>(), checkAnswers = true) {
+  const unused = () => {
+    throw new Error("not needed here");
+  };
+  const idempotency = { begin: () => null, remember: unused, done: unused, prune: unused } as never;
+  const log = pino({ level: "silent" });
+  const masking = { text: (text: string) => text };
+  const store = { write: (work: (tx: never) => unknown) => work(undefined as never) } as never;
+  return serveOperations(list, { facts, log, masking, store, idempotency, checkAnswers });
+}
+
+async function ask(list: readonly Operation[], method: string, path: string, body?: unknown, checkAnswers = true) {
+  const init = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
+  const request = new Request(`http://skep.internal${path}`, { method, ...(body === undefined ? {} : init) });
+  const rawBody = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
+  const facts = new WeakMap([
+    [request, { caller: ANONYMOUS, requestId: "req_test", pending: null, rawBody, form: null }],
+  ]);
+  const response = await appOf(list, facts, checkAnswers).handle(request);
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+}
+
+describe("an operation", () => {
+  const people = operations("people", [
+    operation("getPerson", "GET /people/:name", { access: "public", answer: Person, summary: "One" }, ({ params }) => ({
+      ...{ ...ada, name: params.name },
+      ...{ password_hash: "argon2" },
+    })),
+    operation("getBad", "GET /bad", { access: "public", answer: Person, summary: "Bad" }, () => ({ name: 1 }) as never),
+    operation(
+      "echoPerson",
+      "POST /people",
+      { access: "public", strict: true, body: Person, answer: Person, summary: "Echo" },
+      ({ body }) => body,
+    ),
+    operation("removePerson", "DELETE /people/:name", { access: "public", answer: 204, summary: "Gone" }, () => {}),
+  ]);
+
+  test("answers what its schema names, and nothing else of a row", async () => {
+    expect(await ask(people, "GET", "/people/Ada")).toEqual({ status: 200, body: ada });
+    expect(await ask(people, "DELETE", "/people/Ada")).toEqual({ status: 204, body: undefined });
+  });
+
+  test("whose answer does not match its schema is a 500 where answers are checked", async () => {
+    expect((await ask(people, "GET", "/bad")).status).toBe(500);
+    expect((await ask(people, "GET", "/bad", undefined, false)).status).toBe(200);
+  });
+
+  test("reads a strict body to the last member, and says what is wrong with it", async () => {
+    expect(await ask(people, "POST", "/people", ada)).toEqual({ status: 200, body: ada });
+    for (const wrong of [{ ...ada, name: 1 }, { name: "Ada" }])
+      expect((await ask(people, "POST", "/people", wrong)).status).toBe(422);
+  });
+
+  test("has a route that is a method and a path, and a name of its own", () => {
+    expect(() => operation("a", "FETCH /a" as never, { access: "public" }, () => undefined)).toThrow("FETCH /a");
+    const twice = ["/a", "/b"].map((path) =>
+      operation("same", `GET ${path}` as "GET /", { access: "public" }, () => {}),
+    );
+    expect(
+      () =>
+        createRouteTable(
+          [{ owner: "people", routes: twice }],
+          (list) => appOf(list),
+          () => {},
+        ).entries,
+    ).toThrow("GET /b");
+  });
+});
+
+test("what an operation asks of a key's scopes follows from method and access, unless it says so", () => {
+  const allowed = (scopes: string[], asked: Parameters<typeof scopeDenial>[1]) =>
+    scopeDenial({ kind: "user", admin: true, scopes }, asked) === undefined;
+  const table: [asked: Parameters<typeof scopeDenial>[1], enough: string[], lacking: string[]][] = [
+    [{ method: "GET", access: "user" }, ["read", "runs", "write", "admin"], []],
+    [{ method: "POST", access: "user" }, ["write", "admin"], ["read", "runs"]],
+    [{ method: "POST", access: "user", scope: "runs" }, ["runs", "write", "admin"], ["read"]],
+    [{ method: "POST", access: "user", scope: "read" }, ["read", "runs", "write", "admin"], []],
+    [{ method: "POST", access: "user", scope: "publish" }, ["publish", "admin"], ["read", "runs", "write"]],
+    [{ method: "POST", access: "user", scope: "inner" }, ["read", "runs", "write", "publish", "admin"], []],
+    [{ method: "PUT", access: "admin" }, ["admin"], ["read", "runs", "write"]],
+    [{ method: "POST", access: "user", scope: "accounts" }, [], ["read", "runs", "write", "admin"]],
+  ];
+  for (const [asked, enough, lacking] of table) {
+    for (const scope of enough) expect([asked, scope, allowed([scope], asked)]).toEqual([asked, scope, true]);
+    for (const scope of lacking) expect([asked, scope, allowed([scope], asked)]).toEqual([asked, scope, false]);
+  }
+  expect(allowed([], { method: "GET", access: "user" })).toBe(false);
+});

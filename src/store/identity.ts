@@ -1,0 +1,115 @@
+/**
+ * Which instance this is. Its id is on everything that it starts outside of its folder: containers, networks, processes. Two
+ * servers with one id would remove each other's, so a copy of a data folder gets an id of its own, and stands by until
+ * an administrator activates it: the original may still be at work, and both would act on the same routines, webhooks and runs.
+ *
+ * A folder knows itself by the file numbers (inodes) of its root and its database. They stay when the folder is renamed or
+ * the machine restarts, and are others in what `cp`, `rsync` or an archive made. A clone of a whole disk keeps them; only
+ * what `skep restore` wrote is always known to be a copy.
+ */
+import { statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import Database from "better-sqlite3";
+import { type Clock, timestamp } from "../core/clock.ts";
+import { type Problem, unavailable } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import type { Store } from "./store.ts";
+
+const INSTANCE = "instance_id";
+const PLACE = "data_folder";
+const STANDBY = "standby_since";
+
+const SELECT = "SELECT value FROM facts WHERE name = ?";
+const KEEP = "INSERT INTO facts (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value";
+const DROP = "DELETE FROM facts WHERE name = ?";
+
+/** The numbers of the folder and of its database; undefined for a database that is no file. */
+function placeOf(database: string): string | undefined {
+  const file = statSync(database, { throwIfNoEntry: false, bigint: true });
+  return file && `${statSync(dirname(database), { bigint: true }).ino}.${file.ino}`;
+}
+
+export interface Standby {
+  /** When this instance was found to be a copy that is not activated; null when it works. */
+  since(): string | null;
+  /** Runs `act` now, or once the instance is activated. @returns a function that forgets it. */
+  whenActive(act: () => void): () => void;
+  /** @returns false when it was active already. */
+  activate(): boolean;
+}
+
+export interface Identity {
+  instanceId: string;
+  standby: Standby;
+}
+
+/** Reads who we are, and notices a copy. To be called before anything is done outside of the folder. */
+export function identify(store: Store, clock: Clock): Identity {
+  const read = (name: string): string | undefined => store.statement<{ value: string }>(SELECT).get(name)?.value;
+  const keep = (name: string, value: string): void => void store.statement(KEEP).run(name, value);
+  const instanceId = store.write(() => {
+    const [known, before, place] = [read(INSTANCE), read(PLACE), placeOf(store.sqlite.name)];
+    const isCopy = before !== undefined && place !== undefined && before !== place;
+    if (place !== undefined && before !== place) keep(PLACE, place);
+    if (isCopy) keep(STANDBY, timestamp(clock.now()));
+    if (known !== undefined && !isCopy) return known;
+    const made = newId("instance");
+    keep(INSTANCE, made);
+    return made;
+  });
+  return {
+    instanceId,
+    standby: createStandby(
+      () => read(STANDBY) ?? null,
+      () => forget(store),
+    ),
+  };
+}
+
+const forget = (store: Store): void => store.write(() => void store.statement(DROP).run(STANDBY));
+
+function createStandby(read: () => string | null, end: () => void): Standby {
+  const waiting = new Set<() => void>();
+  let since = read();
+  return {
+    since: () => since,
+    whenActive(act) {
+      if (since === null) act();
+      else waiting.add(act);
+      return () => void waiting.delete(act);
+    },
+    activate() {
+      if (since === null) return false;
+      end();
+      since = null;
+      for (const act of waiting) act();
+      waiting.clear();
+      return true;
+    },
+  };
+}
+
+/**
+ * Marks a folder that was just restored, before any server works on it.
+ * @param isActive it takes the place of the original at once; else it stands by.
+ */
+export function markRestored(data: string, { isActive }: { isActive: boolean }): void {
+  const db = new Database(join(data, "skep.db"), { fileMustExist: true });
+  try {
+    db.transaction(() => {
+      db.prepare(KEEP).run(INSTANCE, newId("instance"));
+      db.prepare(DROP).run(PLACE);
+      if (isActive) db.prepare(DROP).run(STANDBY);
+      else db.prepare(KEEP).run(STANDBY, timestamp(Date.now()));
+    })();
+  } finally {
+    db.close();
+  }
+}
+
+/** What a request is answered that the original may answer as well. */
+export const standbyProblem = (): Problem =>
+  unavailable(
+    "standby",
+    "This server works on a copy of another's data, and stands by. Activate it with: skep activate",
+  );

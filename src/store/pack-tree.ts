@@ -1,0 +1,139 @@
+/**
+ * Parts of a data folder, as entries of an archive. Agents and tool servers may be at work in their folders meanwhile:
+ * everything is reached by descriptors, no link is followed, and what vanishes or becomes a link is left out.
+ */
+import { createReadStream } from "node:fs";
+import { join, posix } from "node:path";
+import type { Pack } from "tar-stream";
+import { codeOf } from "../core/errors.ts";
+import { FileError, type Folder, modifiedMs, type OpenFile, openFolder } from "../working-copy/folder.ts";
+import { joined, walkBeneath } from "../working-copy/walk.ts";
+
+export interface Packed {
+  files: number;
+  /** Of the content, before it was packed. */
+  bytes: number;
+  /** Links and files that a backup does not hold or that could not be read, as paths in the data folder; the first 100. */
+  left_out: string[];
+}
+
+const MAX_NAMED = 100;
+/** What becomes of a file that its agent removes or replaces at this moment, and what is neither file nor folder. */
+const NOT_THERE = /^(ENOENT|ENOTDIR|EISDIR|ELOOP|ENXIO|EINVAL)$/;
+/** An agent may close its files to the server, or make names that are too long: that is no reason to have no backup. */
+const CLOSED_BY_AGENT = /^(EACCES|EPERM|ENAMETOOLONG)$/;
+/** Below these only agents and tool servers work, and the server follows no link. */
+const WORKING_COPY = /^(workspaces\/[^/]+|projects\/[^/]+\/workspace|mcp\/[^/]+)\/./;
+/** People may order their own files by links, which the server follows as far as they stay inside. */
+const PEOPLE = /^(agents|vaults)\/./;
+
+/**
+ * Whether a backup may hold this link: anywhere an agent works, and among files of people where it leads to their own
+ * part of the folder. The server reads and writes all other folders by their paths, which must lead nowhere else.
+ */
+export function isLinkOfBackup(name: string, target: string): boolean {
+  if (target === "" || target.includes("\0")) return false;
+  if (WORKING_COPY.test(name)) return true;
+  if (!PEOPLE.test(name) || target.startsWith("/")) return false;
+  // With `..` at its beginning alone, the link leads where its text says, whatever links are on the way.
+  const steps = target.split("/");
+  const down = steps.findIndex((step) => step !== "..");
+  if (down >= 0 && steps.slice(down).includes("..")) return false;
+  const part = name.slice(0, name.indexOf("/") + 1);
+  return posix.join(posix.dirname(name), target, "/").startsWith(part);
+}
+
+/** @param what adds what was packed; called for each file. @throws FileError, with the path, where reading fails. */
+export async function packTree(archive: Pack, data: string, part: string, what: (added: Packed) => void) {
+  using top = openPart(data, part);
+  if (!top) return;
+  const placed = (path: string) => (path === "" ? part : joined(part, path));
+  const addFolder = (path: string, folder: Folder) => {
+    const mode = folder.stat("").mode & 0o777;
+    archive.entry({ name: `${placed(path)}/`, type: "directory", mode });
+    return true;
+  };
+  const passOver = (path: string, error: unknown) => {
+    const name = placed(path);
+    const code = codeOf(error) ?? "";
+    if (NOT_THERE.test(code)) return;
+    if (!CLOSED_BY_AGENT.test(code) || !WORKING_COPY.test(`${name}/.`)) throw withPath(error, name);
+    what({ files: 0, bytes: 0, left_out: [name] });
+  };
+  addFolder("", top);
+  const walked = walkBeneath(top, { leaveOut: "nothing", enter: addFolder, onUnreadable: passOver });
+  for await (const { folder, path, entries } of walked)
+    for (const { name, kind } of entries) {
+      const at = joined(path, name);
+      try {
+        if (kind === "file") what(await packFile(archive, folder, name, placed(at)));
+        else if (kind === "link") what(packLink(archive, folder, name, placed(at)));
+      } catch (error) {
+        passOver(at, error);
+      }
+    }
+}
+
+/** Bytes of the files in a part; what changes meanwhile is not counted again. */
+export async function bytesOfTree(data: string, part: string): Promise<number> {
+  using top = openPart(data, part);
+  let bytes = 0;
+  if (top)
+    for await (const { folder, entries } of walkBeneath(top, { leaveOut: "nothing" }))
+      for (const { name, kind } of entries) if (kind === "file") bytes += folder.findListed(name)?.size ?? 0;
+  return bytes;
+}
+
+/** The operator may have put the part itself elsewhere, with a link; nobody else can. */
+function openPart(data: string, part: string): Folder | undefined {
+  try {
+    return openFolder(join(data, part));
+  } catch (error) {
+    if (/^(ENOENT|ENOTDIR)$/.test(codeOf(error) ?? "")) return undefined;
+    throw error;
+  }
+}
+
+const withPath = (error: unknown, path: string): unknown =>
+  error instanceof FileError ? new FileError(error.code, path) : error;
+
+function packLink(archive: Pack, folder: Folder, name: string, path: string): Packed {
+  const linkname = folder.readLink(name);
+  if (!isLinkOfBackup(path, linkname)) return { files: 0, bytes: 0, left_out: [path] };
+  archive.entry({ name: path, type: "symlink", linkname });
+  return { files: 0, bytes: 0, left_out: [] };
+}
+
+/** A file that is changed meanwhile keeps the length it was found with. @throws FileError as `Folder.openFile`. */
+export async function packFile(archive: Pack, folder: Folder, name: string, path: string): Promise<Packed> {
+  using file = folder.openFile(name);
+  const { size, mode } = file.stat;
+  await new Promise<void>((done, fail) => {
+    const header = { name: path, size, mode: mode & 0o777, mtime: new Date(modifiedMs(file.stat)) };
+    const entry = archive.entry(header, (error) => (error ? fail(error) : done())) as unknown as NodeJS.WritableStream;
+    void fillEntry(entry, file, size).then(() => entry.end(), fail);
+  });
+  return { files: 1, bytes: size, left_out: [] };
+}
+
+const ZEROS = new Uint8Array(64 * 1024);
+
+async function fillEntry(entry: NodeJS.WritableStream, { descriptor }: OpenFile, size: number): Promise<void> {
+  const write = async (bytes: Uint8Array) => {
+    if (!entry.write(bytes)) await new Promise((drained) => entry.once("drain", drained));
+  };
+  let left = size;
+  if (size > 0)
+    for await (const chunk of createReadStream("", { fd: descriptor, autoClose: false, start: 0, end: size - 1 })) {
+      left -= chunk.length;
+      await write(chunk);
+    }
+  for (; left > 0; left -= Math.min(left, ZEROS.length)) await write(ZEROS.subarray(0, left));
+}
+
+/** Adds up; keeps the first names. */
+export function addPacked(to: Packed, { files, bytes, left_out }: Packed): void {
+  to.files += files;
+  to.bytes += bytes;
+  to.left_out.push(...left_out.slice(0, Math.max(0, MAX_NAMED - to.left_out.length)));
+}

@@ -1,0 +1,32 @@
+/** JSON from outside has one reader, which bounds it; what reads JSON otherwise is listed here with its reason. */
+import { expect, test } from "bun:test";
+import { filesOf, textOf } from "./source-files.ts";
+
+const OTHERS: Readonly<Record<string, string>> = {
+  "core/json-reader.ts": "the reader",
+  "core/own-json.ts": "what this program wrote",
+};
+
+/** Browsers read what this server answers. */
+const product = filesOf("**/*.{ts,tsx}").filter((file) => !/^(testing|web)\//.test(file) && !file.endsWith(".d.ts"));
+const code = (file: string) => textOf(file).replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
+
+test("no file parses JSON of others by itself", () => {
+  const reading = product.filter((file) => /\bJSON\.parse\b|\.json\(\)/.test(code(file)));
+  expect(reading.sort()).toEqual(Object.keys(OTHERS).sort());
+});
+
+test("every answer of a server outside passes through what bounds it", () => {
+  /** Its own health, the engine on this machine, downloads that are written to disk, and those that bound it themselves. */
+  const asking = filesOf("adapter/**/*.ts").filter((file) => /\bawait fetch\(/.test(code(file)));
+  expect(asking.sort()).toEqual([
+    "adapter/codehost/host-fetch.ts",
+    "adapter/docker.ts",
+    "adapter/mcp/oauth.ts",
+    "adapter/model/endpoint.ts",
+    "adapter/oidc/bounded-fetch.ts",
+    "adapter/oidc/probe.ts",
+    "adapter/sandbox/docker/agent-image.ts",
+    "adapter/speech/speech-fetch.ts",
+  ]);
+});

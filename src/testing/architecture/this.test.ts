@@ -1,0 +1,44 @@
+/** `this` in object literals: a method that is passed on as a function loses it, and only when it is called. */
+import { expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Glob } from "bun";
+import ts from "typescript-api";
+import { SRC } from "./source-files.ts";
+
+// Each file that holds the word is parsed: on a busy machine that takes longer than the usual bound.
+setDefaultTimeout(60_000);
+
+/** Lines where `this` stands anywhere but in a class, or in a function that declares what its `this` is. */
+function looseThis(file: string, text: string): number[] {
+  const kind = file.endsWith("x") ? ts.ScriptKind.TSX : ts.ScriptKind.TS;
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, false, kind);
+  const found: number[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isClassLike(node)) return;
+    if (ts.isFunctionLike(node) && node.parameters.some(({ name }) => name.getText(source) === "this")) return;
+    if (node.kind === ts.SyntaxKind.ThisKeyword) found.push(source.getLineAndCharacterOfPosition(node.pos).line + 1);
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return found;
+}
+
+test("`this` is found in an object's methods, and left alone in classes, comments and texts", () => {
+  const text = `
+    const loose = { a() {}, b() { this.a(); }, c: () => ({ d() { return [1].map(() => this); } }) };
+    class Bound { a = 1; b() { return { c: () => this.a }; } }
+    function declared(this: Date) { return this.getTime(); }
+    // this
+    const text = "this.a()";`;
+  expect(looseThis("x.ts", text)).toEqual([2, 2]);
+});
+
+test("no object's method uses `this`: what is passed on as a function works as it did in its object", () => {
+  const files = [...new Glob("**/*.{ts,tsx}").scanSync(SRC)].filter((file) => !file.includes("/fixtures/")).sort();
+  const loose = files.flatMap((file) => {
+    const text = readFileSync(join(SRC, file), "utf8");
+    return /\bthis\s*[.?[\]),;}]/.test(text) ? looseThis(file, text).map((line) => `${file}:${line}`) : [];
+  });
+  expect(loose).toEqual([]);
+});

@@ -1,0 +1,92 @@
+/** One user's work takes nothing from another's: each may have so much of what a server holds, and is told how much. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { LIMITS } from "../../core/limits.ts";
+import { type Account, makeUser, setupAdmin } from "../accounts.ts";
+import { startServer, type TestServer } from "../server.ts";
+
+setDefaultTimeout(300_000);
+
+let server: TestServer;
+let admin: Account;
+let ann: Account;
+let ben: Account;
+beforeAll(async () => {
+  server = await startServer({ env: { AUTH_ENABLED: "true" } });
+  admin = await setupAdmin(server);
+  ann = await makeUser(server, admin, "ann@example.test");
+  ben = await makeUser(server, admin, "ben@example.test");
+});
+afterAll(() => server.remove());
+
+const post = (who: Account, path: string, body: unknown) =>
+  server.request<Record<string, unknown>>("POST", path, { token: who.token, body });
+const limit = (limits: Record<string, number | null>) =>
+  server.request("PUT", "/v1/settings", { token: admin.token, body: { limits } });
+
+describe("a user who has as much as a user may have", () => {
+  test("of unfinished runs is told so, and another user's run is taken", async () => {
+    const waits = { id: "waits", name: "Waits", steps: [{ id: "ask", approval: { message: "Go on?" } }] };
+    expect((await post(admin, "/v1/pipelines", waits)).status).toBe(201);
+    const run = { pipeline_id: "waits", task_description: "Wait" };
+    await limit({ user_unfinished_runs: 2 });
+    for (let n = 0; n < 2; n++) expect((await post(ann, "/v1/runs", run)).status).toBe(201);
+    const refused = await post(ann, "/v1/runs", run);
+    expect(refused).toMatchObject({ status: 429, body: { code: "too_many_runs", current: 2, limit: 2 } });
+    expect(refused.body["detail"]).toContain("cancel them");
+    expect((await post(ben, "/v1/runs", run)).status).toBe(201);
+    await limit({ user_unfinished_runs: null });
+    expect((await post(ann, "/v1/runs", run)).status).toBe(201);
+  });
+
+  test("of open chats may open another once one has ended", async () => {
+    await limit({ user_open_chats: 1 });
+    const chat = { agent_id: "scribe" };
+    const { id } = (await post(ann, "/v1/chat/sessions", chat)).body;
+    const refused = await post(ann, "/v1/chat/sessions", chat);
+    expect(refused).toMatchObject({ status: 429, body: { code: "too_many_chats", current: 1, limit: 1 } });
+    expect((await post(ben, "/v1/chat/sessions", chat)).status).toBe(201);
+    await server.request("DELETE", `/v1/chat/sessions/${id}`, { token: ann.token });
+    expect((await post(ann, "/v1/chat/sessions", chat)).status).toBe(201);
+  });
+
+  test("of stored files is told how much there is, in bytes", async () => {
+    await limit({ user_stored_mb: 1 });
+    const upload = async ({ token }: Account, bytes: number) => {
+      const form = new FormData();
+      form.append("file", new File(["x".repeat(bytes)], "a.txt", { type: "text/plain" }));
+      const headers = { Authorization: `Bearer ${token}` };
+      const answer = await fetch(`${server.url}/v1/attachments/upload`, { method: "POST", headers, body: form });
+      return { status: answer.status, body: await answer.json() };
+    };
+    expect((await upload(ann, 900_000)).status).toBe(201);
+    expect(await upload(ann, 900_000)).toMatchObject({
+      ...{ status: 413, body: { code: "quota_exceeded", current: 900_000, limit: 1024 ** 2 } },
+    });
+    expect((await upload(ben, 900_000)).status).toBe(201);
+  });
+
+  test("of event streams gets no further one, until one is closed", async () => {
+    const open = ({ token }: Account) => {
+      const close = new AbortController();
+      const headers = { Authorization: `Bearer ${token}` };
+      return fetch(`${server.url}/v1/events/stream`, { headers, signal: close.signal }).then((answer) => ({
+        ...{ answer, close: () => close.abort() },
+      }));
+    };
+    const opened = await Promise.all(Array.from({ length: LIMITS.streamsPerUser }, () => open(ann)));
+    const refused = await open(ann);
+    expect(refused.answer.status).toBe(429);
+    expect(await refused.answer.json()).toMatchObject({
+      ...{ code: "too_many_streams", current: LIMITS.streamsPerUser, limit: LIMITS.streamsPerUser },
+    });
+    const other = await open(ben);
+    expect(other.answer.status).toBe(200);
+    for (const { close } of [...opened, other]) close();
+    for (;;) {
+      const again = await open(ann);
+      again.close();
+      if (again.answer.status === 200) break;
+      await Bun.sleep(20);
+    }
+  });
+});

@@ -1,0 +1,42 @@
+/** Who did something, by name. The id stays in the title, where it can be looked up. */
+import { Link } from "wouter";
+import { api } from "../api/client.ts";
+import { useMe } from "./session.tsx";
+
+const PLAIN: Record<string, string> = {
+  rule: "a rule",
+  local: "the local administrator",
+  system: "the server",
+  agent: "an agent",
+  person: "a person",
+  document: "a document",
+  tool: "a tool",
+};
+
+/** Names of users, for those who may list them, and of agents. */
+function useNames(): (id: string) => string | undefined {
+  const me = useMe();
+  const query = { params: { query: { limit: 200 } } };
+  const users = api.useQuery("get", "/v1/admin/users", query, { enabled: me.role === "admin", staleTime: 300_000 });
+  const agents = api.useQuery("get", "/v1/agents", query, { staleTime: 300_000 });
+  return (id) =>
+    id === me.id
+      ? me.display_name
+      : (users.data?.items.find((user) => user.id === id)?.display_name ??
+        agents.data?.items.find((agent) => agent.id === id)?.name);
+}
+
+/** @param id a user, an agent, `run:…`, `execution:…`, or a word for what is no one. */
+export function Actor({ id }: { id: string }) {
+  const nameOf = useNames();
+  const [kind, of] = id.split(":");
+  if (kind === "run" && of)
+    return (
+      <Link href={`/runs/${of}`} title={of} className="hover:underline">
+        a run
+      </Link>
+    );
+  const name = nameOf(id) ?? PLAIN[id] ?? (kind === "execution" ? "an agent at work" : undefined);
+  const isUser = id.startsWith("usr_");
+  return <span title={id}>{name ?? (isUser ? "another user" : id)}</span>;
+}

@@ -1,0 +1,11 @@
+import { Button } from "../ui/button.tsx";
+import { ProblemNote } from "../ui/problem-note.tsx";
+
+/** In place of a page that could not be drawn. One cause is a script of an older version. */
+export const BrokenPage = ({ error }: { error: unknown }) => (
+  <div className="mx-auto max-w-xl">
+    <ProblemNote error={error} />
+    <p className="mb-3 text-dim">This page could not be drawn. If the server was updated meanwhile, reload it.</p>
+    <Button onClick={() => location.reload()}>Reload</Button>
+  </div>
+);

@@ -1,0 +1,44 @@
+/** Asks before a page is left on which something typed was not saved. */
+import { useSyncExternalStore } from "react";
+import { Button } from "../ui/button.tsx";
+import { Dialog } from "../ui/dialog.tsx";
+import { type Leaving, leavingState } from "../ui/unsaved.ts";
+
+export function LeaveQuestion() {
+  const leaving = useSyncExternalStore(leavingState.subscribe, leavingState.get);
+  return leaving && <Question leaving={leaving} />;
+}
+
+function Question({ leaving: { unsaved, go, loses = false } }: { leaving: Leaving }) {
+  const close = () => leavingState.set(null);
+  const leave = (discard: boolean) => {
+    if (discard) for (const one of unsaved) one.discard();
+    close();
+    go();
+  };
+  const isKept = unsaved.every(({ kept }) => kept);
+  const names = [...new Set(unsaved.map(({ what }) => what))];
+  return (
+    <Dialog title="Not saved yet" onClose={close}>
+      <p>You have not saved {names.join(", ")}.</p>
+      <p className="mt-1 text-dim">
+        {loses
+          ? "Logging out removes it from this browser."
+          : isKept
+            ? "If you leave, a draft of it stays in this tab until you log out."
+            : "If you leave, it is lost."}
+      </p>
+      <div className="mt-4 flex flex-wrap justify-end gap-2">
+        <Button onClick={close}>Stay here</Button>
+        <Button kind="danger" onClick={() => leave(true)}>
+          {loses ? "Log out" : isKept ? "Discard it" : "Leave"}
+        </Button>
+        {isKept && !loses && (
+          <Button kind="primary" onClick={() => leave(false)}>
+            Leave, keep the draft
+          </Button>
+        )}
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,94 @@
+/**
+ * What is being written, kept until it is sent: in the tab's session, for each user and each thing that it is written to.
+ * A reload and a way to another page and back leave it; a log-out removes it.
+ */
+import { useRef, useState } from "react";
+import { useUnsaved } from "./unsaved.ts";
+
+const PREFIX = "skep-draft ";
+let owner = "";
+
+/** Drafts are those of this user from here on. */
+export function openDrafts(user: string): void {
+  owner = user;
+}
+
+const keyOf = (key: string): string => `${PREFIX}${owner} ${key}`;
+const allKeys = (): string[] => Object.keys(sessionStorage).filter((key) => key.startsWith(PREFIX));
+
+/** Removes every draft of this tab. */
+export function forgetDrafts(): void {
+  for (const key of allKeys()) sessionStorage.removeItem(key);
+}
+
+/** Keys of the drafts that begin so. */
+export const draftKeys = (start: string): string[] =>
+  allKeys().flatMap((key) => (key.startsWith(keyOf(start)) ? [key.slice(keyOf("").length)] : []));
+
+export interface Kept<T> {
+  value: T;
+  /** Of what it changes, when it was begun: its ETag. */
+  version?: string | undefined;
+}
+
+export function readDraft<T>(key: string): Kept<T> | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(keyOf(key)) ?? "null") ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param kept undefined removes it. */
+export function writeDraft<T>(key: string, kept: Kept<T> | undefined): void {
+  try {
+    if (kept) sessionStorage.setItem(keyOf(key), JSON.stringify(kept));
+    else sessionStorage.removeItem(keyOf(key));
+  } catch {
+    // Storage is full or switched off: the text is on the page, and leaving asks.
+  }
+}
+
+interface DraftOptions {
+  /** What is stored on the server, which the draft changes. */
+  saved?: string;
+  /** ETag of that. */
+  version?: string | undefined;
+  /** As it stands in a sentence. */
+  what: string;
+  /** Whether going to another page asks first. */
+  asks?: boolean;
+}
+
+export interface Draft {
+  text: string;
+  set(text: string): void;
+  /** Back to what is stored: it was sent, or is not wanted any more. */
+  clear(): void;
+  isChanged: boolean;
+  /** It was begun before this page was opened. */
+  isFound: boolean;
+  /** ETag of what the draft was begun on: a change that somebody else made since is a conflict. */
+  version: string | undefined;
+}
+
+export function useDraft(key: string, { saved = "", version, what, asks = false }: DraftOptions): Draft {
+  const [found] = useState(() => readDraft<string>(key));
+  const [kept, setKept] = useState(found);
+  const now = useRef(kept);
+  const put = (next: Kept<string> | undefined) => {
+    now.current = next;
+    writeDraft(key, next);
+    setKept(next);
+  };
+  const clear = () => put(undefined);
+  useUnsaved(() => (now.current && now.current.value !== saved ? { what, asks, kept: true, discard: clear } : null));
+  return {
+    text: kept?.value ?? saved,
+    set: (text) => put(text === saved ? undefined : { value: text, version: now.current?.version ?? version }),
+    clear,
+    isChanged: kept !== undefined && kept.value !== saved,
+    isFound: found !== undefined && kept !== undefined,
+    version: kept?.version ?? version,
+  };
+}

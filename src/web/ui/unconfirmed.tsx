@@ -1,0 +1,38 @@
+/** Says that words may repeat text from outside, and why; whoever has read them confirms them. */
+import { Check, ShieldQuestionMark } from "lucide-react";
+import type { ReactNode } from "react";
+import type { Action } from "./action.ts";
+import { Button } from "./button.tsx";
+import { ProblemNote } from "./problem-note.tsx";
+
+export function Unconfirmed({
+  children,
+  reason,
+  action,
+  confirm,
+}: {
+  /** What follows from it. */
+  children: ReactNode;
+  /** Why, as the server says it. */
+  reason: string | null | undefined;
+  /** Of the confirmation; absent where there is nothing to confirm. */
+  action?: Action;
+  confirm?(): unknown;
+}) {
+  return (
+    <section aria-label="Outside text" className="my-3 rounded-lg border border-line bg-sunken px-3 py-2.5">
+      <div className="flex flex-wrap items-center gap-x-2.5 gap-y-2">
+        <ShieldQuestionMark aria-hidden size={17} className="shrink-0 text-dim" />
+        <p className="min-w-0 flex-1 basis-64 text-dim">
+          {children} {reason}
+        </p>
+        {confirm && (
+          <Button busy={action?.busy ?? false} icon={<Check aria-hidden size={14} />} onClick={confirm}>
+            Confirm
+          </Button>
+        )}
+      </div>
+      <ProblemNote error={action?.error} />
+    </section>
+  );
+}
