@@ -2,11 +2,12 @@
  * Reads the output of `bun test` on standard input and writes what a person reads: one line for each test file as it
  * begins, then each failure with its file, its promise and what it printed, each skipped test with its reason, then the
  * files that took longest. The reason is what the file wrote in a line \`skipped: …\` (src/testing/parts.ts).
- * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS FAILED [TOTAL_FILES]
+ * Usage: bun test … 2>&1 | bun scripts/test-report.ts TIMINGS FAILED MESSAGES [TOTAL_FILES]
  * TIMINGS: what \`bun test --timings\` wrote, the milliseconds of each file.
  * FAILED: a file to write, one line \`test file TAB promise\` for each test that failed.
+ * MESSAGES: a file that the failures are appended to, shortened: for the end of the whole output.
  */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 
 interface FileResult {
   passed: number;
@@ -27,12 +28,17 @@ interface Failure {
 /** Lines kept of what one failed test printed. */
 const FAILURE_LINES = 60;
 
+/** Of these at the end of the whole output, and how many failures are shown there with their lines; others by name. */
+const MESSAGE_LINES = 40;
+const MESSAGES = 25;
+
 /** Files shown as those that took longest. */
 const SLOWEST = 15;
 
 const timings = process.argv[2] ?? "";
 const failedList = process.argv[3];
-const total = Number(process.argv[4] ?? 0);
+const messages = process.argv[4];
+const total = Number(process.argv[5] ?? 0);
 const files = new Map<string, FileResult>();
 const failures: Failure[] = [];
 const closing: string[] = [];
@@ -100,8 +106,16 @@ if (rest !== "") take(rest);
 if (failedList) writeFileSync(failedList, failures.map(({ file, promise }) => `${file}\t${promise}\n`).join(""));
 
 const unfinished = [...files].filter(([, { pending }]) => pending.some((line) => /\berror\b/i.test(line)));
-for (const [file, { pending }] of unfinished) console.log(`\n${file}, outside of a test:\n${pending.join("\n")}`);
-for (const { file, promise, lines } of failures) console.log(`\n──── ${file}\n     ${promise}\n${lines.join("\n")}`);
+const outside = unfinished.map(([file, { pending }]) => ({ file, promise: "outside of a test", lines: pending }));
+const wrong = [...outside, ...failures];
+const described = ({ file, promise, lines }: Failure, most = FAILURE_LINES): string =>
+  `\n──── ${file}\n     ${promise}\n${lines.slice(-most).join("\n")}`;
+for (const one of wrong) console.log(described(one));
+if (messages) {
+  const shown = wrong.slice(0, MESSAGES).map((one) => described(one, MESSAGE_LINES));
+  const others = wrong.slice(MESSAGES).map(({ file, promise }) => `──── ${file}: ${promise}`);
+  appendFileSync(messages, [...shown, ...others].map((text) => `${text}\n`).join(""));
+}
 for (const line of closing) if (!/^ *\d+ \w+$/.test(line)) console.log(line);
 
 const skipped = [...files].filter(([, file]) => file.skipped.length > 0);

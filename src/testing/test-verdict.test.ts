@@ -1,6 +1,6 @@
 /** What `scripts/test` makes of tests that fail now and then, and of those that are skipped. */
 import { expect, test } from "bun:test";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { temporaryFolder } from "./command.ts";
 
@@ -62,6 +62,25 @@ test("a test that fails in each copy is a failure though it is listed", async ()
   const said = await again(home, ["never"], `${day(0)}\tnever\tunknown\n`);
   expect(said).toContain("FAILS EACH TIME: 0 of 3 copies passed: never");
   expect(said.trimEnd()).toEndWith("excused 0");
+});
+
+test("what failed is written once more for the end of the output, 40 lines of each and all by name", async () => {
+  const lines = Array.from({ length: 30 }, (_, n) => `test("promise ${n}", () => { throw new Error("why ${n}"); });`);
+  const home = project("messages", 'for (let n = 0; n < 100; n++) console.log("line of the log");', ...lines);
+  const ran = Bun.spawnSync([process.execPath, "test", `./${FILE}`], { cwd: home, stderr: "pipe" });
+  const command = [process.execPath, join(SCRIPTS, "test-report.ts"), "timings.json", "failed", "messages"];
+  const report = Bun.spawn(command, {
+    cwd: home,
+    stdin: new Blob([`${ran.stdout}${ran.stderr}`]),
+    stdout: "ignore",
+  });
+  expect(await report.exited).toBe(0);
+  const messages = readFileSync(join(home, "messages"), "utf8");
+  for (let n = 0; n < 30; n++) expect(messages).toMatch(new RegExp(`promise ${n}$`, "m"));
+  for (const n of [0, 24]) expect(messages).toContain(`error: why ${n}\n`);
+  expect(messages).not.toContain("error: why 25");
+  const longest = Math.max(...messages.split("────").map((one) => one.split("\n").length));
+  expect(longest).toBeLessThanOrEqual(44);
 });
 
 test("each skipped test is shown with its file and the part that was missing", async () => {
