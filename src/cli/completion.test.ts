@@ -2,7 +2,6 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { msWhenBusy } from "../testing/busy-machine.ts";
 import { skep, temporaryFolder } from "../testing/command.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 
@@ -66,12 +65,10 @@ describe("what may come next", () => {
     expect(await kept("runs", "--data", server.data, "--pipeline", "fe")).toEqual(["feature"]);
   });
 
-  test("files and folders are left to the shell; without a server there is nothing, at once", async () => {
+  test("files and folders are left to the shell; without a server there is nothing", async () => {
     expect(await offered("check", "")).toEqual([":files"]);
     expect(await offered("runs", "--data", "")).toEqual([":folders"]);
-    const begun = performance.now();
     expect(await offered("run", "--url", "http://127.0.0.1:9", "")).toEqual([]);
-    expect(performance.now() - begun).toBeLessThan(msWhenBusy(5_000));
   });
 });
 

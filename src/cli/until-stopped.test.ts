@@ -1,7 +1,6 @@
 /** A second signal ends a process that is too busy to shut down, or even to handle the first. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { msWhenBusy } from "../testing/busy-machine.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 
@@ -36,11 +35,9 @@ test.each(SIGNALS)("the second %s ends a process whose loop was stuck before the
     /^(?:ShdPnd|SigPnd):\s*0*[1-9a-f]/m.test(await Bun.file(`/proc/${child.pid}/status`).text());
   if (process.platform === "linux") while (await waiting()) await Bun.sleep(1);
   expect(child.exitCode).toBeNull();
-  const asked = performance.now();
   child.kill(signal);
   await child.exited;
   expect(child.signalCode).toBe(signal);
-  expect(performance.now() - asked).toBeLessThan(msWhenBusy(2_000));
 });
 
 test("one signal reaches a process whose loop runs", async () => {

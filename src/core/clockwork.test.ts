@@ -101,9 +101,7 @@ test("a source that has more is run again at once, when others had their turn", 
     },
   };
   open().add(many);
-  const began = Date.now();
   clockwork.start();
   await promise;
   expect(seen.slice(0, 5)).toEqual(["many", "other", "many", "other", "many"]);
-  expect(Date.now() - began).toBeLessThan(1_000);
 });

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LOCAL_ADMIN } from "../http/caller.ts";
-import { endedAtLimit, msWhenBusy } from "../testing/busy-machine.ts";
+import { endedAtLimit } from "../testing/busy-machine.ts";
 import { dockerForTests, testImage } from "../testing/docker-image.ts";
 import { createRigs, type Rig } from "../testing/engine-rig.ts";
 
@@ -118,15 +118,13 @@ describe("a command step", () => {
     expect(error?.message).toBe("The command ended with exit code 1: 3 of 9 red");
   });
 
-  test("cancelled, it ends within a second, and its processes with it", async () => {
+  test("cancelled, it ends, and its processes with it", async () => {
     const { rig, run } = await running([command("echo $$ > pid; sleep 600")]);
     await rig.event(({ kind, run_id }) => kind === "tool_call_start" && run_id === run.id);
     const file = join(rig.workspaceOf(run.id), "pid");
     while (!existsSync(file) || readFileSync(file, "utf8").trim() === "") await Bun.sleep(10);
-    const begun = performance.now();
     rig.services.runs.cancel(run.id, LOCAL_ADMIN);
     await rig.event(({ kind, run_id }) => kind === "session_ended" && run_id === run.id);
-    expect(performance.now() - begun).toBeLessThan(msWhenBusy(1_000));
     const pid = Number(readFileSync(file, "utf8"));
     expect(() => process.kill(pid, 0)).toThrow();
   });
@@ -194,10 +192,8 @@ describe.skipIf(!docker)("a command step in a container", () => {
       { env },
     );
     await rig.event(({ kind, data }) => kind === "agent_output" && JSON.stringify(data).includes("waiting"));
-    const begun = performance.now();
     rig.services.runs.cancel(run.id, LOCAL_ADMIN);
     await rig.event(({ kind, step_id }) => kind === "session_ended" && step_id === "d");
-    expect(performance.now() - begun).toBeLessThan(msWhenBusy(3_000));
     const [first] = rig.steps(run.id);
     expect(first?.outputs["output"]).toMatch(/^\/workspace\n[1-9]\d*$/);
     await rig.stop();

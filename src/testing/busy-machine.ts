@@ -1,23 +1,60 @@
-/** Bounds of time for tests, on machines that do other work as well. */
-import { readFileSync } from "node:fs";
-import { availableParallelism, loadavg } from "node:os";
-
 /**
- * Programs that want a processor, for each processor, and never less than 1: the mean of the last minute, or what
- * wants one now, as the mean lags behind work that has just begun.
+ * Bounds for tests that hold on machines of any speed that do other work as well. No test compares clocks: what takes too
+ * long is shown by what it waits for never coming, and what costs too much by the processor's time.
  */
-export function busyFactor(): number {
-  let now = 0;
-  try {
-    now = Number(readFileSync("/proc/loadavg", "utf8").split(" ")[3]!.split("/")[0]);
-  } catch {
-    // Only Linux says it.
+
+/** How many times the bound of docs/benchmarks.md a test allows: what it is after costs a hundred times as much. */
+const GENEROSITY = 10;
+/** Processor time of `referenceWork` on the machine of docs/benchmarks.md, ms. */
+const REFERENCE_MS = 12;
+
+const REFERENCE_TEXT = JSON.stringify(
+  Array.from({ length: 4_000 }, (_, n) => ({ id: `item-${n}`, text: "some words of an item", n, list: [n, "x"] })),
+);
+
+/** A fixed piece of work like that of the server: JSON read and written, text searched. @returns characters, of no use. */
+function referenceWork(): number {
+  let characters = 0;
+  for (let round = 0; round < 8; round++) {
+    characters += JSON.stringify(JSON.parse(REFERENCE_TEXT)).length;
+    characters += REFERENCE_TEXT.replaceAll("item", "thing").length;
+    characters += [...REFERENCE_TEXT.matchAll(/"n":(\d+)/g)].length;
   }
-  return Math.max(1, Math.max(loadavg()[0]!, now) / availableParallelism());
+  return characters;
 }
 
-/** The bound of an idle machine, as many times as there are programs for each processor. */
-export const msWhenBusy = (ms: number): number => ms * busyFactor();
+/** Processor time of this process so far, in ms: what others do on the machine does not count. */
+export function processorMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+}
+
+/** How many times slower this machine is now than that of docs/benchmarks.md, at least 1: the middle one of three measures. */
+function slowness(): number {
+  const measures = [1, 2, 3].map(() => {
+    const before = processorMs();
+    referenceWork();
+    return processorMs() - before;
+  });
+  return Math.max(1, measures.sort((one, other) => one - other)[1]! / REFERENCE_MS);
+}
+
+/**
+ * The processor time that a test allows for work that takes at most `ms` on the machine of docs/benchmarks.md. With
+ * EXACT_BOUNDS=true, as `scripts/bench stalls` runs the tests, it is `ms` itself.
+ */
+export const allowedMs = (ms: number): number =>
+  process.env["EXACT_BOUNDS"] === "true" ? ms : ms * GENEROSITY * slowness();
+
+/** @throws Error when `what` took more processor time, ms, than allowed for work of `boundMs`. */
+export function expectWork(what: string, spentMs: number, boundMs: number): void {
+  if (spentMs <= boundMs) return;
+  const allowed = allowedMs(boundMs);
+  if (spentMs > allowed)
+    throw new Error(
+      `${what} took ${Math.round(spentMs)} ms of the processor, more than ${Math.round(allowed)} (${boundMs} on the machine of docs/benchmarks.md)`,
+    );
+}
 
 /**
  * What ends at a limit of time, which a busy machine may reach before it got to what the test is about: with twice the
@@ -37,10 +74,4 @@ const DAY_MS = 86_400_000;
 export async function steadyDay(): Promise<void> {
   const left = DAY_MS - (Date.now() % DAY_MS);
   if (left < 30_000) await Bun.sleep(left + 50);
-}
-
-/** Processor time of this process so far, in ms: what others do on the machine does not count. */
-export function processorMs(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1_000;
 }

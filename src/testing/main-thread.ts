@@ -18,6 +18,12 @@ export function mainThreadMs(pid: number): number {
   }
 }
 
+/** Milliseconds that all threads of a process have worked so far, to a hundredth of a second. */
+export function processMs(pid: number): number {
+  const [user, system] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]!.split(" ").slice(11, 13);
+  return (Number(user) + Number(system)) * TICK_MS;
+}
+
 export interface LoopWatch {
   /** The most that the main thread worked before it answered one of our requests, in ms, since this was last asked. */
   longestMs(): number;

@@ -5,7 +5,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { msWhenBusy } from "./busy-machine.ts";
 
 export interface Answered<T = unknown> {
   status: number;
@@ -58,6 +57,9 @@ const bareEnv = () => ({
   // No list of servers of the user who runs the tests.
   XDG_STATE_HOME: "/dev/null",
 });
+
+/** A server that has not stopped by then is killed. */
+const STOP_MS = 60_000;
 
 /** Starts a server and waits until it answers. @throws Error with its output when it does not come up. */
 export async function startServer({ env = {}, data }: ServerOptions = {}): Promise<TestServer> {
@@ -115,7 +117,7 @@ export async function startServer({ env = {}, data }: ServerOptions = {}): Promi
     stop,
     async remove() {
       // In order first: a server that is killed leaves the commands of its agents behind.
-      const patience = setTimeout(() => child.kill("SIGKILL"), msWhenBusy(5_000));
+      const patience = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
       await stop();
       clearTimeout(patience);
       rmSync(folder, { recursive: true, force: true });

@@ -21,7 +21,7 @@ afterAll(async () => {
 });
 
 const MB = 1024 * 1024;
-async function connect(args: readonly string[], { timeoutMs = 60_000, maxNoiseBytes = 64 * MB } = {}) {
+async function connect(args: readonly string[], { timeoutMs = 240_000, maxNoiseBytes = 64 * MB } = {}) {
   const log: string[] = [];
   let changed = () => {};
   const toolsChanged = new Promise<void>((resolve) => {
@@ -47,7 +47,7 @@ async function connect(args: readonly string[], { timeoutMs = 60_000, maxNoiseBy
 const odd = (...args: string[]) => connect([ODD_SERVER, ...args]);
 const said = ({ content }: Awaited<ReturnType<Connection["callTool"]>>) => (content[0] as { text: string }).text;
 const list = ({ connection }: { connection: Connection }) =>
-  connection.listTools(AbortSignal.timeout(60_000)) as Promise<{ name?: unknown }[]>;
+  connection.listTools(AbortSignal.timeout(240_000)) as Promise<{ name?: unknown }[]>;
 
 describe("a tool server", () => {
   test.each(NPM_SERVERS)("%s from npm is connected and lists its tools", async (name) => {
@@ -103,13 +103,13 @@ describe("a tool server", () => {
   });
 
   test("that never ends its noise is given up", async () => {
-    const failed = connect([ODD_SERVER, "--noise", "--mute"], { timeoutMs: 30_000, maxNoiseBytes: 8 * MB });
+    const failed = connect([ODD_SERVER, "--noise", "--mute"], { maxNoiseBytes: 8 * MB });
     await expect(failed).rejects.toMatchObject({ detail: expect.stringContaining("without a message") });
   });
 
   test.each([
     ["--mute", "timed out", 1_500],
-    ["--dead", "exit code 1", 60_000],
+    ["--dead", "exit code 1", 240_000],
   ])("that never speaks (%s) is not connected, with the reason", async (how, why, timeoutMs) => {
     await expect(connect([ODD_SERVER, how], { timeoutMs })).rejects.toMatchObject({
       ...{ code: "mcp_not_connected", detail: expect.stringContaining(why) },

@@ -5,18 +5,16 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { newId } from "../../core/ids.ts";
 import { membersOf } from "../../core/is-object.ts";
-import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { BUN, ODD_SERVER } from "../../testing/mcp/image.ts";
 import { startWebServer, type WebServer } from "../../testing/mcp/web-server.ts";
 import { openServerProcess } from "../sandbox/process/server-process.ts";
 import { type Connection, connectServer, type Target } from "./client.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 
-setDefaultTimeout(120_000);
+setDefaultTimeout(300_000);
 
+/** A call that waits for the end of the flood waits for ever: that it ends is what is shown. */
 const LIMIT_MS = 1_000;
-/** With what a quiet machine may take to read and drop what came; a call that waits for the flood waits for ever. */
-const BOUND_MS = 5_000;
 const BYTES = 4 * 1024 * 1024;
 const notice = (method: string, params: object) => JSON.stringify({ jsonrpc: "2.0", method, params });
 const LOG = notice("notifications/message", { level: "info", data: "x" });
@@ -56,7 +54,7 @@ afterAll(async () => {
 async function connect(target: Target): Promise<Connection> {
   const connection = await connectServer(target, {
     // So much that it is the call's limit that ends it.
-    ...{ timeoutMs: 60_000, maxMessageBytes: BYTES, maxNoiseBytes: Number.POSITIVE_INFINITY, signal: never },
+    ...{ timeoutMs: 240_000, maxMessageBytes: BYTES, maxNoiseBytes: Number.POSITIVE_INFINITY, signal: never },
     onLog() {},
     onToolsChanged() {},
   });
@@ -76,19 +74,18 @@ const overHttp = () =>
     ...{ transport: "http", url: web.url, headers: {} },
     fetch: createHttpFetch({
       resolve: async () => ({ address: "127.0.0.1", family: 4 }),
-      ...{ userAgent: "skep", maxBytes: BYTES, timeoutMs: 60_000, onLog() {} },
+      ...{ userAgent: "skep", maxBytes: BYTES, timeoutMs: 240_000, onLog() {} },
     }),
   });
 
-/** Calls a tool that floods with this. @returns how it ended, and after how long. */
+/** Calls a tool that floods with this. @returns the code of how it ended. */
 async function flooded(connection: Connection, text: string, timeoutMs = LIMIT_MS) {
   piece = text;
-  const began = performance.now();
   const definition = { name: "flood", inputSchema: { type: "object" } };
   const problem: unknown = await connection
     .callTool(definition, { piece: text }, { signal: never, timeoutMs, onProgress() {} })
     .catch((error: unknown) => error);
-  return { code: membersOf(problem)["code"], ms: performance.now() - began };
+  return membersOf(problem)["code"];
 }
 
 describe("a call ends at its limit while the tool server writes without end", () => {
@@ -99,9 +96,8 @@ describe("a call ends at its limit while the tool server writes without end", ()
     ["lines that are no message", "noise\n"],
     ["one line", "noise"],
   ])("%s, on a pipe", async (_what, text) => {
-    const { code, ms } = await flooded(await overPipe(), text);
+    const code = await flooded(await overPipe(), text);
     expect(code).toBe("mcp_timeout");
-    expect(ms).toBeLessThan(msWhenBusy(BOUND_MS));
   });
 
   test.each([
@@ -112,16 +108,14 @@ describe("a call ends at its limit while the tool server writes without end", ()
     ["answers to what nobody asked", `data: ${UNASKED}\n\n`],
     ["one line", "data"],
   ])("%s, over HTTP", async (_what, text) => {
-    const { code, ms } = await flooded(await overHttp(), text);
+    const code = await flooded(await overHttp(), text);
     // A stream without a message is given up, too, after its bytes.
     expect(["mcp_timeout", "mcp_call_failed", "mcp_call_refused"]).toContain(String(code));
-    expect(ms).toBeLessThan(msWhenBusy(BOUND_MS));
   });
 
-  test("signs of progress: at thirty times its limit", async () => {
+  test("signs of progress, however many", async () => {
     const progress = notice("notifications/progress", { progressToken: 1, progress: 1, message: "x" });
-    const { code, ms } = await flooded(await overPipe(), `${progress}\n`, 100);
+    const code = await flooded(await overPipe(), `${progress}\n`, 100);
     expect(code).toBe("mcp_timeout");
-    expect(ms).toBeLessThan(msWhenBusy(3_000 + BOUND_MS));
   });
 });

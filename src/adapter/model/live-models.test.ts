@@ -17,7 +17,7 @@ const endpoint = (providerId: string, kind: Endpoint["kind"], path: string): End
   baseUrl: `${server.origin}${path}`,
   apiKey: KEY,
 });
-const list = (to: Endpoint, timeoutMs = 5000) => listModels(to, { clock: systemClock, timeoutMs });
+const list = (to: Endpoint, timeoutMs = 240_000) => listModels(to, { clock: systemClock, timeoutMs });
 
 describe("the models of a provider, live", () => {
   test("OpenAI and compatible servers, with the context sizes that some add", async () => {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import type { ModelMessage, ModelRequest, ModelTool } from "../../engine/model.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
-import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { sample } from "./sample-outputs.ts";
 import { parseScript } from "./script-file.ts";
 import { createScriptedModel } from "./scripted.ts";
@@ -161,13 +160,12 @@ describe("a transcript file", () => {
     expect(answer.usage.output_tokens).toBeGreaterThan(0);
   });
 
-  test("an abort ends a slow turn at once, without its tool calls", async () => {
+  test("an abort ends a slow turn, without its tool calls", async () => {
     const play = await scripted(
-      "{version: 1, default: [{text: abcdef, chunk: 1, delay_ms: 60000, tool_calls: [{tool: ls}]}]}",
+      "{version: 1, default: [{text: abcdef, chunk: 1, delay_ms: 600000, tool_calls: [{tool: ls}]}]}",
     );
     const answer = await play({ signal: AbortSignal.timeout(50) });
     expect(answer).toMatchObject({ finish: "aborted" });
-    expect(answer.duration_ms).toBeLessThan(msWhenBusy(2_000));
     expect(calls(answer.parts)).toEqual([]);
   });
 

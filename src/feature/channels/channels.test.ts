@@ -153,7 +153,7 @@ describe("a webhook", () => {
     const key = Buffer.from(secret!.replace("whsec_", ""), "base64");
     const signature = createHmac("sha256", key).update(`${messageId}.${at}.${waits.body}`).digest("base64");
     expect(waits.headers.get("webhook-signature")).toBe(`v1,${signature}`);
-    expect(Math.abs(Number(at) * 1_000 - Date.now())).toBeLessThan(60_000);
+    expect(Math.abs(Number(at) * 1_000 - Date.now())).toBeLessThan(300_000);
 
     await reject(a, runId);
     expect(JSON.parse((await receiver.next()).body)).toMatchObject({ type: "run_failed", data: { status: "failed" } });

@@ -4,7 +4,6 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
-import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { framesOf } from "../../testing/event-reader.ts";
 import { inImage, mcpImage } from "../../testing/mcp/image.ts";
@@ -46,7 +45,7 @@ const PLAYS: Record<string, object[]> = {
 };
 
 /** In which a server answers, also with 60 MB. After two answers that come later it would be started again. */
-const ANSWER_S = Math.min(60, Math.ceil(msWhenBusy(6_000) / 1_000));
+const ANSWER_S = 30;
 
 describe.skipIf(!docker)("tool servers in containers", () => {
   const engine = docker as DockerClient;

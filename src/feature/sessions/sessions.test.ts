@@ -6,7 +6,6 @@ import type { ModelMessage, ModelRequest } from "../../engine/model.ts";
 import { textOf } from "../../engine/parts.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
-import { msWhenBusy } from "../../testing/busy-machine.ts";
 import { createRigs, type RigOptions } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandModel } from "../../testing/hand-model.ts";
 import { defineFeature } from "../feature.ts";
@@ -193,9 +192,11 @@ describe("a chat", () => {
     (await model.next()).say("Once");
     sessions.interrupt(id);
     await answered(turn.message_id);
-    const late = sessions.queue(id, { input: "Again", timeout_seconds: Math.ceil(msWhenBusy(1_000) / 1_000) + 1 });
-    await model.next();
-    expect((await answered(late.message_id)).data).toMatchObject({ status: "failed", error: { code: "timeout" } });
+    // On a busy machine the time may be over before the model is asked: then with more of it.
+    for (let timeout_seconds = 2; model.calls.length < 2; timeout_seconds *= 2) {
+      const late = sessions.queue(id, { input: "Again", timeout_seconds });
+      expect((await answered(late.message_id)).data).toMatchObject({ status: "failed", error: { code: "timeout" } });
+    }
     const rows = rig.store.sqlite.prepare("SELECT finish_reason, cost_nano FROM llm_calls ORDER BY id").all();
     expect(rows).toEqual(Array(2).fill({ finish_reason: "aborted", cost_nano: 0.25e9 }));
     expect(sessions.find(id)?.spent_nano).toBe(0.5e9);
@@ -292,17 +293,16 @@ describe("a session tree", () => {
     expect(rig.services.sessions.find(root.id)?.tree_size).toBe(64);
   });
 
-  test("cancelling a node ends all below it within a second; what is above continues, and nothing begins any more", async () => {
+  test("cancelling a node ends all below it, whose models never answer; what is above continues, and nothing begins any more", async () => {
     const { model, sessions, say, open, root, child, grandchild, ended } = await nested();
     for (const { id } of [root, child, grandchild]) say(id, "Work");
     await Promise.all([root, child, grandchild].map(({ id }) => model.next(id)));
     const queued = open({ kind: "spawn", parent_id: child.id });
     sessions.queue(queued.id, { input: "Later", timeout_seconds: 60 });
-    const [asked, before] = [model.calls.length, performance.now()];
+    const asked = model.calls.length;
     sessions.end(child.id);
     for (const { id } of [child, grandchild, queued])
       expect((await ended(id)).data).toMatchObject({ status: "cancelled" });
-    expect(performance.now() - before).toBeLessThan(msWhenBusy(1_000));
     expect(sessions.find(root.id)).toMatchObject({ status: "running", ended_at: null });
     expect(model.calls.filter(({ request }) => request.scope.sessionId === queued.id)).toEqual([]);
     expect(model.calls.length).toBeLessThanOrEqual(asked + 1);

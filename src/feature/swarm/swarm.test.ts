@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from "bun:test";
 import type { SkepEvent } from "../../core/events.ts";
 import { textOf } from "../../engine/parts.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
-import { msWhenBusy } from "../../testing/busy-machine.ts";
+import { endedAtLimit } from "../../testing/busy-machine.ts";
 import { createRigs, type RigOptions } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandCall } from "../../testing/hand-model.ts";
 import type { SwarmRequest } from "./model.ts";
@@ -53,6 +53,22 @@ async function started({ costUsd = 0, ...options }: Partial<RigOptions> & { cost
         .map(({ kind, data }: SkepEvent) => [kind.replace("swarm_", ""), data["key"] ?? data["status"]].join(" ")),
   };
 }
+
+/** A swarm that ends at its time limit, after a model was asked: a busy machine may need more time for that. */
+async function late(what: (seconds: number) => [SwarmRequest["tasks"], Partial<SwarmRequest>?]) {
+  return endedAtLimit(
+    2_000,
+    async (ms) => {
+      const seconds = ms / 1_000;
+      const swarm = await started();
+      const { id } = swarm.start(...what(seconds));
+      const { status } = (await swarm.ended(id)).data;
+      return { ...swarm, id, seconds, status };
+    },
+    ({ model }) => model.calls.length > 0,
+  );
+}
+
 const complete = (summary: string, outputs = {}) => [{ tool: "complete", input: { outputs, summary } }];
 const giveUp = [{ tool: "fail", input: { reason: "cannot" } }];
 
@@ -121,18 +137,16 @@ describe("a swarm", () => {
     expect(rig.services.sessions.live()).toEqual([]);
   });
 
-  test("is cancelled with all that its tasks started within a second, and no model call begins after", async () => {
+  test("is cancelled with all that its tasks started, whose models never answer, and no model call begins after", async () => {
     const { start, asked, ended, model, swarm, rig, statuses } = await started();
     const { id } = start([task("a"), task("b"), task("c", "a")]);
     const a = await asked("a");
     const b = await asked("b");
     b.reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Do below" } }]);
     const below = await asked("below");
-    const before = performance.now();
     swarm().cancel(id, LOCAL_ADMIN);
     expect((await ended(id)).data).toMatchObject({ status: "cancelled", counts: { cancelled: 3 } });
     while (rig.services.engine.active() > 0) await Bun.sleep(5);
-    expect(performance.now() - before).toBeLessThan(msWhenBusy(1_000));
     expect([a, below].map(({ request }) => request.signal.aborted)).toEqual([true, true]);
     expect(model.calls).toHaveLength(3);
     expect(statuses(id)).toEqual({ a: "cancelled", b: "cancelled", c: "cancelled" });
@@ -141,12 +155,12 @@ describe("a swarm", () => {
   });
 
   test("ends at its time limit, and says so", async () => {
-    const { start, asked, ended, swarm, statuses } = await started();
-    const seconds = Math.ceil(msWhenBusy(1_000) / 1_000) + 1;
-    const { id } = start([task("a"), task("b", "a")], { timeout_seconds: seconds });
-    const a = await asked("a");
-    expect((await ended(id)).data).toMatchObject({ status: "failed" });
-    expect(a.request.signal.aborted).toBe(true);
+    const { id, model, seconds, status, swarm, statuses } = await late((timeout_seconds) => [
+      [task("a"), task("b", "a")],
+      { timeout_seconds },
+    ]);
+    expect(status).toBe("failed");
+    expect(model.calls.map(({ request }) => request.signal.aborted)).toEqual([true]);
     expect(statuses(id)).toEqual({ a: "failed", b: "cancelled" });
     const error = { code: "timeout", message: `The swarm took longer than its ${seconds} s.` };
     expect(swarm().get(id, LOCAL_ADMIN).error).toEqual(error);
@@ -156,11 +170,10 @@ describe("a swarm", () => {
   test.each(["the swarm", "its only task"])(
     "of one task that reaches the time limit of %s fails with that, both of them",
     async (whose) => {
-      const { start, asked, ended, swarm } = await started();
-      const limit = { timeout_seconds: Math.ceil(msWhenBusy(1_000) / 1_000) + 1 };
-      const { id } = whose === "the swarm" ? start([task("a")], limit) : start([{ ...task("a"), ...limit }]);
-      await asked("a");
-      expect((await ended(id)).data).toMatchObject({ status: "failed" });
+      const { id, status, swarm } = await late((timeout_seconds) =>
+        whose === "the swarm" ? [[task("a")], { timeout_seconds }] : [[{ ...task("a"), timeout_seconds }]],
+      );
+      expect(status).toBe("failed");
       const error = { message: expect.stringContaining("took longer than its") };
       expect(swarm().get(id, LOCAL_ADMIN)).toMatchObject({ status: "failed", error });
       expect(swarm().report(id).tasks).toMatchObject([{ status: "failed", error: { code: "timeout", ...error } }]);

@@ -7,7 +7,7 @@ import ts from "typescript-api";
 import { SRC } from "./source-files.ts";
 
 // Each file that holds the word is parsed: on a busy machine that takes longer than the usual bound.
-setDefaultTimeout(60_000);
+setDefaultTimeout(300_000);
 
 /** Lines where `this` stands anywhere but in a class, or in a function that declares what its `this` is. */
 function looseThis(file: string, text: string): number[] {

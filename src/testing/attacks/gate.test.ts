@@ -1,8 +1,9 @@
 /** Attack rows A1, A3, A7, A18, A31: what the gate must hold whatever is behind it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { Socket } from "node:net";
-import { msWhenBusy } from "../busy-machine.ts";
+import { expectWork } from "../busy-machine.ts";
 import { skep } from "../command.ts";
+import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 const ENGINE = "engine-token-engine-token-1";
@@ -183,9 +184,9 @@ describe("A18 pages elsewhere cannot use a local server", () => {
 });
 
 describe("A31 long input holds nobody up", () => {
-  test("100 kB in every kind of field is answered at once", async () => {
+  test("100 kB in every kind of field costs little", async () => {
     const long = "a".repeat(100_000);
-    const started = performance.now();
+    const before = mainThreadMs(local.pid);
     for (const path of [
       `/v1/secrets?cursor=${long.slice(0, 8_000)}`,
       `/v1/events/stream?kinds=${long.slice(0, 8_000)}`,
@@ -195,8 +196,8 @@ describe("A31 long input holds nobody up", () => {
     await local.request("POST", "/v1/secrets", { body: { name: long, value: long, description: long } });
     await local.request("POST", "/v1/secrets", { body: { name: "A!".repeat(50_000), value: "x" } });
     expect((await local.request("GET", "/healthz")).status).toBe(200);
-    // Not a measure of speed: a pattern that backtracks takes minutes here.
-    expect(performance.now() - started).toBeLessThan(msWhenBusy(20_000));
+    // A pattern that backtracks takes minutes here.
+    expectWork("answering", mainThreadMs(local.pid) - before, 500);
   });
 });
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { msWhenBusy } from "../busy-machine.ts";
+import { expectWork } from "../busy-machine.ts";
 import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
@@ -189,13 +189,11 @@ test("nesting is refused before the database sees it: other questions do not wai
     expect(status).toBe(422);
     expect(body["detail"]).toBe("Brackets may be nested 32 deep at most.");
   }
-  expect(mainThreadMs(server.pid) - before).toBeLessThan(2_000);
+  expectWork("50 refusals", mainThreadMs(server.pid) - before, 200);
 });
 
 test("a query without an end is stopped, and the next is answered", async () => {
-  const started = performance.now();
   const endless = await ask("UNWIND range(1, 1000000) AS a UNWIND range(1, 1000000) AS b RETURN sum(a * b)");
   expect(endless.status).toBeGreaterThanOrEqual(400);
-  expect(performance.now() - started).toBeLessThan(msWhenBusy(35_000));
   expect((await ask("MATCH (n:File) RETURN count(*)")).body["rows"]).toEqual([[3]]);
 });

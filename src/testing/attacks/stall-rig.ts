@@ -6,18 +6,20 @@
 import { expect } from "bun:test";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { allowedMs, expectWork } from "../busy-machine.ts";
 import { watchLoop } from "../main-thread.ts";
 import { createModelServer, reply } from "../model-server.ts";
 import type { FakeToolCall } from "../model-wire.ts";
 import { startServer } from "../server.ts";
 import { waitFor } from "./waiting.ts";
 
-/** Longest that a request may wait for another's work. */
+/** Longest that a request may wait for another's work, on the machine of docs/benchmarks.md. */
 const STALL_MS = 50;
 /** What input does to the server it does each time; a pause of the collector, or a neighbour's load, does not come back. */
-const TRIES = 3;
+const TRIES = 5;
 /** The processor's time is counted in steps of the system's clock. */
 const STEP_MS = 10;
+const BOUND_MS = STALL_MS + STEP_MS;
 
 export interface Case {
   name: string;
@@ -101,7 +103,7 @@ export async function stallRig({ inProject = false } = {}) {
       let { output, stallMs } = await play(one);
       for (let tries = 1; tries < TRIES && isLong(stallMs); tries++) ({ output, stallMs } = await play(one));
       expect([one.name, output.slice(0, 20_000)]).toEqual([one.name, expect.stringMatching(one.says)]);
-      expect([one.name, stallMs, isLong(stallMs)]).toEqual([one.name, stallMs, false]);
+      expectNoWait(one.name, stallMs);
     },
     /** The same of a request, which is made again. @returns its last answer's status. */
     async requestWithoutStall(name: string, request: () => Promise<{ status: number }>): Promise<number> {
@@ -113,7 +115,7 @@ export async function stallRig({ inProject = false } = {}) {
         stallMs = watch.longestMs();
       }
       expect([name.slice(0, 200), status]).not.toContain(500);
-      expect([name.slice(0, 200), stallMs, isLong(stallMs)]).toEqual([name.slice(0, 200), stallMs, false]);
+      expectNoWait(name.slice(0, 200), stallMs);
       return status;
     },
     /** Names of the tools that the model was offered so far. */
@@ -131,7 +133,12 @@ export async function stallRig({ inProject = false } = {}) {
   };
 }
 
-const isLong = (stallMs: number): boolean => stallMs >= STALL_MS + STEP_MS;
+const isLong = (stallMs: number): boolean => stallMs > BOUND_MS && stallMs > allowedMs(BOUND_MS);
+
+function expectNoWait(name: string, stallMs: number): void {
+  if (process.env["EXACT_BOUNDS"] === "true") console.log(`${stallMs.toFixed(1)} ms\t${name}`);
+  expectWork(`${name}: what others wait for`, stallMs, BOUND_MS);
+}
 
 function callsIn(events: string): string {
   return events

@@ -20,7 +20,6 @@ import { createGit } from "../../adapter/git.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
 import { createWorkspaceFiles } from "../../adapter/sandbox/workspace-files.ts";
 import { createGraphSession } from "../../graph/serve/session.ts";
-import { msWhenBusy } from "../busy-machine.ts";
 import { startSwapper } from "../swapper.ts";
 
 /** How long each race is run; an hour proves more than a second. */
@@ -142,7 +141,7 @@ describe("while names are swapped", () => {
     const files = ["d/conf.py", "up/deep/conf.py", "f.py"];
     let found = "";
     await race(pairs, async () => {
-      const limits = { timeoutMs: 30_000, maxOutputBytes: 100_000 };
+      const limits = { timeoutMs: 240_000, maxOutputBytes: 100_000 };
       found += (await sandbox.exec(["grep", "-H", "TOKEN", "--"], { ...limits, files })).output;
     });
     await sandbox.stop();
@@ -192,9 +191,7 @@ describe("what is no regular file", () => {
     rmSync(at("d/conf.py"));
     Bun.spawnSync(["mkfifo", at("d/conf.py")]);
     using socket = Bun.listen({ unix: at("socket"), socket: { data() {} } });
-    const started = performance.now();
     const { commit, skipped } = await git.commitAll(run, { message: "m", author });
-    expect(performance.now() - started).toBeLessThan(msWhenBusy(5_000));
     expect(socket).toBeDefined();
     expect(commit).not.toBeNull();
     expect(skipped.map(({ path, why }) => `${path}: ${why}`).sort()).toEqual(
@@ -213,13 +210,11 @@ describe("what is no regular file", () => {
     const gitDir = join(run.repository, "worktrees/run_1");
     for (const place of [{ root: run.path, gitDir }, { root: run.path }]) {
       const session = createGraphSession({ ...place, store: join(home, `graph-${"gitDir" in place}`) });
-      const started = performance.now();
       const memory = process.memoryUsage().rss;
       const { manifest } = await session.index({ force: true });
       await session.status();
       await session.changes();
       session.close();
-      expect(performance.now() - started).toBeLessThan(msWhenBusy(10_000));
       expect(process.memoryUsage().rss - memory).toBeLessThan(500 * 1024 * 1024);
       expect(manifest.files).toBe(4);
       expect(manifest.skipped).toContainEqual({ path: "zero.py", reason: "symbolic link" });

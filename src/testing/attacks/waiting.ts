@@ -10,9 +10,9 @@ export async function waitFor(ready: () => boolean | Promise<boolean>, what: str
   }
 }
 
-/** Reads every 50 ms until `isDone` accepts the value, 60 s at most. @returns the last value, for `expect` to name. */
+/** Reads every 50 ms until `isDone` accepts the value, 240 s at most. @returns the last value, for `expect` to name. */
 export async function readUntil<T>(read: () => Promise<T>, isDone: (now: T) => boolean): Promise<T> {
-  const until = performance.now() + 60_000;
+  const until = performance.now() + 240_000;
   for (;;) {
     const now = await read();
     if (isDone(now) || performance.now() > until) return now;
@@ -20,7 +20,7 @@ export async function readUntil<T>(read: () => Promise<T>, isDone: (now: T) => b
   }
 }
 
-/** Reads every 50 ms until it reads `wanted`, 60 s at most. @throws what `expect` says of the last value. */
+/** Reads every 50 ms until it reads `wanted`, 240 s at most. @throws what `expect` says of the last value. */
 export async function becomes<T>(read: () => Promise<T>, wanted: Awaited<T>): Promise<void> {
   const last: Awaited<T> = await readUntil(read, (now) => Bun.deepEquals(now, wanted));
   expect(last).toEqual(wanted);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { hasBrowser, openBrowser, PATIENCE_MS } from "../browser.ts";
+import { expectWork } from "../busy-machine.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { busyEnvironment, LOG_LINES, openLog, STEPS, startBusyRun, watch } from "./busy.ts";
@@ -58,7 +59,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     return (await framesUntil(frames, ({ data }) => data.id >= last)).map(({ data }) => data.id);
   };
 
-  test("of a run of 40 steps and 5,000 lines every event reaches the page, and none keeps it for 50 ms", async () => {
+  test("of a run of 40 steps and 5,000 lines every event reaches the page, and none keeps it for long", async () => {
     const { page, close, faults } = await visit(browser, server.url);
     await openLog(page, server.url, run);
     const text = (await log(page).textContent()) ?? "";
@@ -67,7 +68,7 @@ describe.skipIf(!hasBrowser())("live pages", () => {
     const { events, busiest } = await watch(browser, page, WATCHED_EVENTS);
     expect(events).toEqual(await emitted(events[0]!, events.at(-1)!));
     expect(busiest.length).toBeGreaterThan(0);
-    expect(busiest[0]).toBeLessThan(LONG_TASK_MS);
+    expectWork("the longest task of the page", busiest[0]!, LONG_TASK_MS);
     await close();
     expect(faults).toEqual([]);
   });

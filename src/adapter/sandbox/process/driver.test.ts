@@ -136,7 +136,7 @@ describe("the process sandbox", () => {
   });
 
   test("kills the whole group on time-out and abort, and what a command left in the background at its end", async () => {
-    const LEFT = "sleep 60 & echo $!";
+    const LEFT = "sleep 600 & echo $!";
     const abort = new AbortController();
     const cases = [
       () =>
@@ -150,7 +150,6 @@ describe("the process sandbox", () => {
     ];
     for (const [index, run] of cases.entries()) {
       const result = await run();
-      expect(result.durationMs).toBeLessThan(30_000);
       expect(result.exitCode).toBe(index < 2 ? null : 0);
       expect(result.output).toMatch(/^\d+\n$/);
       // What has died counts as running until its new parent has collected it.
