@@ -46,7 +46,8 @@ export function useKeys(handlers: Handlers): void {
   now.current = handlers;
   // Before the page is painted: a key that is pressed at the first sight of it counts.
   useLayoutEffect(() => {
-    let leader = 0;
+    // By when the keys were pressed: a page that is busy between the two gets to the second one later.
+    let leader = Number.NEGATIVE_INFINITY;
     const go = (path: string) => now.current.go(path);
     const single: Record<string, () => void> = {
       "?": () => now.current.help(),
@@ -65,8 +66,8 @@ export function useKeys(handlers: Handlers): void {
         return event.target.blur();
       if (event.metaKey || event.ctrlKey || event.altKey || inField(event.target) || !keysOn()) return;
       if (document.querySelector("dialog[open]")) return;
-      const page = Date.now() - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
-      leader = event.key === "g" ? Date.now() : 0;
+      const page = event.timeStamp - leader < SEQUENCE_MS && PAGES.find(({ nav }) => nav?.key === event.key);
+      leader = event.key === "g" ? event.timeStamp : Number.NEGATIVE_INFINITY;
       const own = pageKey(event.key);
       const act = page ? () => go(page.path) : (own ?? single[event.key]);
       if (!act) return;
