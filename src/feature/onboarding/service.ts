@@ -6,6 +6,7 @@ import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { ChatDetail } from "../chat/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type {
@@ -69,7 +70,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const find = (id: string, caller: Caller): Found => {
     const session = id.startsWith("onb_") ? sessions.find(sessionIdOf(id)) : undefined;
     const row = session && rows.find(session.id);
-    if (!row || session.user_id !== (caller.userId ?? null)) throw notFound("onboarding session");
+    if (!row || !mayRead(caller, WHOSE.onboardings, session)) throw notFound("onboarding session");
     return { row, session };
   };
   const isBusy = (sessionId: string): boolean => {
@@ -79,7 +80,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const shown = (id: string, caller: Caller) => present(find(id, caller));
   return {
     isBusy,
-    list: (status, page, caller) => listAnswer(rows.page(caller.userId ?? null, status, page), page, cursorOf, present),
+    list: (status, page, caller) => listAnswer(rows.page(caller, status, page), page, cursorOf, present),
     detail(id, page, caller) {
       const found = find(id, caller);
       const onboarding = deps.pageOf(found.session, page);

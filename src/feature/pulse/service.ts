@@ -9,6 +9,7 @@ import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
 import type {
@@ -83,9 +84,9 @@ export function createPulses(deps: PulsesDeps): Pulses {
   const { store, clock, rows, obstacles, sessions } = deps;
   const now = () => timestamp(clock.now());
   const timeline = createTimeline({ rows, clock });
-  const find = (agentId: string, id: string, { admin, userId }: Caller): RoutineRow => {
+  const find = (agentId: string, id: string, caller: Caller): RoutineRow => {
     const row = rows.routine(id);
-    if (row?.agent_id !== agentId || !(admin || row.user_id === (userId ?? null))) throw notFound("routine");
+    if (row?.agent_id !== agentId || !mayRead(caller, WHOSE.pulse_routines, row)) throw notFound("routine");
     return row;
   };
   const findTick = (agentId: string, id: string, tickId: string, caller: Caller): TickRow => {

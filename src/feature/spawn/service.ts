@@ -1,5 +1,5 @@
 /** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
@@ -7,6 +7,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions as table } from "../../store/tables/sessions.ts";
+import { asSql, mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
@@ -56,8 +57,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     });
   const find = (id: string, caller: Caller): SessionRow => {
     const row = id.startsWith("spn_") ? sessions.find(sessionId(id)) : undefined;
-    const mine = row && (caller.admin || (row.user_id !== null && row.user_id === caller.userId));
-    if (row?.kind !== "spawn" || !mine) throw notFound("spawned execution");
+    if (row?.kind !== "spawn" || !mayRead(caller, WHOSE_SESSIONS.spawn, row)) throw notFound("spawned execution");
     return row;
   };
   const present = (session: SessionRow): SpawnedExecution => {
@@ -104,14 +104,13 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     report: (id) => present(sessions.find(sessionId(id))!),
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
-      const owner = caller.userId === undefined ? isNull(table.user_id) : eq(table.user_id, caller.userId);
       const rows = db
         .select()
         .from(table)
         .where(
           and(
             eq(table.kind, "spawn"),
-            caller.admin ? undefined : owner,
+            asSql(readable(caller, WHOSE_SESSIONS.spawn)),
             page.after === null ? undefined : lt(table.id, sessionId(page.after)),
           ),
         )

@@ -6,6 +6,7 @@ import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { Swarm, SwarmPlan, SwarmRequest, SwarmTask } from "./model.ts";
@@ -61,8 +62,6 @@ const TITLE_CHARACTERS = 100;
 const CONCURRENT = 3;
 
 const idOf = (sessionId: string): string => sessionId.replace(/^sess_/, "swm_");
-const mayRead = (caller: Caller, { user_id }: SessionRow): boolean =>
-  caller.admin || (user_id !== null && user_id === caller.userId);
 const titleOf = (text: string): string => text.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS).toWellFormed();
 
 export function createSwarms(deps: SwarmsDeps): Swarms {
@@ -70,7 +69,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
 
   const find = (id: string, caller: Caller): SwarmRow => {
     const row = rows.swarm(id);
-    if (!row || !mayRead(caller, sessions.find(row.session_id)!)) throw notFound("swarm");
+    if (!row || !mayRead(caller, WHOSE.swarms, sessions.find(row.session_id)!)) throw notFound("swarm");
     return row;
   };
 
@@ -169,7 +168,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     },
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
-      const found = rows.page(page, caller.admin ? undefined : (caller.userId ?? null));
+      const found = rows.page(page, caller);
       return listAnswer(found, page, ({ session_id }) => session_id, present);
     },
     tasks(id, page, caller) {

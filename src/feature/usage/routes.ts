@@ -146,7 +146,7 @@ function callRoutes(usage: UsageLog) {
         answer: LlmCall,
         summary: "One model call",
       },
-      ({ params, caller }) => usage.get(params.id, caller.admin ? undefined : (caller.userId ?? "")),
+      ({ params, caller }) => usage.get(params.id, caller),
     ),
   ]);
 }

@@ -12,6 +12,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
@@ -152,7 +153,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         .from(ttsCalls)
         .where(
           and(
-            caller.admin ? undefined : eq(ttsCalls.user_id, caller.userId ?? ""),
+            asSql(readable(caller, WHOSE.tts_calls)),
             agent_id === undefined ? undefined : eq(ttsCalls.agent_id, agent_id),
             provider === undefined ? undefined : eq(ttsCalls.provider, provider),
             page.after === null ? undefined : lt(ttsCalls.id, page.after),
