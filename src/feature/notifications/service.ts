@@ -3,7 +3,7 @@
  * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
 import { and, desc, eq, gt, isNotNull, isNull, lt } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -53,7 +53,7 @@ export interface NotificationsDeps {
 }
 
 type Row = typeof table.$inferSelect;
-const QUIET_MS = 24 * 3_600_000;
+const QUIET_MS = DAY_MS;
 
 const keyOf = (about: string, userId: string | undefined): string =>
   userId === undefined ? about : `${about}\n${userId}`;

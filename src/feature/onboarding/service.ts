@@ -1,6 +1,7 @@
 /** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is visible to its owner alone. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
+import { toUsd } from "../../core/money.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -145,7 +146,7 @@ function present({ row, session }: Found): OnboardingSession {
     ...{ id: onboardingId(id), session_id: id, agent_id, title, message_count, tokens, created_at, last_activity_at },
     ...{ status: row.status, phase: row.phase, context: row.context, project_id: row.project_id },
     busy: status === "queued" || status === "running",
-    cost_usd: session.spent_nano / 1e9,
+    cost_usd: toUsd(session.spent_nano),
     calls_without_price: session.calls_without_price,
   };
 }

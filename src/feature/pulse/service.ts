@@ -1,5 +1,5 @@
 /** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -75,7 +75,6 @@ export interface Pulses {
   prune(before: number): boolean;
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** Times that a preview shows. */
 const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;

@@ -1,5 +1,6 @@
 /** Rows of runs and steps. */
 import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, min, type SQL, sql } from "drizzle-orm";
+import { toUsd } from "../../core/money.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
@@ -51,7 +52,7 @@ export type ProgressRow = Pick<StepRow, (typeof PROGRESS)[number]>;
 type Costs = Pick<RunRow, "cost_nano" | "calls_without_price" | "tokens">;
 const NO_COSTS: Costs = { cost_nano: 0, calls_without_price: 0, tokens: 0 };
 export const spentOf = ({ cost_nano, calls_without_price, tokens }: Costs): Spent => ({
-  ...{ cost_usd: cost_nano / 1e9, calls_without_price, tokens },
+  ...{ cost_usd: toUsd(cost_nano), calls_without_price, tokens },
 });
 
 export interface RunFilter {

@@ -1,6 +1,7 @@
 /** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
 import { and, desc, eq, lt } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { toUsd } from "../../core/money.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -44,7 +45,6 @@ export interface SpawnsDeps {
 
 const spawnId = (sessionId: string): string => sessionId.replace(/^sess_/, "spn_");
 const sessionId = (id: string): string => id.replace(/^spn_/, "sess_");
-const NANO = 1e9;
 
 export function createSpawns(deps: SpawnsDeps): Spawns {
   const { store, sessions } = deps;
@@ -71,7 +71,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       outputs: work?.outputs ?? {},
       error: work?.error ?? null,
       model: work?.model ?? session.wanted_model,
-      cost_usd: session.spent_nano / NANO,
+      cost_usd: toUsd(session.spent_nano),
       calls_without_price: session.calls_without_price,
       started_at: work?.started_at ?? null,
       finished_at: work?.finished_at ?? ended_at,

@@ -1,9 +1,10 @@
 /** The log of model calls: one row per call, written by its maker in the same transaction. */
 
 import { and, desc, eq, lt } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { toNano, toUsd } from "../../core/money.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -14,8 +15,7 @@ import { llmCalls as table } from "../../store/tables/usage.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import { llmCall } from "./events.ts";
 import type { Forecast, Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
-import { toNano, toUsd } from "./money.ts";
-import { bucketsOf, DAY_MS, prefixOf, startOfDay, startOfMonth } from "./period.ts";
+import { bucketsOf, prefixOf, startOfDay, startOfMonth } from "./period.ts";
 import { type CallFilter, conditionOf, createSums, NO_TOTALS } from "./sums.ts";
 import { createTotals, NOBODY } from "./totals.ts";
 

@@ -6,6 +6,7 @@ import { conflict, invalidField, isProblem, messageOf, unavailable } from "../..
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import { toNano, toUsd } from "../../core/money.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -57,7 +58,7 @@ type Row = typeof ttsCalls.$inferSelect;
 
 const present = ({ cost_nano, ...row }: Row): TtsCall => ({
   ...row,
-  cost_usd: cost_nano === null ? null : cost_nano / 1e9,
+  cost_usd: cost_nano === null ? null : toUsd(cost_nano),
 });
 
 export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps): Voices {
@@ -105,7 +106,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       const logged = (bytes: number, costUsd: number | null, cached: boolean, error: Row["error"] = null) =>
         log({
           ...{ ...row, bytes, cached, error, characters: said.length },
-          cost_nano: costUsd === null ? null : Math.round(costUsd * 1e9),
+          cost_nano: costUsd === null ? null : toNano(costUsd),
           duration_ms: Math.round(performance.now() - started),
         });
       const key = [said, service.name, voiceId, model, format, speed];
