@@ -32,7 +32,7 @@ const target = (option("target") ?? host) as Target;
 if (!TARGETS.includes(target)) fail(`--target takes ${TARGETS.join(", ")}`);
 const outfile = resolve(option("outfile") ?? (target === host ? "dist/skep" : `dist/skep-${target}`));
 
-/** The native add-ons of the target: embedded as files, unpacked and loaded by src/core/addons.ts at their first use. */
+/** The native add-ons of the target: embedded as files, unpacked and loaded by src/process/addons.ts at their first use. */
 const ADDONS = {
   sqlite: resolve(`node_modules/better-sqlite3/prebuilds/${target}.node`),
   kuzu: resolve(`node_modules/kuzu/prebuilt/kuzujs-${target}.node`),
@@ -60,7 +60,7 @@ const natives: BunPlugin = {
       return {
         loader: "js",
         contents: `import embedded from ${text(file)} with { type: "file" };
-          import { loadAddon } from ${text(resolve("src/core/addons.ts"))};
+          import { loadAddon } from ${text(resolve("src/process/addons.ts"))};
           module.exports = loadAddon({ name: ${text(name)}, sha256: ${text(sha256(file))}, embedded });`,
       };
     });
@@ -100,7 +100,7 @@ const result = await Bun.build({
     outfile,
     autoloadDotenv: false,
     autoloadBunfig: false,
-    // What only a start runs is not worth compiling; src/core/jit.ts says when that is over.
+    // What only a start runs is not worth compiling; src/process/jit.ts says when that is over.
     jitPolicy: 8,
     // The code of a start is together, recorded by scripts/start-order.ts.
     bytecodeOrder: target === host && "scripts/start.order",

@@ -1,5 +1,5 @@
 /** argv → command. The workers start without loading the rest: they are started often, and asked at once. */
-import { compileFromNowOn } from "./core/jit.ts";
+import { compileFromNowOn } from "./process/jit.ts";
 
 const [first, ...rest] = process.argv.slice(2);
 

@@ -4,11 +4,11 @@ import { existsSync, statSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join, resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { unpackAddonsTo } from "../core/addons.ts";
 import { isProblem, Problem } from "../core/errors.ts";
-import { selfCommand } from "../core/self-command.ts";
 import { createGraphClient, type GraphClient } from "../graph/serve/client.ts";
 import { createGraphSession, type GraphPlace, type GraphSession } from "../graph/serve/session.ts";
+import { unpackAddonsTo } from "../process/addons.ts";
+import { selfCommand } from "../process/self-command.ts";
 
 export interface Common {
   store?: string;

@@ -1,3 +1,5 @@
+import { DAY_MS } from "./clock.ts";
+
 /** Every bound of the appliance, named with its unit. `skep doctor` prints them. */
 export const LIMITS = {
   bodyBytes: 1024 * 1024,
@@ -22,7 +24,7 @@ export const LIMITS = {
   textCharacters: 200_000,
   listDefault: 50,
   listMax: 200,
-  idempotencyKeepMs: 24 * 3_600_000,
+  idempotencyKeepMs: DAY_MS,
   idempotencyKeyCharacters: 255,
   requestIdCharacters: 128,
   drainMs: 10_000,
@@ -40,7 +42,7 @@ export const LIMITS = {
   providerAnswerBytes: 16 * 1024 * 1024,
   /** Numbers of one answer of an embedding model. */
   vectorValues: 2_000_000,
-  eventKeepMs: 14 * 24 * 3_600_000,
+  eventKeepMs: 14 * DAY_MS,
   eventDataBytes: 256 * 1024,
   passwordCharactersMin: 10,
   passwordCharactersMax: 512,
@@ -51,8 +53,8 @@ export const LIMITS = {
   secondFactorTries: 5,
   pendingLoginMs: 5 * 60_000,
   accessTokenMs: 15 * 60_000,
-  sessionIdleMs: 14 * 24 * 3_600_000,
-  sessionAbsoluteMs: 90 * 24 * 3_600_000,
+  sessionIdleMs: 14 * DAY_MS,
+  sessionAbsoluteMs: 90 * DAY_MS,
   sessionsPerUser: 100,
   apiKeysPerUser: 100,
   signOnMs: 10 * 60_000,
@@ -64,13 +66,13 @@ export const LIMITS = {
   idleSandboxesPerUser: 4,
   idleSandboxes: 32,
   tickLateMs: 60_000,
-  timelineMs: 400 * 24 * 3_600_000,
+  timelineMs: 400 * DAY_MS,
   storedPerUserBytes: 1024 ** 3,
   unfinishedRunsPerUser: 1_000,
   openChatsPerUser: 1_000,
   streamsPerUser: 100,
   logStreamsPerUser: 20,
-  attachmentUnheldMs: 24 * 3_600_000,
+  attachmentUnheldMs: DAY_MS,
   /** What a forked chat takes along of its files. */
   forkFiles: 20_000,
   forkBytes: 1024 ** 3,
@@ -93,9 +95,7 @@ export const LIMITS = {
   streamQueueEvents: 2_000,
   streamHeartbeatMs: 10_000,
   outputFlushMs: 50,
-  executionsParallel: 8,
   executionsPerAgent: 4,
-  executionLeaseMs: 30_000,
   sessionTreeDepth: 3,
   sessionTreeSize: 64,
   swarmTasks: 50,

@@ -1,5 +1,6 @@
 /** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may do, the body is its system prompt. Pure. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../core/clock.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
@@ -27,7 +28,7 @@ export const AGENT_CONFIG = t.Object(
     max_turns: t.Optional(
       t.Integer({ minimum: 1, maximum: LIMITS.turnsMax, description: "Model calls in one execution." }),
     ),
-    timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 7 * 86_400, description: "Of one execution." })),
+    timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Of one execution." })),
     max_attempts: t.Optional(t.Integer({ minimum: 1, maximum: 10 })),
     tools: t.Optional(
       t.Array(t.String({ minLength: 1, maxLength: 128 }), {

@@ -4,8 +4,8 @@
  */
 import { Problem, unavailable } from "../core/errors.ts";
 import { isCheap, schemaFaults } from "../core/json-schema.ts";
-import { createWorkerPool } from "../core/worker-pool.ts";
-import { type LostHow, WorkerLost, WorkerProcess } from "../core/worker-process.ts";
+import { createWorkerPool } from "../process/worker-pool.ts";
+import { type LostHow, WorkerLost, WorkerProcess } from "../process/worker-process.ts";
 import type { TextOperation, TextOperations, TextReply } from "./protocol.ts";
 
 export interface TextLimits {

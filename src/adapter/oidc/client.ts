@@ -5,6 +5,7 @@
 
 import { createHash } from "node:crypto";
 import * as client from "openid-client";
+import { HOUR_MS } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
 import { messageOf, Problem, unauthorized, unavailable } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
@@ -13,7 +14,7 @@ import { boundedFetch } from "./bounded-fetch.ts";
 import { isWebAddress, listed } from "./metadata.ts";
 
 const TIMEOUT_SECONDS = 10;
-const DISCOVERY_KEPT_MS = 3_600_000;
+const DISCOVERY_KEPT_MS = HOUR_MS;
 
 /** @param log receives why a sign-on failed; the browser shows only that it did. */
 export function openOidcClient(log: (why: string, detail: Record<string, unknown>) => void): Omit<OidcClient, "probe"> {

@@ -1,4 +1,5 @@
 /** `skep routines`: what agents do at set times. */
+import { DAY_SECONDS } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
@@ -43,7 +44,7 @@ function wholeOf(flags: Flags, name: string, { flag, least, most }: Whole): numb
 
 const EVERY = { flag: "--every", least: 1, most: 44_640 };
 const OFFSET = { flag: "--offset", least: 0, most: 44_639 };
-const TIMEOUT = { flag: "--timeout", least: 1, most: 86_400 };
+const TIMEOUT = { flag: "--timeout", least: 1, most: DAY_SECONDS };
 const AT_ONCE = { flag: "--max-concurrent", least: 1, most: 8 };
 
 function scheduleOf(flags: Flags): Item | string | undefined {

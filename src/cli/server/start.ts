@@ -2,7 +2,7 @@
 import type { App } from "../../app.ts";
 import type { Config } from "../../core/config.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
-import { compileFromNowOn } from "../../core/jit.ts";
+import { compileFromNowOn } from "../../process/jit.ts";
 import { loadAppForData } from "../load-app.ts";
 import { listedServers, listServer, publishServer, serverOfNamed, withdrawServer } from "./server-file.ts";
 

@@ -4,6 +4,7 @@
  */
 
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 
@@ -28,7 +29,7 @@ const model = Type.String({
   pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S{1,200}$",
   description: "Model as provider/model, e.g. ollama/qwen3.",
 });
-const timeout = Type.Integer({ minimum: 1, maximum: 7 * 86_400, description: "Seconds one attempt may take." });
+const timeout = Type.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Seconds one attempt may take." });
 const attempts = Type.Integer({ minimum: 1, maximum: 10, description: "Attempts under `on_failure: retry`." });
 const visits = Type.Integer({
   minimum: 1,
@@ -116,7 +117,7 @@ export const APPROVAL_STEP = closed(
     approval: closed({
       message: text("What is asked, with {{ variables }}.", 10_000),
       timeout_seconds: Type.Optional(
-        Type.Integer({ minimum: 1, maximum: 365 * 86_400, description: "Seconds to wait. Default: forever." }),
+        Type.Integer({ minimum: 1, maximum: 365 * DAY_SECONDS, description: "Seconds to wait. Default: forever." }),
       ),
       on_timeout: Type.Optional(
         Type.Union([Type.Literal("fail"), Type.Literal("approve")], { description: "Default: fail." }),

@@ -52,14 +52,6 @@ export function plan(
   return planner.decisions;
 }
 
-/** When the planner is to be asked again though nothing moved: ms since the epoch, null for never. */
-export function nextDeadline(definition: PipelineDefinition, run: RunRow, rows: readonly StepRow[]): number | null {
-  if (isRunEnd(run.status)) return null;
-  const state = new RunState(run, rows);
-  const deadlines = definition.steps.flatMap((step) => deadlineOf(step, state.latest(step.id)) ?? []);
-  return deadlines.length > 0 ? Math.min(...deadlines) : null;
-}
-
 function deadlineOf(step: PipelineStep, row: StepRow | undefined): number | null {
   if (!isApproval(step) || row?.status !== "waiting" || row.started_at === null) return null;
   const seconds = step.approval.timeout_seconds;

@@ -3,7 +3,7 @@
  * interval's counts, and no request waits for the disk.
  */
 import { and, asc, eq, gte, lte, min, type SQL, sql } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import type { Store } from "../../store/store.ts";
 import { apiUsage as table } from "../../store/tables/admin.ts";
 import type { ApiUsage } from "./model.ts";
@@ -44,7 +44,6 @@ const ADD = `INSERT INTO api_usage (day, method, route, status, caller, requests
   VALUES (@day, @method, @route, @status, @caller, @requests, @total_ms, @max_ms)
   ON CONFLICT (day, method, route, status, caller) DO UPDATE SET requests = requests + excluded.requests,
     total_ms = total_ms + excluded.total_ms, max_ms = max(max_ms, excluded.max_ms)`;
-const DAY_MS = 24 * 3_600_000;
 const GROUPS = 500;
 const METHODS = new Set(["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]);
 

@@ -1,5 +1,6 @@
 /** Removing what is older than the settings say, a little at a time. */
 import type { Clock } from "../../core/clock.ts";
+import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 import type { Duty, Prune } from "../feature.ts";
 import type { Settings } from "../settings/model.ts";
 
@@ -10,8 +11,7 @@ export interface RetentionDeps {
   prunes(): readonly Prune[];
 }
 
-const DAY_MS = 24 * 3_600_000;
-const EVERY_MS = 3_600_000;
+const EVERY_MS = HOUR_MS;
 /** A year's rows are removed in many pieces; requests that came in meanwhile go first. */
 const PAUSE_MS = 20;
 const others = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));

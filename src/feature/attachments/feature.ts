@@ -1,3 +1,4 @@
+import { HOUR_MS } from "../../core/clock.ts";
 import { createContentStore } from "../../store/content-store.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -9,7 +10,7 @@ import { createSettling } from "./settling.ts";
 
 type Needs = Core & { jobs: Pick<Jobs, "enqueue">; settings: Pick<SettingsService, "get"> };
 
-const SWEEP_MS = 3_600_000;
+const SWEEP_MS = HOUR_MS;
 
 export const attachments = defineFeature("attachments", (deps: Needs) => {
   const { store, extractor, masking } = deps;

@@ -12,6 +12,7 @@ import type { ContentStore } from "../../store/content-store.ts";
 import type { Store } from "../../store/store.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
 import { documents } from "../../store/tables/documents.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Attachment } from "./model.ts";
 import { type defineReadText, READABLE, TEXT_BYTES } from "./read-text.ts";
@@ -82,7 +83,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   const rowOf = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
   const find = (id: string, caller: Caller): Row => {
     const row = rowOf(id);
-    if (!row || row.user_id !== (caller.userId ?? null)) throw notFound("attachment");
+    if (!row || !mayRead(caller, WHOSE.attachments, row)) throw notFound("attachment");
     return row;
   };
   const usedOf = (from: typeof table | typeof documents, userId: string | undefined): number =>
@@ -177,7 +178,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
     attach: (ids, sessionId, caller) =>
       ids.map((id, index) => {
         const row = rowOf(id);
-        if (!row || row.user_id !== (caller.userId ?? null))
+        if (!row || !mayRead(caller, WHOSE.attachments, row))
           throw invalidField(`/attachment_ids/${index}`, "You have no such attachment");
         db.insert(attachmentHolds).values({ attachment_id: id, session_id: sessionId }).onConflictDoNothing().run();
         const { filename: name, media_type, size_bytes } = row;

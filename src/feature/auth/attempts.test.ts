@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isProblem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
-import { createLog } from "../../core/log.ts";
+import { createLog } from "../../process/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { createAttempts } from "./attempts.ts";
 

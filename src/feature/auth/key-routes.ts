@@ -8,6 +8,7 @@ import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { ApiKeys } from "./api-keys.ts";
 import { ApiKey, ApiKeyCreate } from "./model.ts";
 import { accountOf } from "./routes.ts";
@@ -15,7 +16,7 @@ import { accountOf } from "./routes.ts";
 export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Store }) {
   /** @throws Problem 404 for an unknown user, and for another user unless the caller is an administrator. */
   function visibleUser(id: string, caller: Caller): string {
-    const mine = caller.admin || caller.userId === id;
+    const mine = mayRead(caller, WHOSE.api_keys, { user_id: id });
     if (!mine || !store.db.select({ id: users.id }).from(users).where(eq(users.id, id)).get()) throw notFound("user");
     return id;
   }

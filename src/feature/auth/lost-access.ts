@@ -5,7 +5,7 @@
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
 import { asc, eq } from "drizzle-orm";
-import { systemClock, timestamp } from "../../core/clock.ts";
+import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, isProblem, notFound } from "../../core/errors.ts";
@@ -120,7 +120,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
         db.select().from(users).where(eq(users.role, "admin")).orderBy(asc(users.created_at)).limit(1).get();
       const row = email === undefined ? first() : known(email);
       if (!row) throw notFound("administrator; make one with: skep admin create");
-      const expires_at = timestamp(clock.now() + days * 24 * 3_600_000);
+      const expires_at = timestamp(clock.now() + days * DAY_MS);
       const input = { name: "skep admin token", expires_at, ...(scopes ? { scopes } : {}) };
       const { key } = apiKeys.create(row.id, input, "command-line");
       return { key: key ?? "", user: presentUser(row), expires_at };

@@ -4,6 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { eq } from "drizzle-orm";
 import { forbidden } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { SESSION_COOKIE } from "../../http/cookies.ts";
 import { operation, operations } from "../../http/operation.ts";
@@ -76,7 +77,7 @@ export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps)
     body: typeof LogoutBody.static | null,
   ): Promise<string | undefined> {
     const given = body?.refresh_token === undefined ? undefined : sessions.ofRefreshToken(body.refresh_token);
-    const named = given && (caller.userId === undefined || given.user_id === caller.userId) ? given : undefined;
+    const named = given && (caller.userId === undefined || owns(caller, given.user_id)) ? given : undefined;
     const current = caller.sessionId === undefined ? undefined : sessions.live(caller.sessionId)?.session;
     const idToken = current && sessions.idToken(current);
     for (const session of [named, current]) if (session) sessions.end(session.id);

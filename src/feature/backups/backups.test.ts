@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, rmSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { selfCommand } from "../../core/self-command.ts";
+import { selfCommand } from "../../process/self-command.ts";
 import type { Audit } from "../../store/audit.ts";
 import { createBackupWriter } from "../../store/backup-worker.ts";
 import { skep, temporaryFolder } from "../../testing/command.ts";

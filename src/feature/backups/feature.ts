@@ -1,5 +1,5 @@
 /** Backups made by the server, in its data folder. `skep backup` writes the same files elsewhere. */
-import { selfCommand } from "../../core/self-command.ts";
+import { selfCommand } from "../../process/self-command.ts";
 import { createBackupWriter } from "../../store/backup-worker.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";

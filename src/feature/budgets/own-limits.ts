@@ -1,5 +1,6 @@
 /** The limits that an agent's file and a run set, as they are now. */
 import { eq } from "drizzle-orm";
+import { toUsd } from "../../core/money.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import type { Store } from "../../store/store.ts";
 import { runs } from "../../store/tables/runs.ts";
@@ -40,6 +41,6 @@ function keptBySessions(statement: Store["statement"], id: string): Pick<OwnLimi
   if (!kept) return {};
   const root = { id: kept.root, spentNano: kept.root_spent };
   if (kept.purse === null) return { root };
-  const limitUsd = (kept.budget ?? 0) / 1e9;
+  const limitUsd = toUsd(kept.budget ?? 0);
   return { root, purse: { sessionId: kept.purse, limitUsd, takenNano: kept.taken ?? 0 } };
 }

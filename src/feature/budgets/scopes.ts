@@ -1,5 +1,5 @@
 /** The budgets that a call counts towards: whose, over which time, up to how much. */
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import type { Settings } from "../settings/model.ts";
 
 export const BUDGET_SCOPES = [
@@ -57,7 +57,7 @@ export interface Budget {
   limitUsd: number;
 }
 
-const day = (ms: number, days = 0): string => timestamp(Math.floor(ms / 86_400_000 + days) * 86_400_000);
+const day = (ms: number, days = 0): string => timestamp(Math.floor(ms / DAY_MS + days) * DAY_MS);
 const month = (ms: number, months = 0): string => {
   const date = new Date(ms);
   return timestamp(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1));

@@ -6,6 +6,7 @@
 import { lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { ADMINISTRATORS, type EventRefs } from "../../core/events.ts";
+import { toNano, toUsd } from "../../core/money.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { budgetNotices } from "../../store/tables/usage.ts";
 import type { Settings } from "../settings/model.ts";
@@ -56,7 +57,6 @@ export interface Budgets {
   prune(before: number): void;
 }
 
-const NANO = 1e9;
 const TITLES: Record<BudgetScope, string> = {
   session: "Budget of a session and all that it started",
   run: "Budget of a run",
@@ -98,7 +98,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     scope: budget.scope,
     subject: budget.subject,
     limit_usd: budget.limitUsd,
-    spent_usd: spent / NANO,
+    spent_usd: toUsd(spent),
     resets_at: budget.resetsAt,
   });
   /** Users are notified of their own budgets, administrators of the instance's, and everybody who may see a run of that run's. */
@@ -113,7 +113,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     notify({
       level,
       title: `${TITLES[scope]} ${word}`,
-      detail: `$${(spent / NANO).toFixed(4)} of $${limitUsd} spent.${reset} Limits are in the settings.`,
+      detail: `$${toUsd(spent).toFixed(4)} of $${limitUsd} spent.${reset} Limits are in the settings.`,
       key: `budget:${scope}:${budget.subject}:${budget.since ?? ""}`,
       userId: scope.startsWith("instance") ? undefined : spender.userId,
     });
@@ -125,15 +125,15 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       report(budget, spender, spent, "error");
     });
     const { scope, limitUsd, resetsAt } = budget;
-    return { scope, limitUsd, spentUsd: spent / NANO, resetsAt };
+    return { scope, limitUsd, spentUsd: toUsd(spent), resetsAt };
   };
 
   return {
     check({ estimateUsd, ...spender }) {
-      const estimate = Math.max(0, Math.round(estimateUsd * NANO));
+      const estimate = Math.max(0, toNano(estimateUsd));
       const budgets = of(spender);
       for (const budget of budgets) {
-        const limit = Math.round(budget.limitUsd * NANO);
+        const limit = toNano(budget.limitUsd);
         const spent = spentBy(budget);
         const would = spent + heldBy(budget, spender.sessionId) + estimate;
         // A limit of zero lets through what is known to be free.
@@ -143,10 +143,10 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       return undefined;
     },
     reserve({ amountUsd, ...spender }) {
-      const amount = Math.max(0, Math.round(amountUsd * NANO));
+      const amount = Math.max(0, toNano(amountUsd));
       const budgets = of(spender);
       for (const budget of budgets) {
-        const left = Math.round(budget.limitUsd * NANO) - spentBy(budget) - heldBy(budget, spender.sessionId);
+        const left = toNano(budget.limitUsd) - spentBy(budget) - heldBy(budget, spender.sessionId);
         if (amount > left / 2) return false;
       }
       hold(spender, budgets, amount);
@@ -174,8 +174,8 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
         return {
           scope: budget.scope,
           limit_usd: budget.limitUsd,
-          spent_usd: spent / NANO,
-          remaining_usd: Math.max(0, (Math.round(budget.limitUsd * NANO) - spent) / NANO),
+          spent_usd: toUsd(spent),
+          remaining_usd: Math.max(0, toUsd(toNano(budget.limitUsd) - spent)),
           percent: budget.limitUsd === 0 ? 100 : percentOf(spent, budget.limitUsd),
           resets_at: budget.resetsAt,
         };
@@ -191,7 +191,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   };
 }
 
-const percentOf = (nano: number, limitUsd: number): number => Math.round((nano / NANO / limitUsd) * 10_000) / 100;
+const percentOf = (nano: number, limitUsd: number): number => Math.round((toUsd(nano) / limitUsd) * 10_000) / 100;
 
 /** Billionths of a dollar that the budget's calls cost, by an index that holds the costs. */
 function createSpent(store: Store): (budget: Budget) => number {

@@ -5,7 +5,7 @@
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { Problem, messageOf as wordsOf } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
@@ -58,7 +58,6 @@ export interface DeliveriesDeps {
 
 type Row = typeof table.$inferSelect;
 
-const HOUR_MS = 3_600_000;
 const EVENTS_AT_ONCE = 100;
 const ATTEMPTS = 6;
 const PARALLEL = 4;

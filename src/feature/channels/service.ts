@@ -1,7 +1,7 @@
 /** Notification channels: who may have which, and what is stored. Sending is in deliveries.ts. */
 
 import { randomBytes } from "node:crypto";
-import { and, desc, eq, isNull, lt, or } from "drizzle-orm";
+import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { isEmail, normalEmail } from "../../core/email.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
@@ -16,6 +16,7 @@ import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import type {
   ChannelKind,
   NotificationChannel,
@@ -70,7 +71,7 @@ export function createChannels(deps: ChannelsDeps): Channels {
   const { db } = store;
   const targets = createTargets(deps);
   const mine = ({ userId }: Caller) => (userId === undefined ? isNull(table.owner_id) : eq(table.owner_id, userId));
-  const visible = (caller: Caller) => (caller.admin ? or(mine(caller), eq(table.whose, "everyone")) : mine(caller));
+  const visible = (caller: Caller) => asSql(readable(caller, WHOSE.notification_channels));
   const rowFor = (id: string, caller: Caller): ChannelRow => {
     const where = and(eq(table.id, id), visible(caller));
     const row = db.select().from(table).where(where).get();

@@ -1,4 +1,5 @@
 /** Sessions and their messages as chats. */
+import { toUsd } from "../../core/money.ts";
 import type { AttachedPart, MessagePart } from "../../engine/parts.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
@@ -47,7 +48,7 @@ export function presentChat(
   return {
     ...{ id, agent_id, project_id, title, model, message_count, queued, tokens, created_at, last_activity_at },
     status: STATUS[row.status],
-    ...{ cost_usd: row.spent_nano / 1e9, calls_without_price },
+    ...{ cost_usd: toUsd(row.spent_nano), calls_without_price },
     context: { used: row.context_tokens, window },
   };
 }

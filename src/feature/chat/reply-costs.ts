@@ -1,5 +1,6 @@
 /** What replies cost: the sum of an execution, shown at its last message. */
 import { and, eq, gte, inArray, isNotNull, max } from "drizzle-orm";
+import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
 import { executions, messages } from "../../store/tables/sessions.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
@@ -25,5 +26,5 @@ export function replyCosts(db: Store["db"], shown: readonly TranscriptMessage[])
     )
     .groupBy(executions.id)
     .all();
-  return new Map(rows.flatMap(({ seq, cost }) => (seq === null ? [] : [[seq, cost / 1e9]])));
+  return new Map(rows.flatMap(({ seq, cost }) => (seq === null ? [] : [[seq, toUsd(cost)]])));
 }

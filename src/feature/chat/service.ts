@@ -8,6 +8,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { EventLog } from "../../store/event-log.ts";
 import type { Store } from "../../store/store.ts";
 import { messages as messageTable } from "../../store/tables/sessions.ts";
+import { mayRead, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { SessionFiles } from "../sessions/files.ts";
@@ -103,7 +104,7 @@ export function createChats(deps: ChatsDeps): Chats {
   const chats = createChatRows(store);
   const find = (id: string, caller: Caller): SessionRow => {
     const row = sessions.find(id);
-    if (row?.kind !== "chat" || row.user_id !== (caller.userId ?? null)) throw notFound("chat session");
+    if (row?.kind !== "chat" || !mayRead(caller, WHOSE_SESSIONS.chat, row)) throw notFound("chat session");
     return row;
   };
   const presentWith = (row: ChatRow, model: ReturnType<typeof modelOf>, queued: Map<string, number>): ChatSession =>
@@ -153,7 +154,7 @@ export function createChats(deps: ChatsDeps): Chats {
   return {
     pageOf,
     list({ status = "active", agent_id }, page, caller) {
-      const rows = chats.page({ userId: caller.userId, status, agent_id }, page);
+      const rows = chats.page({ caller, status, agent_id }, page);
       // Chats of a page share a few models, which take long to find.
       const models = new Map<string, ReturnType<typeof modelOf>>();
       const shared = (row: ChatRow): ReturnType<typeof modelOf> => {
@@ -165,7 +166,7 @@ export function createChats(deps: ChatsDeps): Chats {
       const queued = sessions.waitingCounts(rows.map((row) => row.id));
       return listAnswer(rows, page, cursorOf, (row) => presentWith(row, shared(row), queued));
     },
-    titled: (words, limit, { userId }) => chats.titled(words, userId, limit),
+    titled: (words, limit, caller) => chats.titled(words, caller, limit),
     get: (id, caller) => present(find(id, caller)),
     detail(id, page, caller) {
       const row = find(id, caller);

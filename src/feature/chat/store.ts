@@ -1,8 +1,10 @@
 /** Rows of chats in their owner's order: what was said last comes first. */
+import type { Caller } from "../../http/caller.ts";
 import { badCursor, type Page } from "../../http/list.ts";
 import { allOf, type Condition, contains, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions } from "../../store/tables/sessions.ts";
+import { readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 
 const SHOWN = [
@@ -29,8 +31,7 @@ const STATES = {
 /** Written out, since the index `sessions_chats` is of these rows alone. */
 const CHATS: Condition = ["sessions.kind = 'chat'"];
 const NEWEST_FIRST = "ORDER BY sessions.last_activity_at DESC, sessions.id DESC LIMIT ?";
-const ownedBy = (userId: string | undefined): Condition =>
-  userId === undefined ? ["sessions.user_id IS NULL"] : ["sessions.user_id = ?", userId];
+const readableBy = (caller: Caller): Condition => readable(caller, WHOSE_SESSIONS.chat);
 
 export const cursorOf = ({ last_activity_at, id }: ChatRow): string => `${last_activity_at}|${id}`;
 
@@ -47,12 +48,9 @@ export function createChatRows({ statement }: Store) {
   const named = createReader(statement, sessions, ["id", "title", "agent_id", "project_id"]);
   return {
     /** One more than the page holds when there is a next one. @throws Problem 400 a cursor that is none. */
-    page(
-      filter: { userId: string | undefined; status: keyof typeof STATES; agent_id: string | undefined },
-      page: Page,
-    ): ChatRow[] {
+    page(filter: { caller: Caller; status: keyof typeof STATES; agent_id: string | undefined }, page: Page): ChatRow[] {
       const ofAgent: Condition = filter.agent_id === undefined ? undefined : ["sessions.agent_id = ?", filter.agent_id];
-      const { where, values } = allOf(CHATS, ownedBy(filter.userId), STATES[filter.status], ofAgent, before(page));
+      const { where, values } = allOf(CHATS, readableBy(filter.caller), STATES[filter.status], ofAgent, before(page));
       return shown.all(`${where} ${NEWEST_FIRST}`, ...values, page.limit + 1);
     },
     countOpen: (userId: string): number =>
@@ -62,8 +60,12 @@ export function createChatRows({ statement }: Store) {
         .pluck()
         .get(userId) ?? 0,
     /** Whose title holds every word. */
-    titled(words: readonly string[], userId: string | undefined, limit: number) {
-      const { where, values } = allOf(CHATS, ownedBy(userId), ...words.map((word) => contains("sessions.title", word)));
+    titled(words: readonly string[], caller: Caller, limit: number) {
+      const { where, values } = allOf(
+        CHATS,
+        readableBy(caller),
+        ...words.map((word) => contains("sessions.title", word)),
+      );
       return named.all(`${where} ${NEWEST_FIRST}`, ...values, limit);
     },
   };

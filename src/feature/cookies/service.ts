@@ -3,19 +3,21 @@
  * they were granted to. An agent that two users share works with the cookies of the one it works for.
  */
 
-import { and, asc, desc, eq, inArray, isNull, lt } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
+import type { Asker } from "../../core/ownership.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import { createCookieMasks } from "./masks.ts";
 import type { CookieSet } from "./model.ts";
 import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
@@ -67,13 +69,12 @@ type Row = typeof cookieSets.$inferSelect;
 
 export function createCookies({ store, clock, sealer, audit, masking, agentExists, boundsOf }: CookiesDeps): Cookies {
   const { db } = store;
-  const owned = (userId: string | undefined) =>
-    userId === undefined ? isNull(cookieSets.owner_id) : eq(cookieSets.owner_id, userId);
+  const owned = (asker: Asker) => asSql(readable(asker, WHOSE.cookie_sets));
   const find = (id: string, caller: Caller): Row => {
     const row = db
       .select()
       .from(cookieSets)
-      .where(and(eq(cookieSets.id, id), owned(caller.userId)))
+      .where(and(eq(cookieSets.id, id), owned(caller)))
       .get();
     if (!row) throw notFound("cookie set");
     return row;
@@ -108,7 +109,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       .select({ id: cookieSets.id, name: cookieSets.name, sealed: cookieSets.sealed })
       .from(cookieGrants)
       .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
-      .where(and(eq(cookieGrants.agent_id, agentId), owned(userId)))
+      .where(and(eq(cookieGrants.agent_id, agentId), owned({ admin: false, userId })))
       .orderBy(asc(cookieSets.id))
       .all();
     return granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
@@ -117,7 +118,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
   const grantedSets = db.selectDistinct({ id: cookieGrants.cookie_set_id }).from(cookieGrants);
   const masks = createCookieMasks(masking);
   for (const row of db.select().from(cookieSets).where(inArray(cookieSets.id, grantedSets)).all()) {
-    const cookies = readable(() => cookiesOf(row));
+    const cookies = orNothing(() => cookiesOf(row));
     if (cookies) masks.learnNow(row.owner_id ?? undefined, cookies);
   }
 
@@ -126,7 +127,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       const rows = db
         .select()
         .from(cookieSets)
-        .where(and(owned(caller.userId), older(page)))
+        .where(and(owned(caller), older(page)))
         .orderBy(desc(cookieSets.id))
         .limit(page.limit + 1)
         .all();
@@ -142,7 +143,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         created_at: timestamp(clock.now()),
       };
       return store.write(() => {
-        const mine = db.select({ name: cookieSets.name }).from(cookieSets).where(owned(caller.userId)).all();
+        const mine = db.select({ name: cookieSets.name }).from(cookieSets).where(owned(caller)).all();
         if (mine.some((other) => other.name === name))
           throw conflict("You have a cookie set of this name. Delete it first, or choose another name.");
         if (mine.length >= LIMITS.cookieSetsPerUser)
@@ -165,7 +166,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         .select({ set: cookieSets })
         .from(cookieGrants)
         .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
-        .where(and(eq(cookieGrants.agent_id, agentId), owned(caller.userId), older(page)))
+        .where(and(eq(cookieGrants.agent_id, agentId), owned(caller), older(page)))
         .orderBy(desc(cookieSets.id))
         .limit(page.limit + 1)
         .all();
@@ -200,7 +201,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     fileFor(execution) {
       const opened = setsFor(execution).map(({ name, sealed }) => ({
         name,
-        cookies: readable(() => cookiesOf({ sealed })),
+        cookies: orNothing(() => cookiesOf({ sealed })),
       }));
       const damaged = opened.filter(({ cookies }) => !cookies).map(({ name }) => name);
       const names = opened.filter(({ cookies }) => cookies).map(({ name }) => name);
@@ -218,7 +219,7 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
 }
 
 /** Undefined for what is damaged or was sealed with another key. */
-function readable<T>(open: () => T): T | undefined {
+function orNothing<T>(open: () => T): T | undefined {
   try {
     return open();
   } catch {

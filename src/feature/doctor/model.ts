@@ -1,4 +1,5 @@
 /** What `skep doctor` reports: one finding per check, with the remedy where there is one. */
+import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
 
 export type Verdict = "ok" | "warn" | "fail";
 
@@ -83,8 +84,8 @@ const STEPS: Readonly<Record<string, readonly [size: number, unit: string][]>> =
     [1, "bytes"],
   ],
   Ms: [
-    [24 * 3_600_000, "days"],
-    [3_600_000, "h"],
+    [DAY_MS, "days"],
+    [HOUR_MS, "h"],
     [60_000, "min"],
     [1_000, "s"],
     [1, "ms"],

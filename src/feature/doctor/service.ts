@@ -1,10 +1,10 @@
 /** `skep doctor`: checks everything a server here would need, and says how to fix what is wrong. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { unpackAddonsTo } from "../../core/addons.ts";
 import type { Config } from "../../core/config.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { BUILD } from "../../core/version.ts";
+import { unpackAddonsTo } from "../../process/addons.ts";
 import { checkBounds, checkEngine, checkGit, checkServer, type Engine } from "./machine.ts";
 import { limitText, ok, type Report, worst } from "./model.ts";
 import { checkSecrets } from "./secrets.ts";

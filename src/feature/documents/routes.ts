@@ -16,7 +16,7 @@ import {
   TranscriptAccepted,
   TranscriptRequest,
 } from "./model.ts";
-import { type Documents, readerOf } from "./service.ts";
+import type { Documents } from "./service.ts";
 import type { Transcripts } from "./transcripts.ts";
 
 const DocumentPath = t.Object({ id: t.String({ maxLength: 64 }) });
@@ -44,7 +44,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
         answer: listOf(Document),
         summary: "Your documents and those of projects, newest first",
       },
-      ({ query, caller }) => documents.list(query, pageOf(query), readerOf(caller)),
+      ({ query, caller }) => documents.list(query, pageOf(query), caller),
     ),
     operation(
       "searchDocuments",
@@ -55,7 +55,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
         answer: t.Object({ items: t.Array(DocumentHit) }),
         summary: "Search documents, best first: one hit a section",
       },
-      ({ query, caller }) => ({ items: documents.search(query, readerOf(caller)) }),
+      ({ query, caller }) => ({ items: documents.search(query, caller) }),
     ),
     operation(
       "getDocument",
@@ -75,7 +75,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       "getDocumentToc",
       "GET /v1/documents/:id/toc",
       { access: "user", params: DocumentPath, answer: Toc, summary: "Table of contents" },
-      ({ params, caller }) => documents.toc(params.id, readerOf(caller)),
+      ({ params, caller }) => documents.toc(params.id, caller),
     ),
     operation(
       "getDocumentSection",
@@ -87,7 +87,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
         answer: Section,
         summary: "Read one section: by its id, its heading or a page; the first one otherwise",
       },
-      ({ params, query, caller }) => documents.section(params.id, query, readerOf(caller)),
+      ({ params, query, caller }) => documents.section(params.id, query, caller),
     ),
   ]);
 }

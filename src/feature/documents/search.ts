@@ -1,10 +1,11 @@
 /** Full-text search over documents' paragraphs, the best paragraph of each section. */
+import type { Asker } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
 import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import type { DocumentHit, DocumentSearch } from "./model.ts";
-import { type Reader, visibleTo } from "./store.ts";
+import { visibleTo } from "./store.ts";
 
-export type SearchDocuments = (request: DocumentSearch, reader: Reader) => DocumentHit[];
+export type SearchDocuments = (request: DocumentSearch, asker: Asker) => DocumentHit[];
 
 /** Paragraphs read for each section asked for: several of the best may be in one section. */
 const CHUNKS_PER_HIT = 4;
@@ -17,9 +18,9 @@ interface Found extends Omit<DocumentHit, "score" | "snippet"> {
 }
 
 export function createDocumentSearch({ statement }: Store): SearchDocuments {
-  function found({ expression, ranked }: WordQuery, request: DocumentSearch, reader: Reader, limit: number): Found[] {
+  function found({ expression, ranked }: WordQuery, request: DocumentSearch, asker: Asker, limit: number): Found[] {
     const { document_id = null, project_id = null } = request;
-    const { where, values } = visibleTo(reader);
+    const { where, values } = visibleTo(asker);
     return statement<Found>(
       `SELECT c.id, c.document_id, c.position, d.title, s.section_id, s.title AS heading, s.page,
          ${ranked ? "rank" : "0"} AS rank
@@ -31,12 +32,12 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
        ORDER BY ${ranked ? "document_text.rank" : "document_text.rowid DESC"} LIMIT ?`,
     ).all(...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT]);
   }
-  return (request, reader) => {
+  return (request, asker) => {
     const { limit = DEFAULT_HITS } = request;
     const best = new Map<string, Found>();
     for (const query of wordQueries(statement, "document_text", request.query)) {
       best.clear();
-      for (const one of found(query, request, reader, limit)) {
+      for (const one of found(query, request, asker, limit)) {
         const key = `${one.document_id}\n${one.position}`;
         if (!best.has(key) && best.size < limit) best.set(key, one);
       }

@@ -4,10 +4,12 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
+import { type Asker, owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Incoming, KeptFile } from "../attachments/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { documentChanged } from "./events.ts";
@@ -22,7 +24,7 @@ import type {
   TocEntry,
 } from "./model.ts";
 import type { SearchDocuments } from "./search.ts";
-import type { DocumentRow, DocumentStore, Reader } from "./store.ts";
+import type { DocumentRow, DocumentStore } from "./store.ts";
 import { pathTo, tocOf } from "./toc.ts";
 
 export interface DocumentsDeps {
@@ -53,18 +55,16 @@ export interface NewDocument {
 
 export type Documents = ReturnType<typeof createDocuments>;
 
-export const readerOf = ({ admin, userId }: Pick<Caller, "admin" | "userId">): Reader => ({ all: admin, userId });
-
 export function createDocuments(deps: DocumentsDeps) {
   const { store, clock, rows, search, jobs, ingest, projectExists } = deps;
   const present = ({ user_id: _u, title_given: _t, sha256: _s, ...row }: DocumentRow): Document => row;
-  const find = (id: string, reader: Reader): DocumentRow => {
-    const row = rows.visible(id, reader);
-    if (!row) throw notFound("document");
+  const find = (id: string, asker: Asker): DocumentRow => {
+    const row = rows.find(id);
+    if (!row || !mayRead(asker, WHOSE.documents, row)) throw notFound("document");
     return row;
   };
-  const findRead = (id: string, reader: Reader): DocumentRow => {
-    const row = find(id, reader);
+  const findRead = (id: string, asker: Asker): DocumentRow => {
+    const row = find(id, asker);
     if (row.status === "processing") throw conflict("The document is still being read.", "document_processing");
     if (row.status === "failed") throw conflict(row.error ?? "The document could not be read.", "document_failed");
     return row;
@@ -125,19 +125,15 @@ export function createDocuments(deps: DocumentsDeps) {
       const kept = await deps.keep({ name: "text", text: content! }, caller);
       return () => add({ file: kept, title, projectId, source: "text", hint: media_type ?? "text/plain" }, caller);
     },
-    get: (id: string, caller: Caller): Document => present(find(id, readerOf(caller))),
-    list(
-      filter: { project_id?: string; status?: Document["status"] },
-      page: Page,
-      reader: Reader,
-    ): ListAnswer<Document> {
+    get: (id: string, caller: Caller): Document => present(find(id, caller)),
+    list(filter: { project_id?: string; status?: Document["status"] }, page: Page, asker: Asker): ListAnswer<Document> {
       const { project_id: projectId, status } = filter;
-      return listAnswer(rows.page({ reader, projectId, status }, page), page, ({ id }) => id, present);
+      return listAnswer(rows.page({ asker, projectId, status }, page), page, ({ id }) => id, present);
     },
     /** @throws Problem 403 for another user's document of a shared project. */
     async remove(id: string, caller: Caller): Promise<void> {
-      const row = find(id, readerOf(caller));
-      if (!caller.admin && row.user_id !== (caller.userId ?? null))
+      const row = find(id, caller);
+      if (!caller.admin && !owns(caller, row.user_id))
         throw forbidden("Only the user who handed the document in, or an administrator, may delete it.");
       await jobs.end(ingest, id);
       store.write(({ emit }) => {
@@ -149,12 +145,12 @@ export function createDocuments(deps: DocumentsDeps) {
         });
       });
     },
-    toc(id: string, reader: Reader): { document_id: string; title: string; items: TocEntry[] } {
-      const { title } = findRead(id, reader);
+    toc(id: string, asker: Asker): { document_id: string; title: string; items: TocEntry[] } {
+      const { title } = findRead(id, asker);
       return { document_id: id, title, items: tocOf(rows.sections(id)) };
     },
-    section(id: string, query: SectionQuery, reader: Reader): Section {
-      findRead(id, reader);
+    section(id: string, query: SectionQuery, asker: Asker): Section {
+      findRead(id, asker);
       if (Object.keys(query).length > 1) throw invalid("Name the section by one of section_id, heading or page.");
       const found = rows.section(id, query);
       if (!found) throw notFound("section", "The table of contents lists them.");
@@ -166,9 +162,9 @@ export function createDocuments(deps: DocumentsDeps) {
         ...rows.neighbours(id, position),
       };
     },
-    search(request: DocumentSearch, reader: Reader): DocumentHit[] {
-      if (request.document_id !== undefined) find(request.document_id, reader);
-      return search(request, reader);
+    search(request: DocumentSearch, asker: Asker): DocumentHit[] {
+      if (request.document_id !== undefined) find(request.document_id, asker);
+      return search(request, asker);
     },
     /** A deleted user's own documents are deleted; those of a project pass to the heir. Inside the deleting transaction. */
     handOver(from: string, to: string | null): void {

@@ -1,18 +1,14 @@
 /** Rows of documents, their sections and the full-text index over their paragraphs. */
 import { eq } from "drizzle-orm";
+import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
 import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { documents as table } from "../../store/tables/documents.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 
 export type DocumentRow = typeof table.$inferSelect;
 type Stored = Omit<DocumentRow, "title_given"> & { title_given: number };
-
-/** Whose documents are meant: `all` for administrators, else the user's own and those of projects. */
-export interface Reader {
-  all: boolean;
-  userId: string | undefined;
-}
 
 export interface SectionRow {
   position: number;
@@ -30,12 +26,10 @@ export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
 const SECTION = "position, section_id, level, title, page";
 
-/** A condition on `documents d` with its parameters. */
-export function visibleTo({ all, userId }: Reader): { where: string; values: string[] } {
-  if (all) return { where: "1", values: [] };
-  return userId === undefined
-    ? { where: "(d.project_id IS NOT NULL OR d.user_id IS NULL)", values: [] }
-    : { where: "(d.project_id IS NOT NULL OR d.user_id = ?)", values: [userId] };
+/** The documents that somebody may read: a condition on `documents d` with its parameters. */
+export function visibleTo(asker: Asker): { where: string; values: string[] } {
+  const [where, ...values] = readable(asker, WHOSE.documents, "d") ?? ["1"];
+  return { where, values };
 }
 
 export function createDocumentStore(store: Store) {
@@ -45,16 +39,11 @@ export function createDocumentStore(store: Store) {
     find,
     insert: (row: DocumentRow) => void db.insert(table).values(row).run(),
     update: (id: string, change: Partial<DocumentRow>) => changeRow(db, table, change, eq(table.id, id)),
-    visible(id: string, reader: Reader): DocumentRow | undefined {
-      const { where, values } = visibleTo(reader);
-      const isVisible = statement(`SELECT 1 FROM documents d WHERE d.id = ? AND ${where}`).get(id, ...values);
-      return isVisible === undefined ? undefined : find(id);
-    },
     page(
-      filter: { reader: Reader; projectId?: string | undefined; status?: string | undefined },
+      filter: { asker: Asker; projectId?: string | undefined; status?: string | undefined },
       page: Page,
     ): DocumentRow[] {
-      const { where, values } = visibleTo(filter.reader);
+      const { where, values } = visibleTo(filter.asker);
       const { projectId = null, status = null } = filter;
       const rows = statement<Stored>(
         `SELECT d.* FROM documents d WHERE ${where} AND (? IS NULL OR d.project_id = ?) AND (? IS NULL OR d.status = ?)

@@ -1,10 +1,10 @@
 /** Tools by which agents read documents: those that the user they work for may read. */
 import { Type as t } from "@sinclair/typebox";
+import type { Asker } from "../../core/ownership.ts";
 import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { TocEntry } from "./model.ts";
 import type { Documents } from "./service.ts";
-import type { Reader } from "./store.ts";
 
 const TIMEOUT_MS = 10_000;
 const HITS = 6;
@@ -19,7 +19,7 @@ const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input>
   timeoutMs: TIMEOUT_MS,
 });
 /** An execution reads what its user reads, administrator or not. */
-const readerFor = ({ userId }: ExecutionInfo): Reader => ({ all: false, userId });
+const askerFor = ({ userId }: ExecutionInfo): Asker => ({ admin: false, userId });
 const onPage = (page: number | null): string => (page === null ? "" : `, page ${page}`);
 
 export function documentTools(documents: Documents): ToolSource {
@@ -34,7 +34,7 @@ const list = (documents: Documents) =>
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 200, description: `Default ${LISTED}.` })),
     }),
     async run({ limit = LISTED }, { execution }) {
-      const { items, next_cursor } = documents.list({ status: "ready" }, { limit, after: null }, readerFor(execution));
+      const { items, next_cursor } = documents.list({ status: "ready" }, { limit, after: null }, askerFor(execution));
       if (items.length === 0) return ok("There are no documents.");
       const lines = items.map(
         ({ id, title, media_type, pages, tokens }) =>
@@ -55,7 +55,7 @@ const search = (documents: Documents) =>
       limit: t.Optional(t.Integer({ minimum: 1, maximum: 20, description: `Default ${HITS}.` })),
     }),
     async run({ limit = HITS, ...request }, { execution }) {
-      const hits = documents.search({ ...request, limit }, readerFor(execution));
+      const hits = documents.search({ ...request, limit }, askerFor(execution));
       if (hits.length === 0) return ok("No document says anything about that.");
       const parts = hits.map(
         ({ document_id, title, section_id, heading, page, snippet }) =>
@@ -77,14 +77,14 @@ const read = (documents: Documents) =>
       page: t.Optional(t.Integer({ minimum: 1 })),
     }),
     async run({ document_id, ...query }, { execution }) {
-      const reader = readerFor(execution);
+      const asker = askerFor(execution);
       if (Object.keys(query).length === 0) {
-        const { title, items } = documents.toc(document_id, reader);
+        const { title, items } = documents.toc(document_id, asker);
         const lines = linesOf(items, 0);
         const more = lines.length > TOC_LINES ? [`… and ${lines.length - TOC_LINES} more: search for them.`] : [];
         return ok([title, "", ...lines.slice(0, TOC_LINES), ...more].join("\n"));
       }
-      const { title, path, page, text, next_id } = documents.section(document_id, query, reader);
+      const { title, path, page, text, next_id } = documents.section(document_id, query, asker);
       const head = `${[...path, title].join(" › ")}${onPage(page)}`;
       return ok(
         [head, text, next_id === null ? "This is the last section." : `Next: section_id ${next_id}`].join("\n\n"),

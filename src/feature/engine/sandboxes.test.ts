@@ -8,7 +8,7 @@ import { connectDocker } from "../../adapter/docker.ts";
 import { systemClock } from "../../core/clock.ts";
 import { readConfig } from "../../core/config.ts";
 import { newId } from "../../core/ids.ts";
-import { createLog } from "../../core/log.ts";
+import { createLog } from "../../process/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { openSandboxes } from "./sandboxes.ts";
 

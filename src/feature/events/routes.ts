@@ -11,6 +11,7 @@ import { queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
 import type { EventLog, RawEvent } from "../../store/event-log.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
 
 export interface EventDeps {
@@ -24,12 +25,12 @@ export interface EventDeps {
   assertRun(runId: string, caller: Caller): unknown;
 }
 
-/** What a caller may see: users their own and what belongs to nobody, executions their own, administrators all. */
-function mayReadEvent(caller: Caller, event: Pick<SkepEvent, "session_id" | "user_id">): boolean {
-  if (caller.admin) return true;
-  if (caller.execution) return event.session_id === caller.execution.sessionId;
-  return event.user_id === undefined || event.user_id === caller.userId;
-}
+type EventReferences = Pick<SkepEvent, "session_id" | "user_id" | "project_id">;
+
+/** An execution follows its own session alone. */
+const mayReadEvent = (caller: Caller, { session_id, user_id, project_id }: EventReferences): boolean =>
+  mayRead(caller, WHOSE.events, { user_id: user_id ?? null, project_id: project_id ?? null }) &&
+  (caller.execution === undefined || session_id === caller.execution.sessionId);
 
 export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun }: EventDeps) {
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {

@@ -13,9 +13,11 @@ import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { allOf } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { agentMessages as table } from "../../store/tables/inbox.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { agentMessageSent } from "./events.ts";
 import type { AgentMessage } from "./model.ts";
 
@@ -134,17 +136,19 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
     },
     list(agentId, { unread }, page, caller) {
       if (!agentExists(agentId)) throw notFound("agent");
-      const where = ["m.to_agent = @agent"];
-      if (!caller.admin) where.push(caller.userId === undefined ? "m.user_id IS NULL" : "m.user_id = @user");
-      if (unread !== undefined) where.push(`m.read_at IS ${unread ? "" : "NOT "}NULL`);
-      if (page.after !== null) where.push("m.id < @after");
+      const { where, values } = allOf(
+        ["m.to_agent = ?", agentId],
+        readable(caller, WHOSE.agent_messages, "m"),
+        unread === undefined ? undefined : [`m.read_at IS ${unread ? "" : "NOT "}NULL`],
+        page.after === null ? undefined : ["m.id < ?", page.after],
+      );
       const rows = store.sqlite
         .prepare<unknown[], Row & { read_session_id: string | null }>(
           `SELECT m.*, x.session_id AS read_session_id FROM agent_messages m
            LEFT JOIN executions x ON x.id = m.read_execution_id
-           WHERE ${where.join(" AND ")} ORDER BY m.id DESC LIMIT @limit`,
+           ${where} ORDER BY m.id DESC LIMIT ?`,
         )
-        .all({ agent: agentId, user: caller.userId ?? null, after: page.after, limit: page.limit + 1 });
+        .all(...values, page.limit + 1);
       return listAnswer(rows, page, ({ id }) => id, present);
     },
     removeOf: (userId) => void statement("DELETE FROM agent_messages WHERE user_id = ?").run([userId]),

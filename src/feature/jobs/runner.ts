@@ -4,7 +4,7 @@
  */
 import { Value } from "@sinclair/typebox/value";
 import { failuresOf } from "../../core/act-on-each.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import type { Clockwork } from "../../core/clockwork.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
@@ -65,7 +65,7 @@ interface Active {
 
 const INTERRUPTED = { code: "interrupted", message: "The server stopped before it was done." };
 const FIRST_WAIT_MS = 1_000;
-const LONGEST_WAIT_MS = 3_600_000;
+const LONGEST_WAIT_MS = HOUR_MS;
 /** Before the next try: 1 s, 4 s, 16 s … up to an hour, each up to a quarter longer so that many do not come at once. */
 const waitAfter = (failures: number): number =>
   Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 4 ** (failures - 1)) * (1 + Math.random() / 4);

@@ -12,12 +12,14 @@ import { newId } from "../../core/ids.ts";
 import type { JobDefinition } from "../../core/jobs.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
+import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Standby } from "../../store/identity.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Job } from "./model.ts";
 import { createRunner } from "./runner.ts";
 import { createJobStore, type JobRow, presentJob } from "./store.ts";
@@ -85,11 +87,9 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
   const rows = createJobStore(store, clock);
   const runner = createRunner({ store, rows, clock, clockwork, log, standby, masker: masking });
   const present = (row: JobRow): Job => presentJob(runner.current(row), clock.now());
-  const mayRead = (row: JobRow, caller: Caller): boolean =>
-    caller.admin || (row.user_id === null ? row.project_id !== null : row.user_id === caller.userId);
   const rowFor = (id: string, caller: Caller): JobRow => {
     const row = rows.find(id);
-    if (!row || !mayRead(row, caller)) throw notFound("job");
+    if (!row || !mayRead(caller, WHOSE.jobs, row)) throw notFound("job");
     return row;
   };
   const requestCancel = (row: JobRow): JobRow =>
@@ -173,13 +173,13 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
     },
     get: (id, caller) => present(rowFor(id, caller)),
     list(page, caller) {
-      const found = rows.page(page, caller.admin ? undefined : (caller.userId ?? ""));
+      const found = rows.page(page, caller);
       return listAnswer(found, page, (row) => row.id, present);
     },
     cancel(id, caller) {
       return store.write(() => {
         const row = rowFor(id, caller);
-        if (!caller.admin && row.user_id !== caller.userId) throw notFound("job");
+        if (!caller.admin && !owns(caller, row.user_id)) throw notFound("job");
         if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
         audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
         return present(requestCancel(row));

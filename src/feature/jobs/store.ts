@@ -1,9 +1,11 @@
 /** Rows of jobs: which are to be taken next, and which wait for their time. */
 import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { jobs as table } from "../../store/tables/jobs.ts";
+import { asSql, ownUnlessAdmin, WHOSE } from "../../store/whose.ts";
 import type { Job } from "./model.ts";
 
 export type JobRow = typeof table.$inferSelect;
@@ -15,8 +17,8 @@ export interface JobStore {
   insert(row: JobRow): void;
   /** @returns the row as it is after, undefined when there is none. */
   update(id: string, fields: Partial<JobRow>): JobRow | undefined;
-  /** Newest first, one more than the page holds when there is a next one. `userId` undefined: everybody's. */
-  page(page: Page, userId: string | undefined): JobRow[];
+  /** The caller's own, an administrator's all; newest first, one more than the page holds when there is a next one. */
+  page(page: Page, caller: Caller): JobRow[];
   unfinished(): JobRow[];
   /** The newest of a project's jobs of that kind. */
   latestOf(projectId: string, kind: string): JobRow | undefined;
@@ -64,12 +66,12 @@ export function createJobStore(store: Store, clock: Clock): JobStore {
         .returning()
         .get();
     },
-    page({ limit, after }, userId) {
-      const own = userId === undefined ? undefined : eq(table.user_id, userId);
+    page({ limit, after }, caller) {
+      const mine = asSql(ownUnlessAdmin(caller, WHOSE.jobs));
       const rows = db
         .select()
         .from(table)
-        .where(and(own, after === null ? undefined : lt(table.id, after)));
+        .where(and(mine, after === null ? undefined : lt(table.id, after)));
       return rows
         .orderBy(desc(table.id))
         .limit(limit + 1)

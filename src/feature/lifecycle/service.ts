@@ -8,7 +8,9 @@ import { timeOf } from "../../core/time-of.ts";
 import { kindOf } from "../../engine/kinds.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
+import { allOf } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import { type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
 
@@ -75,29 +77,27 @@ function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): st
 export function createLifecycle({ store, live, containers }: LifecycleDeps): Lifecycle {
   return {
     timeline({ agent_id, kind, since }, page, caller) {
-      const where = [`agent_id IS NOT NULL AND kind IN (${WHICH})`];
-      const values: Record<string, unknown> = { limit: page.limit + 1 };
-      const also = (condition: string, name: string, value: unknown): void => {
-        if (value === undefined) return;
-        where.push(condition);
-        values[name] = value;
-      };
-      also("agent_id = @agent", "agent", agent_id);
-      also("kind = @kind", "kind", kind);
+      const shown = `agent_id IS NOT NULL AND kind IN (${WHICH})`;
       // Events are in the order of their times: below the latest that is too old there is nothing to read.
-      const older = `SELECT id FROM events INDEXED BY events_timeline WHERE ${where[0]} AND at < @since ORDER BY id DESC LIMIT 1`;
+      const older = `SELECT id FROM events INDEXED BY events_timeline WHERE ${shown} AND at < ? ORDER BY id DESC LIMIT 1`;
       const from = since === undefined ? undefined : timestamp(timeOf(since, "since"));
-      also(`at >= @since AND id > coalesce((${older}), 0)`, "since", from);
-      also("id < @before", "before", numberAfter(page));
-      if (!caller.admin) also("(user_id IS NULL OR user_id = @user)", "user", caller.userId ?? "");
+      const before = numberAfter(page);
+      const { where, values } = allOf(
+        [shown],
+        agent_id === undefined ? undefined : ["agent_id = ?", agent_id],
+        kind === undefined ? undefined : ["kind = ?", kind],
+        from === undefined ? undefined : [`at >= ? AND id > coalesce((${older}), 0)`, from, from],
+        before === undefined ? undefined : ["id < ?", before],
+        readable(caller, WHOSE.events),
+      );
       // Without a filter, reading by kind and then sorting all would be taken for quicker.
       const index = (agent_id ?? kind) === undefined ? "INDEXED BY events_timeline" : "";
       const rows = store.sqlite
         .prepare<unknown[], EventRow>(
           `SELECT id, at, kind, agent_id, run_id, step_id, session_id, data FROM events ${index}
-           WHERE ${where.join(" AND ")} ORDER BY id DESC LIMIT @limit`,
+           ${where} ORDER BY id DESC LIMIT ?`,
         )
-        .all(values);
+        .all(...values, page.limit + 1);
       return listAnswer(
         rows,
         page,
@@ -115,7 +115,7 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
     },
     async sessions(page, caller) {
       const mine = live()
-        .filter((row) => caller.admin || (row.user_id !== null && row.user_id === caller.userId))
+        .filter((row) => mayRead(caller, WHOSE_SESSIONS.live, row))
         .filter(({ kind, status }) => status !== "open" || kindOf(kind).listed === "open")
         .reverse();
       const start = page.after === null ? 0 : mine.findIndex(({ id }) => id < page.after!);

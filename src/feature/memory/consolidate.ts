@@ -3,7 +3,7 @@
  * superseded, its file stays; entries that seem to contradict each other are listed for a person.
  */
 import { Type as t } from "@sinclair/typebox";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { orNull } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -32,7 +32,6 @@ const Payload = t.Object({
   all: t.Boolean(),
 });
 
-const DAY_MS = 86_400_000;
 const PAGE = 500;
 /** Contradictions that one pass writes down. */
 const MOST_FOUND = 500;

@@ -2,6 +2,7 @@
 import { ownJson } from "../../core/own-json.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { digestOf, type EntryFields, type FrontMatterFormat, isEntryPath, readEntry, unitsOf } from "./entry-file.ts";
 import type { MemoryEntry } from "./model.ts";
 
@@ -60,12 +61,12 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
 /** What a reader may see, as a condition with its parameters. Broken files may be anybody's: only administrators see them. */
 export function visibleTo(reader: Reader): { where: string; values: string[] } {
   if (reader.all) return { where: "1", values: [] };
-  const everybodys = "(e.owner_id IS NULL AND e.problem IS NULL)";
-  const own = reader.userId === undefined ? [] : [reader.userId];
-  const where = own.length === 0 ? everybodys : `(${everybodys} OR e.owner_id = ?)`;
-  if (reader.unconfirmed === "none") return { where: `(e.trusted = 1 AND ${where})`, values: own };
-  if (reader.unconfirmed === undefined || own.length === 0) return { where, values: own };
-  return { where: `((e.trusted = 1 OR e.owner_id = ?) AND ${where})`, values: [...own, ...own] };
+  const { unconfirmed, userId } = reader;
+  const [readableRows, ...values] = readable({ admin: false, userId }, WHOSE.memory_entries, "e")!;
+  const where = `${readableRows} AND (e.problem IS NULL OR e.owner_id IS NOT NULL)`;
+  if (unconfirmed === "none") return { where: `(e.trusted = 1 AND ${where})`, values };
+  if (unconfirmed === undefined || userId === undefined) return { where: `(${where})`, values };
+  return { where: `((e.trusted = 1 OR e.owner_id IS NOT NULL) AND ${where})`, values };
 }
 
 /** How long entries are brought up before others get their turn. */

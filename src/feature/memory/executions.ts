@@ -3,6 +3,7 @@ import { notFound } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import { digestOf } from "./entry-file.ts";
 import type { ExecutionMemory, MemoryRecall, TakenBack } from "./model.ts";
 import type { Memory } from "./service.ts";
@@ -22,14 +23,15 @@ export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
 
   /** @throws Problem 404 unknown, or another user's. */
   function assertOwn(executionId: string, caller: Caller): void {
-    const row = statement<{ user_id: string | null }>(
-      "SELECT s.user_id FROM executions x JOIN sessions s ON s.id = x.session_id WHERE x.id = ?",
+    const row = statement<{ user_id: string | null; project_id: string | null }>(
+      "SELECT s.user_id, s.project_id FROM executions x JOIN sessions s ON s.id = x.session_id WHERE x.id = ?",
     ).get(executionId);
     // A consolidation is not an execution: its writes name its job and the user who asked for it.
     const asked = "SELECT 1 FROM memory_versions WHERE execution_id = ? AND user_id = ?";
     if (!row && caller.userId !== undefined && exists(asked, executionId, caller.userId)) return;
     const known = row ?? (caller.admin && exists("SELECT 1 FROM memory_versions WHERE execution_id = ?", executionId));
-    if (!known || !(caller.admin || (row !== undefined && row.user_id === caller.userId))) throw notFound("execution");
+    if (!known || !(caller.admin || (row && mayRead(caller, WHOSE_SESSIONS.recalling, row))))
+      throw notFound("execution");
   }
   const writtenBy = (executionId: string) =>
     statement<{ vault: string; entry: string; first: number; last: number }>(
@@ -60,16 +62,14 @@ export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
       memory.get(vault, entry, caller);
       const [, at, id] = page.after === null ? [] : (RECALL_CURSOR.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
+      const [whose, ...values] = readable(caller, WHOSE_SESSIONS.recalling, "s") ?? ["1"];
       const rows = statement<MemoryRecall>(
         `SELECT r.execution_id, r.session_id, s.agent_id, s.kind, s.title, s.run_id, r.at
          FROM memory_recalls r JOIN sessions s ON s.id = r.session_id
-         WHERE r.vault = ? AND r.entry = ? AND (? OR s.user_id IS ?)
+         WHERE r.vault = ? AND r.entry = ? AND ${whose}
            AND (? IS NULL OR (r.at, r.execution_id) < (?, ?))
          ORDER BY r.at DESC, r.execution_id DESC LIMIT ?`,
-      ).all(
-        ...[vault, entry, caller.admin ? 1 : 0, caller.userId ?? null],
-        ...[at ?? null, at ?? null, id ?? null, page.limit + 1],
-      );
+      ).all(...[vault, entry, ...values], ...[at ?? null, at ?? null, id ?? null, page.limit + 1]);
       const keyOf = (row: MemoryRecall) => `${row.at}|${row.execution_id}`;
       return listAnswer(rows, page, keyOf, (row) => row);
     },

@@ -1,6 +1,6 @@
 import { eq } from "drizzle-orm";
 import { createEmbed } from "../../adapter/model/embeddings.ts";
-import { timestamp } from "../../core/clock.ts";
+import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { readFrontMatter, updateFrontMatter } from "../../engine/front-matter.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -37,7 +37,7 @@ type Needs = Core & {
 };
 
 const SCAN_MS = 60_000;
-const CONSOLIDATION_MS = 3_600_000;
+const CONSOLIDATION_MS = HOUR_MS;
 
 export const memory = defineFeature(
   "memory",

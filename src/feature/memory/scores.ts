@@ -2,7 +2,7 @@
 
 import { Value } from "@sinclair/typebox/value";
 import type { Clock } from "../../core/clock.ts";
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -48,7 +48,6 @@ interface Row {
 }
 
 const NAME = "memory_scores";
-const DAY_MS = 86_400_000;
 const NEVER: Row = { accesses: 0, useful: 0, not_useful: 0, score: null, last_accessed_at: null };
 const keyOf = ({ vault, entry }: Key): string => `${vault}\n${entry}`;
 const three = (value: number): number => Math.round(value * 1_000) / 1_000;

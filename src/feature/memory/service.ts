@@ -2,6 +2,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
+import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -92,7 +93,8 @@ export function createMemory(deps: MemoryDeps) {
     if (!found) throw notFound("memory entry");
     return rowOf(found);
   }
-  const mayChange = (owner: string | null, reader: Reader): boolean => reader.all || owner === (reader.userId ?? null);
+  const mayChange = (owner: string | null, reader: Reader): boolean =>
+    reader.all || owns({ admin: false, userId: reader.userId }, owner);
   function findForChange(vault: string, entry: string, reader: Reader): EntryRow {
     const row = find(vault, entry, reader);
     if (!mayChange(row.owner_id, reader))

@@ -2,8 +2,8 @@
  * Notifications that the system makes when something matters. One open notification per key: raising it again counts
  * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
-import { and, desc, eq, gt, isNotNull, isNull, lt, or } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { and, desc, eq, gt, isNotNull, isNull, lt } from "drizzle-orm";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
@@ -13,6 +13,7 @@ import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
 
@@ -52,7 +53,7 @@ export interface NotificationsDeps {
 }
 
 type Row = typeof table.$inferSelect;
-const QUIET_MS = 24 * 3_600_000;
+const QUIET_MS = DAY_MS;
 
 const keyOf = (about: string, userId: string | undefined): string =>
   userId === undefined ? about : `${about}\n${userId}`;
@@ -61,11 +62,7 @@ const present = ({ key: _, user_id: __, ...row }: Row): Notification => row;
 export function createNotifications({ store, clock, masking }: NotificationsDeps): Notifications {
   const { db } = store;
   const now = () => timestamp(clock.now());
-  const mine = (caller: Caller) => {
-    const own = caller.userId === undefined ? undefined : eq(table.user_id, caller.userId);
-    if (caller.admin) return own ? or(isNull(table.user_id), own) : isNull(table.user_id);
-    return own ?? eq(table.user_id, "");
-  };
+  const mine = (caller: Caller) => asSql(readable(caller, WHOSE.notifications));
   const open = (key: string) =>
     db
       .select()

@@ -1,11 +1,13 @@
 /** Onboardings: one interviewer after the other asks what to build, and the last makes the project. Each is visible to its owner alone. */
 import { timestamp } from "../../core/clock.ts";
 import { conflict, notFound } from "../../core/errors.ts";
+import { toUsd } from "../../core/money.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { ChatDetail } from "../chat/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type {
@@ -69,7 +71,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const find = (id: string, caller: Caller): Found => {
     const session = id.startsWith("onb_") ? sessions.find(sessionIdOf(id)) : undefined;
     const row = session && rows.find(session.id);
-    if (!row || session.user_id !== (caller.userId ?? null)) throw notFound("onboarding session");
+    if (!row || !mayRead(caller, WHOSE.onboardings, session)) throw notFound("onboarding session");
     return { row, session };
   };
   const isBusy = (sessionId: string): boolean => {
@@ -79,7 +81,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
   const shown = (id: string, caller: Caller) => present(find(id, caller));
   return {
     isBusy,
-    list: (status, page, caller) => listAnswer(rows.page(caller.userId ?? null, status, page), page, cursorOf, present),
+    list: (status, page, caller) => listAnswer(rows.page(caller, status, page), page, cursorOf, present),
     detail(id, page, caller) {
       const found = find(id, caller);
       const onboarding = deps.pageOf(found.session, page);
@@ -144,7 +146,7 @@ function present({ row, session }: Found): OnboardingSession {
     ...{ id: onboardingId(id), session_id: id, agent_id, title, message_count, tokens, created_at, last_activity_at },
     ...{ status: row.status, phase: row.phase, context: row.context, project_id: row.project_id },
     busy: status === "queued" || status === "running",
-    cost_usd: session.spent_nano / 1e9,
+    cost_usd: toUsd(session.spent_nano),
     calls_without_price: session.calls_without_price,
   };
 }

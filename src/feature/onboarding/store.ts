@@ -1,11 +1,13 @@
 /** Rows of onboarding sessions, each beside its session. */
-import { and, desc, eq, isNull, lt, sql } from "drizzle-orm";
+import { and, desc, eq, lt, sql } from "drizzle-orm";
+import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import { badCursor } from "../../http/list.ts";
 import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { onboardings } from "../../store/tables/onboarding.ts";
 import { sessions } from "../../store/tables/sessions.ts";
+import { asSql, readable, ruledBy, WHOSE } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { OnboardingStatus } from "./model.ts";
 
@@ -19,8 +21,8 @@ export interface OnboardingStore {
   find(sessionId: string): OnboardingRow | undefined;
   insert(row: OnboardingRow): void;
   update(sessionId: string, change: Partial<OnboardingRow>): void;
-  /** Of one owner, newest first; one more than the page holds when there is another page. */
-  page(owner: string | null, status: OnboardingStatus | undefined, page: Page): Found[];
+  /** The caller's, newest first; one more than the page holds when there is another page. */
+  page(caller: Caller, status: OnboardingStatus | undefined, page: Page): Found[];
   /** Active ones in which nothing happened since. @param before RFC 3339. */
   left(before: string, limit: number): string[];
 }
@@ -44,14 +46,14 @@ export function createOnboardingStore({ db }: Store): OnboardingStore {
     find: (sessionId) => db.select().from(onboardings).where(eq(onboardings.session_id, sessionId)).get(),
     insert: (row) => void db.insert(onboardings).values(row).run(),
     update: (sessionId, change) => changeRow(db, onboardings, change, eq(onboardings.session_id, sessionId)),
-    page(owner, status, page) {
+    page(caller, status, page) {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
       return joined()
         .where(
           and(
             eq(sessions.kind, "onboarding"),
-            owner === null ? isNull(sessions.user_id) : eq(sessions.user_id, owner),
+            asSql(readable(caller, ruledBy(WHOSE.onboardings.policy, WHOSE.sessions))),
             status && eq(onboardings.status, status),
             id === undefined ? undefined : sql`(${sessions.last_activity_at}, ${sessions.id}) < (${at}, ${id})`,
           ),

@@ -1,10 +1,11 @@
 /** Preferences: each person's own, read and written by name. */
-import { and, eq, isNull, sql } from "drizzle-orm";
+import { and, eq, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import { preferences as table } from "../../store/tables/preferences.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import { PREFERENCE_BYTES, PREFERENCES_MAX, type Preferences } from "./model.ts";
 
 export interface PreferencesDeps {
@@ -21,7 +22,7 @@ export interface PreferencesService {
 
 export function createPreferences({ store, clock }: PreferencesDeps): PreferencesService {
   const { db } = store;
-  const mine = ({ userId }: Caller) => (userId === undefined ? isNull(table.user_id) : eq(table.user_id, userId));
+  const mine = (caller: Caller) => asSql(readable(caller, WHOSE.preferences));
   const get = (caller: Caller): Preferences => {
     const rows = db.select().from(table).where(mine(caller)).orderBy(table.name).all();
     return Object.fromEntries(rows.map(({ name, value }) => [name, value]));

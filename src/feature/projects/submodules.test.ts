@@ -1,7 +1,7 @@
 /** What an address in `.gitmodules` may reach, and with whose credentials. */
 import { expect, test } from "bun:test";
 import type { CommitFetch, Submodule } from "../../adapter/git.ts";
-import { createLog } from "../../core/log.ts";
+import { createLog } from "../../process/log.ts";
 import { createSubmodules } from "./submodules.ts";
 
 const OWN = "https://code.example.com/team/web.git";

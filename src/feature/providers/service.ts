@@ -6,7 +6,7 @@
 import { asc, eq } from "drizzle-orm";
 import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -88,7 +88,7 @@ export function providerOverrides(
 }
 
 /** How far back uses are shown. */
-const USED_MS = 90 * 86_400_000;
+const USED_MS = 90 * DAY_MS;
 
 export function createProviders(deps: ProvidersDeps): Providers {
   const { store, clock, audit, catalogue, keys } = deps;

@@ -1,5 +1,6 @@
 /** Routines of agents: what they do, when, and the result. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../../core/clock.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { DAYS } from "../../store/tables/pulses.ts";
 
@@ -53,7 +54,9 @@ const choices = {
       description: "Default 1: a tick is skipped while the previous one still runs.",
     }),
   ),
-  timeout_seconds: t.Optional(orNull(t.Integer({ minimum: 1, maximum: 86_400, description: "Null: the agent's." }))),
+  timeout_seconds: t.Optional(
+    orNull(t.Integer({ minimum: 1, maximum: DAY_SECONDS, description: "Null: the agent's." })),
+  ),
   model: t.Optional(orNull(t.String({ minLength: 3, maxLength: 256 }))),
   tools: t.Optional(
     orNull(

@@ -1,5 +1,5 @@
 /** Routines of agents, each with an owner: created, changed, started by hand, handed over. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -9,6 +9,7 @@ import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Sessions } from "../sessions/service.ts";
 import { pulseRoutineChanged } from "./events.ts";
 import type {
@@ -74,7 +75,6 @@ export interface Pulses {
   prune(before: number): boolean;
 }
 
-const DAY_MS = 24 * 3_600_000;
 /** Times that a preview shows. */
 const PREVIEWED = 10;
 const ID = /^pls_[0-9a-z]{26}$/;
@@ -83,9 +83,9 @@ export function createPulses(deps: PulsesDeps): Pulses {
   const { store, clock, rows, obstacles, sessions } = deps;
   const now = () => timestamp(clock.now());
   const timeline = createTimeline({ rows, clock });
-  const find = (agentId: string, id: string, { admin, userId }: Caller): RoutineRow => {
+  const find = (agentId: string, id: string, caller: Caller): RoutineRow => {
     const row = rows.routine(id);
-    if (row?.agent_id !== agentId || !(admin || row.user_id === (userId ?? null))) throw notFound("routine");
+    if (row?.agent_id !== agentId || !mayRead(caller, WHOSE.pulse_routines, row)) throw notFound("routine");
     return row;
   };
   const findTick = (agentId: string, id: string, tickId: string, caller: Caller): TickRow => {

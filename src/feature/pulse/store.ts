@@ -7,14 +7,13 @@ import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { pulseRoutines as routines, pulseTicks as ticks } from "../../store/tables/pulses.ts";
 import { executions } from "../../store/tables/sessions.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 
 export type RoutineRow = typeof routines.$inferSelect;
 export type TickRow = typeof ticks.$inferSelect;
 export type PulseStore = ReturnType<typeof createPulseStore>;
 
-/** Their own; an administrator's all. */
-const visible = ({ admin, userId }: Caller): SQL | undefined =>
-  admin ? undefined : userId === undefined ? isNull(routines.user_id) : eq(routines.user_id, userId);
+const visible = (caller: Caller): SQL | undefined => asSql(readable(caller, WHOSE.pulse_routines));
 
 const ownedBy = (userId: string | null): SQL =>
   userId === null ? isNull(routines.user_id) : eq(routines.user_id, userId);

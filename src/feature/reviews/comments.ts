@@ -9,6 +9,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { visibleText } from "../../core/outside-text.ts";
+import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
@@ -170,8 +171,7 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
           .get();
         if (!row) throw notFound("comment of this run");
         if (row.codehost_login !== null) throw forbidden("It was written on the code host and stays.");
-        if (!caller.admin && row.created_by !== (caller.userId ?? null))
-          throw forbidden("Only its author deletes a comment.");
+        if (!caller.admin && !owns(caller, row.created_by)) throw forbidden("Only its author deletes a comment.");
         db.delete(runComments).where(eq(runComments.id, id)).run();
         emit(row, run, "deleted");
       });

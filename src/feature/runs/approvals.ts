@@ -145,11 +145,7 @@ export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Run
   };
   return {
     list(state, page, caller) {
-      const found = rows.approvals(
-        { waiting: state === "waiting", ...(caller.admin ? {} : { created_by: caller.userId }) },
-        page.after,
-        page.limit + 1,
-      );
+      const found = rows.approvals({ waiting: state === "waiting", readableBy: caller }, page.after, page.limit + 1);
       return listAnswer(found, page, ({ step }) => step.id, present);
     },
     answer: (answers, caller) =>

@@ -1,4 +1,4 @@
-import { timestamp } from "../../core/clock.ts";
+import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
@@ -30,8 +30,6 @@ type Needs = Core & {
   agents: Pick<Agents, "ready" | "exists">;
   sessions: Sessions;
 };
-
-const HOUR_MS = 3_600_000;
 
 export const runs = defineFeature(
   "runs",

@@ -69,10 +69,10 @@ test("words of one and two characters are found as well, alone and beside longer
 
 test("runs that change, pass to another user or are removed are found accordingly", () => {
   const id = add("A wandering text", "usr_a");
-  expect(find("wandering", { created_by: "usr_b" })).toEqual([]);
+  expect(find("wandering", { ownOf: { admin: false, userId: "usr_b" } })).toEqual([]);
   rows.updateRun(id, { created_by: "usr_b", status: "failed" });
-  expect(find("wandering", { created_by: "usr_b", statuses: ["failed"] })).toEqual([id]);
-  expect(find("wandering", { created_by: "usr_a" })).toEqual([]);
+  expect(find("wandering", { ownOf: { admin: false, userId: "usr_b" }, statuses: ["failed"] })).toEqual([id]);
+  expect(find("wandering", { ownOf: { admin: false, userId: "usr_a" } })).toEqual([]);
   rows.updateRun(id, { task_description: "A resting text" });
   expect([find("wandering"), find("resting")]).toEqual([[], [id]]);
   store.sqlite.prepare("DELETE FROM runs WHERE id = ?").run(id);
@@ -101,7 +101,7 @@ test("a page reads what it shows and continues where the last one ended; an old 
     for (let n = 0; n < 5_000; n++) add("A bee of the many", "usr_other");
   });
   expect(find("swarm")).toEqual([old]);
-  expect(find("bee", { created_by: "usr_own" })).toEqual([]);
+  expect(find("bee", { ownOf: { admin: false, userId: "usr_own" } })).toEqual([]);
   const pages: string[] = [];
   for (let after: string | null = null; ; ) {
     const page: string[] = find("many bee", {}, after, 1_999);
@@ -119,7 +119,12 @@ test("a page reads what it shows and continues where the last one ended; an old 
       return store.statement(text);
     },
   });
-  for (const filter of [{}, { created_by: "usr_own" }, { statuses: ["failed" as const] }, { agent_id: "ann" }])
+  for (const filter of [
+    {},
+    { ownOf: { admin: false, userId: "usr_own" } },
+    { statuses: ["failed" as const] },
+    { agent_id: "ann" },
+  ])
     fresh.page({ text: "many", ...filter }, "run_000009", 50);
   for (const text of asked) {
     const values = Array(text.split("?").length - 1).fill(null);

@@ -66,7 +66,7 @@ test("no list and no count reads the whole of a table that grows with history", 
   texts = [];
   const page = { limit: 50, after: "z" };
   rows.page({}, "z", 50);
-  rows.page({ created_by: "usr_1" }, "z", 50);
+  rows.page({ ownOf: { admin: false, userId: "usr_1" } }, "z", 50);
   rows.page({ agent_id: "ann" }, "z", 50);
   rows.page({ pipeline_id: "p" }, "z", 50);
   rows.progressRows(["run_1", "run_2"]);

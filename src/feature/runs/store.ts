@@ -1,21 +1,7 @@
 /** Rows of runs and steps. */
-import {
-  and,
-  asc,
-  count,
-  desc,
-  eq,
-  gte,
-  inArray,
-  isNotNull,
-  isNull,
-  lt,
-  lte,
-  min,
-  or,
-  type SQL,
-  sql,
-} from "drizzle-orm";
+import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, min, type SQL, sql } from "drizzle-orm";
+import { toUsd } from "../../core/money.ts";
+import type { Asker } from "../../core/ownership.ts";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import { changeRow } from "../../store/change-row.ts";
@@ -25,6 +11,7 @@ import type { Store } from "../../store/store.ts";
 import { runs, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
+import { asSql, ownUnlessAdmin, readable, WHOSE } from "../../store/whose.ts";
 import { createDefinitions } from "./definitions.ts";
 
 type StoredRun = typeof runs.$inferSelect;
@@ -65,7 +52,7 @@ export type ProgressRow = Pick<StepRow, (typeof PROGRESS)[number]>;
 type Costs = Pick<RunRow, "cost_nano" | "calls_without_price" | "tokens">;
 const NO_COSTS: Costs = { cost_nano: 0, calls_without_price: 0, tokens: 0 };
 export const spentOf = ({ cost_nano, calls_without_price, tokens }: Costs): Spent => ({
-  ...{ cost_usd: cost_nano / 1e9, calls_without_price, tokens },
+  ...{ cost_usd: toUsd(cost_nano), calls_without_price, tokens },
 });
 
 export interface RunFilter {
@@ -75,9 +62,10 @@ export interface RunFilter {
   task_id?: string | undefined;
   /** Runs in which this agent took a step. */
   agent_id?: string | undefined;
-  created_by?: string | undefined;
-  /** Runs of that user and of nobody; null: of nobody alone. */
-  open_to?: string | null | undefined;
+  /** This caller's own; an administrator's all. */
+  ownOf?: Asker | undefined;
+  /** All that this caller may read. */
+  readableBy?: Asker | undefined;
   /** RFC 3339. */
   since?: string | undefined;
   /** Words of the task, the pipeline or the project. */
@@ -93,7 +81,7 @@ const equals = (column: string, value: string | undefined): Condition =>
 const below = (column: string, after: string | null): Condition =>
   after === null ? undefined : [`${column} < ?`, after];
 
-function conditionsOf({ statuses, open_to, since, ...filter }: RunFilter): Condition[] {
+function conditionsOf({ statuses, ownOf, readableBy, since, ...filter }: RunFilter): Condition[] {
   return [
     equals("runs.pipeline_id", filter.pipeline_id),
     // Most runs have succeeded: sorting them by id takes longer than skipping the others.
@@ -101,8 +89,8 @@ function conditionsOf({ statuses, open_to, since, ...filter }: RunFilter): Condi
       within(statuses.length > 1 && statuses.includes("succeeded") ? "+runs.status" : "runs.status", statuses),
     equals("runs.project_id", filter.project_id),
     equals("runs.task_id", filter.task_id),
-    equals("runs.created_by", filter.created_by),
-    open_to === undefined ? undefined : ["(runs.created_by IS NULL OR runs.created_by = ?)", open_to ?? ""],
+    ownOf && ownUnlessAdmin(ownOf, WHOSE.runs),
+    readableBy && readable(readableBy, WHOSE.runs),
     since === undefined ? undefined : [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
   ];
 }
@@ -132,7 +120,7 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
     const named = namedBy(
       "run",
       words,
-      equals("texts.created_by", filter.created_by),
+      filter.ownOf && ownUnlessAdmin(filter.ownOf, WHOSE.runs, "texts"),
       after === null ? undefined : ["texts.id < (SELECT id FROM run_texts WHERE run_id = ?)", after],
     );
     const took = "EXISTS (SELECT 1 FROM run_agents WHERE run_id = runs.id AND agent_id = ?)";
@@ -245,16 +233,12 @@ export function createRunStore({ db, statement }: Pick<Store, "db" | "statement"
     countLiveOf: (userId: string): number =>
       counted(runs, sql`${inArray(runs.status, LIVE_RUN)} AND ${runs.created_by} = ${userId}`),
     /** Steps that a person answers or answered, with their runs; newest first, from below the cursor's step id. */
-    approvals(
-      { waiting, created_by }: { waiting: boolean; created_by?: string | undefined },
-      after: string | null,
-      limit: number,
-    ) {
+    approvals({ waiting, readableBy }: { waiting: boolean; readableBy: Asker }, after: string | null, limit: number) {
       const where = and(
         sql`json_extract(${steps.inputs}, '$.message') IS NOT NULL`,
         isNull(steps.agent_id),
         waiting ? eq(steps.status, "waiting") : inArray(steps.status, ["succeeded", "failed"]),
-        created_by === undefined ? undefined : or(eq(runs.created_by, created_by), isNull(runs.created_by)),
+        asSql(readable(readableBy, WHOSE.runs)),
         after === null ? undefined : lt(steps.id, after),
       );
       const found = db.select({ run: runs, step: steps }).from(steps).innerJoin(runs, eq(runs.id, steps.run_id));

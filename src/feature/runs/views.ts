@@ -7,6 +7,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { createRowCache } from "../../store/row-cache.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { HistoryItem, Run, RunDetail, Step, StepOutput } from "./model.ts";
 import type { Progress } from "./plan.ts";
 import { progressByRun } from "./progress.ts";
@@ -191,11 +192,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
   };
   /** Users see their own; administrators all; an execution its own agent's, of the user it works for. */
   const ownership = (caller: Caller): RunFilter =>
-    caller.execution
-      ? { open_to: caller.execution.userId ?? null, agent_id: caller.execution.agentId }
-      : caller.admin
-        ? {}
-        : { created_by: caller.userId };
+    caller.execution ? { readableBy: caller, agent_id: caller.execution.agentId } : { ownOf: caller };
   const filterOf = (query: ListQuery, caller: Caller): RunFilter => ({
     pipeline_id: query.pipeline_id,
     project_id: query.project_id,
@@ -208,7 +205,7 @@ export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunVie
   });
   const rowFor = (id: string, caller: Caller): RunRow => {
     const row = store.run(id);
-    if (!row || (!caller.admin && row.created_by !== null && row.created_by !== caller.userId)) throw notFound("run");
+    if (!row || !mayRead(caller, WHOSE.runs, row)) throw notFound("run");
     return row;
   };
   const stepRow = (runId: string, step: string, attempt: number | undefined, caller: Caller): StepRow => {

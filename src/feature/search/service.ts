@@ -1,4 +1,5 @@
 /** One search over everything that has a name: names that begin with the words first, then those that hold them. */
+import type { Asker } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { ListAnswer, Page } from "../../http/list.ts";
 import { allOf, createReader } from "../../store/reader.ts";
@@ -33,10 +34,7 @@ export interface SearchDeps {
   memory: { searchWords(query: string, limit: number, caller: Caller): MemoryHit[] };
   /** Only those the reader may see. */
   documents: {
-    search(
-      request: { query: string; limit: number },
-      reader: { all: boolean; userId: string | undefined },
-    ): DocumentHit[];
+    search(request: { query: string; limit: number }, asker: Asker): DocumentHit[];
   };
   graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */
@@ -69,7 +67,7 @@ export function createSearch(deps: SearchDeps) {
   const projectRows = createReader(deps.store.statement, projects, ["id", "name", "description"]);
   type Wanted = (kind: Kind) => boolean;
   const named = (wanted: Wanted, { admin, userId }: Caller): Found[] => {
-    const reader: SkillReader = admin ? { all: true } : { all: false, userId };
+    const reader: SkillReader = { admin, userId };
     const agents = wanted("agent") ? deps.agents.named() : [];
     const pipelines = wanted("pipeline") ? deps.pipelines.named() : [];
     const skills = wanted("skill") ? deps.skills.list(all, reader).items : [];
@@ -102,8 +100,8 @@ export function createSearch(deps: SearchDeps) {
       found("task", id, title, description, { status, project_id }),
     );
   };
-  const documentsWith = (words: string[], limit: number, { admin, userId }: Caller): Found[] => {
-    const hits = deps.documents.search({ query: words.join(" "), limit }, { all: admin, userId });
+  const documentsWith = (words: string[], limit: number, caller: Caller): Found[] => {
+    const hits = deps.documents.search({ query: words.join(" "), limit }, caller);
     const first = new Map(hits.toReversed().map((hit) => [hit.document_id, hit]));
     return [...first.values()]
       .toReversed()

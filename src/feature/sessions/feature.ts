@@ -1,10 +1,11 @@
+import { HOUR_MS } from "../../core/clock.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { sessionEvents } from "./events.ts";
 import { createSessionFiles } from "./files.ts";
 import { createSessions } from "./service.ts";
 
-const SWEEP_MS = 3_600_000;
+const SWEEP_MS = HOUR_MS;
 
 export const sessions = defineFeature(
   "sessions",

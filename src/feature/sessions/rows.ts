@@ -2,6 +2,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
+import { toNano } from "../../core/money.ts";
 import { outputWithdrawn } from "../../engine/events.ts";
 import type { CallPurpose, Execution, ExecutionRows } from "../../engine/execution.ts";
 import { kindOf } from "../../engine/kinds.ts";
@@ -12,7 +13,7 @@ import { activity } from "../events/events.ts";
 import { sessionStarted, toolCallEnd, toolCallStart, turnStarted, turnSteered } from "./events.ts";
 import type { Lifecycle, SessionOwner } from "./lifecycle.ts";
 import type { OutsideMarks } from "./outside.ts";
-import { NANO, type SessionRow, type SessionStore, toExecution, type Work } from "./store.ts";
+import { type SessionRow, type SessionStore, toExecution, type Work } from "./store.ts";
 import type { Transcript } from "./transcript.ts";
 import type { Tree } from "./tree.ts";
 
@@ -51,7 +52,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   function spend(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose = "turn"): void {
     const { input_tokens, output_tokens } = reply.usage;
     const spent = {
-      nano: Math.max(0, Math.round((reply.cost_usd ?? 0) * NANO)),
+      nano: Math.max(0, toNano(reply.cost_usd ?? 0)),
       tokens: input_tokens + output_tokens,
       unpriced: reply.cost_usd === null ? 1 : 0,
     };

@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { and, asc, desc, eq, inArray, isNull, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
+import { toNano } from "../../core/money.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Execution, TakeRule } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
@@ -19,8 +20,6 @@ export type ExecutionRow = typeof executions.$inferSelect;
 export type Work = ExecutionRow & { session: SessionRow };
 
 const given = <T>(value: T | null): T | undefined => value ?? undefined;
-
-export const NANO = 1e9;
 
 export function toExecution({ session, ...row }: Work, system: string | null): Execution {
   return {
@@ -177,7 +176,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         tools: draft.tools ?? null,
         status: "open",
         stopping: false,
-        budget_nano: draft.budget_usd === undefined ? null : Math.round(draft.budget_usd * NANO),
+        budget_nano: draft.budget_usd === undefined ? null : toNano(draft.budget_usd),
         spent_nano: 0,
         reserved_nano: 0,
         tokens: 0,

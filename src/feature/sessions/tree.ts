@@ -6,10 +6,11 @@ import { eq, sql } from "drizzle-orm";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { toNano, toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft } from "./model.ts";
-import { NANO, type SessionRow, type SessionStore } from "./store.ts";
+import type { SessionRow, SessionStore } from "./store.ts";
 
 /** How much of a budget is left to spend or to set aside. */
 const available = ({ budget_nano, spent_nano, reserved_nano }: SessionRow): number =>
@@ -78,10 +79,10 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
       }
       const parent = parentOf(draft.parent_id);
       const lender = budgeted && parent.purse_id !== null ? rows.session(parent.purse_id) : undefined;
-      const wanted = Math.round((draft.budget_usd ?? 0) * NANO);
+      const wanted = toNano(draft.budget_usd ?? 0);
       if (lender && wanted > available(lender))
         throw conflict(
-          `$${draft.budget_usd} cannot be set aside: $${(Math.max(0, available(lender)) / NANO).toFixed(4)} are left.`,
+          `$${draft.budget_usd} cannot be set aside: $${toUsd(Math.max(0, available(lender))).toFixed(4)} are left.`,
           "budget_too_small",
         );
       if (lender) reserve(lender.id, wanted);

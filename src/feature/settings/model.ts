@@ -1,5 +1,6 @@
 /** The instance's settings: one typed object, every field with a default. Nothing else can be stored. */
 import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../../core/clock.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
 
@@ -40,7 +41,7 @@ export const Settings = t.Object(
     limits: t.Object(
       {
         max_turns: t.Integer({ minimum: 1, maximum: LIMITS.turnsMax }),
-        timeout_seconds: t.Integer({ minimum: 10, maximum: 86_400 }),
+        timeout_seconds: t.Integer({ minimum: 10, maximum: DAY_SECONDS }),
         max_attempts: t.Integer({ minimum: 1, maximum: 10 }),
         executions_per_agent: t.Integer({ minimum: 1, maximum: 100 }),
         user_unfinished_runs: t.Integer({

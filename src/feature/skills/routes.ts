@@ -14,8 +14,11 @@ const locationOf = ({ name, agent_id }: Skill) =>
   `/v1/skills/${name}${agent_id === null ? "" : `?agent_id=${agent_id}`}`;
 
 /** Persons see everybody's and their own, administrators all; an execution of those what is confirmed. */
-const readerOf = ({ admin, userId, execution }: Caller): SkillReader =>
-  admin ? { all: true } : { all: false, userId, confirmed: execution !== undefined };
+const readerOf = ({ admin, userId, execution }: Caller): SkillReader => ({
+  admin,
+  userId,
+  confirmed: execution !== undefined,
+});
 
 /** An execution sees what its own agent sees, and may name no other. */
 function viewOf(caller: Caller, agentId: string | undefined): string | undefined {

@@ -2,10 +2,12 @@
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
+import { type Asker, owns } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
+import { mayRead as mayReadFile, WHOSE_FILES } from "../../store/whose.ts";
 import { activity } from "../events/events.ts";
 import type { Origin } from "../memory/model.ts";
 import type { Skill, SkillCreate, SkillUpdate } from "./model.ts";
@@ -20,14 +22,10 @@ export interface SkillsDeps {
 }
 
 /** For whom skills are read. */
-export type SkillReader =
-  | { all: true }
-  | {
-      all: false;
-      userId: string | undefined;
-      /** Leaves out what nobody has confirmed; else the user's own are there. */
-      confirmed?: boolean;
-    };
+export interface SkillReader extends Pick<Asker, "admin" | "userId"> {
+  /** Leaves out what nobody has confirmed; else the user's own are there. */
+  confirmed?: boolean;
+}
 
 /** An execution's agent and the user it works for. */
 export type SkillUser = Pick<ExecutionInfo, "agentId" | "userId">;
@@ -73,11 +71,10 @@ export interface Skills {
   readonly forAgents: AgentSkills;
 }
 
-const EVERYBODY: SkillReader = { all: false, userId: undefined, confirmed: true };
+const EVERYBODY: SkillReader = { admin: false, userId: undefined, confirmed: true };
 const mayRead = ({ owner_id, trusted }: Skill, reader: SkillReader): boolean => {
-  if (reader.all) return true;
-  const isOwn = owner_id === (reader.userId ?? null);
-  return trusted ? isOwn || owner_id === null : isOwn && !reader.confirmed;
+  if (reader.admin) return true;
+  return trusted ? mayReadFile(reader, WHOSE_FILES.skills, { owner_id }) : owns(reader, owner_id) && !reader.confirmed;
 };
 
 /** Front matter of a skill that an agent wrote. */
@@ -133,9 +130,9 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   const offered = (agentId: string, reader: SkillReader): SkillFile[] =>
     seenBy(agentId, reader).filter((skill) => skill.usable && skill.enabled);
   const available = ({ agentId, userId }: SkillUser): SkillFile[] =>
-    offered(agentId, { all: false, userId, confirmed: true });
+    offered(agentId, { admin: false, userId, confirmed: true });
   const loadable = ({ agentId, userId }: SkillUser, name: string): SkillFile => {
-    const skill = offered(agentId, { all: false, userId }).find((one) => one.name === name);
+    const skill = offered(agentId, { admin: false, userId }).find((one) => one.name === name);
     if (!skill) throw notFound("skill");
     return skill;
   };
@@ -143,7 +140,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   const findForChange = (name: string, reader: SkillReader, agentId?: string): SkillFile => {
     const skill = find(name, agentId);
     if (!mayRead(skill, reader)) throw notFound("skill");
-    if (!reader.all && skill.owner_id !== (reader.userId ?? null))
+    if (!reader.admin && !owns(reader, skill.owner_id))
       throw forbidden("This skill belongs to everybody: only an administrator may change it.");
     return skill;
   };
@@ -195,7 +192,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     update: (name, { content, tags, for_everybody, ...fields }, reader, agentId) =>
       folder.snapshot(() => {
         const skill = findForChange(name, reader, agentId);
-        if (for_everybody && !reader.all && skill.owner_id !== null)
+        if (for_everybody && !reader.admin && skill.owner_id !== null)
           throw forbidden("Only an administrator puts a skill into everybody's work.");
         const patch: Record<string, unknown> = {
           ...fields,
@@ -230,7 +227,8 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
           const { name, description, tags } = skill;
           return { name, description, tags, content: wholeOf(skill) };
         }),
-      unconfirmed: ({ agentId, userId }) => offered(agentId, { all: false, userId }).filter(({ trusted }) => !trusted),
+      unconfirmed: ({ agentId, userId }) =>
+        offered(agentId, { admin: false, userId }).filter(({ trusted }) => !trusted),
       loadSkill(work, name) {
         const skill = loadable(work, name);
         return { name, content: skill.content, files: files.filesOf(skill), trusted: skill.trusted };

@@ -1,5 +1,6 @@
 /** One piece of work handed to an agent. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
@@ -17,7 +18,7 @@ export const SpawnRequest = t.Object({
     ),
   ),
   model: t.Optional(orNull(t.String({ minLength: 3, maxLength: LIMITS.nameCharacters }))),
-  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 86_400 })),
+  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: DAY_SECONDS })),
   budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1_000_000 }))),
 });
 export type SpawnRequest = Static<typeof SpawnRequest>;
@@ -26,7 +27,7 @@ export type SpawnRequest = Static<typeof SpawnRequest>;
 export const HandedOn = t.Object({
   agent_id: t.String({ minLength: 1, maxLength: 64, description: "Id of the agent." }),
   prompt: t.String({ minLength: 1, maxLength: LIMITS.textCharacters, pattern: "\\S" }),
-  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 86_400 })),
+  timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: DAY_SECONDS })),
   budget_usd: t.Optional(t.Number({ minimum: 0, maximum: 1_000_000, description: "Set aside from your own budget." })),
 });
 export type HandedOn = Static<typeof HandedOn>;

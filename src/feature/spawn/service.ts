@@ -1,12 +1,14 @@
 /** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
+import { and, desc, eq, lt } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { toUsd } from "../../core/money.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions as table } from "../../store/tables/sessions.ts";
+import { asSql, mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
@@ -43,7 +45,6 @@ export interface SpawnsDeps {
 
 const spawnId = (sessionId: string): string => sessionId.replace(/^sess_/, "spn_");
 const sessionId = (id: string): string => id.replace(/^spn_/, "sess_");
-const NANO = 1e9;
 
 export function createSpawns(deps: SpawnsDeps): Spawns {
   const { store, sessions } = deps;
@@ -56,8 +57,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     });
   const find = (id: string, caller: Caller): SessionRow => {
     const row = id.startsWith("spn_") ? sessions.find(sessionId(id)) : undefined;
-    const mine = row && (caller.admin || (row.user_id !== null && row.user_id === caller.userId));
-    if (row?.kind !== "spawn" || !mine) throw notFound("spawned execution");
+    if (row?.kind !== "spawn" || !mayRead(caller, WHOSE_SESSIONS.spawn, row)) throw notFound("spawned execution");
     return row;
   };
   const present = (session: SessionRow): SpawnedExecution => {
@@ -71,7 +71,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       outputs: work?.outputs ?? {},
       error: work?.error ?? null,
       model: work?.model ?? session.wanted_model,
-      cost_usd: session.spent_nano / NANO,
+      cost_usd: toUsd(session.spent_nano),
       calls_without_price: session.calls_without_price,
       started_at: work?.started_at ?? null,
       finished_at: work?.finished_at ?? ended_at,
@@ -104,14 +104,13 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     report: (id) => present(sessions.find(sessionId(id))!),
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
-      const owner = caller.userId === undefined ? isNull(table.user_id) : eq(table.user_id, caller.userId);
       const rows = db
         .select()
         .from(table)
         .where(
           and(
             eq(table.kind, "spawn"),
-            caller.admin ? undefined : owner,
+            asSql(readable(caller, WHOSE_SESSIONS.spawn)),
             page.after === null ? undefined : lt(table.id, sessionId(page.after)),
           ),
         )

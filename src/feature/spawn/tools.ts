@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { quoted } from "../../core/quoted.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
@@ -10,8 +11,6 @@ export interface SpawnToolDeps {
   spawns: Pick<Spawns, "executeFor" | "report">;
   bus: Pick<Bus, "until">;
 }
-
-const DAY_MS = 86_400_000;
 
 export function spawnTools({ spawns, bus }: SpawnToolDeps): ToolSource {
   const tool: Tool<HandedOn> = {

@@ -1,5 +1,6 @@
 /** A swarm: tasks that depend on each other, each done by an agent in a session of its own. */
 import { type Static, Type as t } from "@sinclair/typebox";
+import { DAY_SECONDS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
@@ -7,7 +8,7 @@ import { CallsWithoutPrice } from "../usage/model.ts";
 const AgentId = t.String({ minLength: 1, maxLength: 64 });
 const TaskKey = t.String({ pattern: "^[a-zA-Z0-9][a-zA-Z0-9_-]{0,63}$" });
 const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters });
-const Seconds = t.Integer({ minimum: 1, maximum: 86_400 });
+const Seconds = t.Integer({ minimum: 1, maximum: DAY_SECONDS });
 
 /** Fields of both a person's and an agent's request. */
 const plan = {

@@ -1,11 +1,13 @@
 /** Swarms as people and agents ask for them: checked, started, read, cancelled. */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_SECONDS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { toUsd } from "../../core/money.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { Swarm, SwarmPlan, SwarmRequest, SwarmTask } from "./model.ts";
@@ -55,14 +57,10 @@ export interface SwarmsDeps {
   deadlinesChanged(): void;
 }
 
-const NANO = 1e9;
-const DAY_SECONDS = 86_400;
 const TITLE_CHARACTERS = 100;
 const CONCURRENT = 3;
 
 const idOf = (sessionId: string): string => sessionId.replace(/^sess_/, "swm_");
-const mayRead = (caller: Caller, { user_id }: SessionRow): boolean =>
-  caller.admin || (user_id !== null && user_id === caller.userId);
 const titleOf = (text: string): string => text.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS).toWellFormed();
 
 export function createSwarms(deps: SwarmsDeps): Swarms {
@@ -70,7 +68,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
 
   const find = (id: string, caller: Caller): SwarmRow => {
     const row = rows.swarm(id);
-    if (!row || !mayRead(caller, sessions.find(row.session_id)!)) throw notFound("swarm");
+    if (!row || !mayRead(caller, WHOSE.swarms, sessions.find(row.session_id)!)) throw notFound("swarm");
     return row;
   };
 
@@ -136,8 +134,8 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     return {
       ...{ id, agent_id: session.agent_id, status, title: session.title ?? "", counts: countsOf(tasks) },
       ...{ task_count: tasks.length, max_depth, max_concurrent, on_failure, timeout_seconds, session_id, error },
-      budget_usd: session.budget_nano === null ? null : session.budget_nano / NANO,
-      ...{ cost_usd: session.spent_nano / NANO, calls_without_price: session.calls_without_price },
+      budget_usd: session.budget_nano === null ? null : toUsd(session.budget_nano),
+      ...{ cost_usd: toUsd(session.spent_nano), calls_without_price: session.calls_without_price },
       ...{ tokens: session.tokens, parent_session_id: session.parent_id },
       ...{ project_id: session.project_id, created_at: row.created_at, finished_at: row.finished_at },
     };
@@ -150,7 +148,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     return {
       ...{ key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at },
       ...{ model: work?.model ?? task.model, output: work?.text || null, outputs: work?.outputs ?? {} },
-      ...{ cost_usd: (session?.spent_nano ?? 0) / NANO, tokens: session?.tokens ?? 0 },
+      ...{ cost_usd: toUsd(session?.spent_nano ?? 0), tokens: session?.tokens ?? 0 },
       calls_without_price: session?.calls_without_price ?? 0,
     };
   }
@@ -169,7 +167,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     },
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
-      const found = rows.page(page, caller.admin ? undefined : (caller.userId ?? null));
+      const found = rows.page(page, caller);
       return listAnswer(found, page, ({ session_id }) => session_id, present);
     },
     tasks(id, page, caller) {

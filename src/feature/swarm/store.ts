@@ -1,10 +1,12 @@
 /** Rows of swarms and their tasks. */
 import { and, asc, desc, eq, isNull, lt, lte, sql } from "drizzle-orm";
+import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions } from "../../store/tables/sessions.ts";
 import { swarms, swarmTasks } from "../../store/tables/swarms.ts";
+import { asSql, readable, ruledBy, WHOSE } from "../../store/whose.ts";
 
 export type SwarmRow = typeof swarms.$inferSelect;
 export type TaskRow = typeof swarmTasks.$inferSelect;
@@ -29,8 +31,8 @@ export function createSwarmRows({ db }: Store) {
     update: (id: string, change: Partial<SwarmRow>) => changeRow(db, swarms, change, eq(swarms.id, id)),
     updateTask: ({ swarm_id, position }: TaskRow, change: Partial<TaskRow>) =>
       changeRow(db, swarmTasks, change, and(eq(swarmTasks.swarm_id, swarm_id), eq(swarmTasks.position, position))),
-    /** Newest first, one more than the page holds. @param user undefined: of everybody; null: of nobody. */
-    page: (page: Page, user: string | null | undefined): SwarmRow[] =>
+    /** Those that the caller may read, newest first, one more than the page holds. */
+    page: (page: Page, caller: Caller): SwarmRow[] =>
       db
         .select({ swarm: swarms })
         .from(swarms)
@@ -38,7 +40,7 @@ export function createSwarmRows({ db }: Store) {
         .where(
           and(
             eq(sessions.kind, "swarm"),
-            user === undefined ? undefined : user === null ? isNull(sessions.user_id) : eq(sessions.user_id, user),
+            asSql(readable(caller, ruledBy(WHOSE.swarms.policy, WHOSE.sessions))),
             page.after === null ? undefined : lt(sessions.id, page.after),
           ),
         )

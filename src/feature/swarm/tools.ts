@@ -1,3 +1,4 @@
+import { DAY_MS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { quoted } from "../../core/quoted.ts";
 import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
@@ -11,7 +12,6 @@ export interface SwarmToolDeps {
   bus: Pick<Bus, "until">;
 }
 
-const DAY_MS = 86_400_000;
 const EVENTS = [swarmTaskStarted, swarmTaskComplete, swarmTaskFailed, swarmComplete] as const;
 
 export function swarmTools({ swarms, bus }: SwarmToolDeps): ToolSource {

@@ -7,6 +7,7 @@ import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/
 import { containsText } from "../../store/contains-text.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { TranscriptMessage } from "./model.ts";
 
 type MessageRow = typeof messages.$inferSelect;
@@ -92,8 +93,9 @@ export function createTranscripts({ db }: Store): Transcripts {
   };
   /** @throws Problem 404. */
   const assertReadable = (id: string, caller: Caller): void => {
-    const row = db.select({ user: sessions.user_id }).from(sessions).where(eq(sessions.id, id)).get();
-    if (!row || (!caller.admin && row.user !== null && row.user !== caller.userId)) throw notFound("session");
+    const { user_id, project_id } = sessions;
+    const row = db.select({ user_id, project_id }).from(sessions).where(eq(sessions.id, id)).get();
+    if (!row || !mayRead(caller, WHOSE.sessions, row)) throw notFound("session");
   };
   return {
     outputOf(id, call, caller) {

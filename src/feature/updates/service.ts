@@ -2,7 +2,7 @@
  * Whether there is a newer version. Contacts nothing unless the operator named a manifest, sends nothing about this
  * instance, and believes only what the release key has signed.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { compareVersions, MANIFEST_BYTES, openManifest } from "../../core/update-manifest.ts";
 import type { BuildInfo } from "../../core/version.ts";
@@ -104,7 +104,7 @@ export function createUpdates({ build, clock, manifestUrl, publicKey, settings, 
       async run() {
         const { check: wanted, interval_hours } = settings();
         if (!wanted || manifestUrl === undefined) return;
-        if (clock.monotonic() - looked < interval_hours * 3_600_000) return;
+        if (clock.monotonic() - looked < interval_hours * HOUR_MS) return;
         looked = clock.monotonic();
         const { checked, latest, update_available } = await check();
         if (!checked) return;

@@ -1,10 +1,8 @@
 /** Times as queries give them, and the buckets of a history. Days and months are UTC. */
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Granularity } from "./model.ts";
 
-const HOUR_MS = 3_600_000;
-export const DAY_MS = 24 * HOUR_MS;
 const MAX_BUCKETS = 2_000;
 
 export const startOfDay = (ms: number): number => ms - (((ms % DAY_MS) + DAY_MS) % DAY_MS);

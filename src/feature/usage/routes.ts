@@ -3,6 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { forbidden, invalidField } from "../../core/errors.ts";
+import { nanoText, toNano } from "../../core/money.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, pageOf } from "../../http/list.ts";
@@ -19,7 +20,6 @@ import {
   UsageQuery,
   UsageSummary,
 } from "./model.ts";
-import { nanoText, toNano } from "./money.ts";
 import { defaultFrom, startOfMonth } from "./period.ts";
 import type { UsageLog } from "./service.ts";
 import type { CallFilter } from "./sums.ts";
@@ -146,7 +146,7 @@ function callRoutes(usage: UsageLog) {
         answer: LlmCall,
         summary: "One model call",
       },
-      ({ params, caller }) => usage.get(params.id, caller.admin ? undefined : (caller.userId ?? "")),
+      ({ params, caller }) => usage.get(params.id, caller),
     ),
   ]);
 }

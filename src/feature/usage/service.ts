@@ -1,19 +1,21 @@
 /** The log of model calls: one row per call, written by its maker in the same transaction. */
 
 import { and, desc, eq, lt } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import { toNano, toUsd } from "../../core/money.ts";
 import type { CallPurpose, Execution } from "../../engine/execution.ts";
 import type { ModelReply } from "../../engine/model.ts";
+import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import { llmCall } from "./events.ts";
 import type { Forecast, Granularity, HistoryBucket, LlmCall, LlmCallRecord, UsageSummary } from "./model.ts";
-import { toNano, toUsd } from "./money.ts";
-import { bucketsOf, DAY_MS, prefixOf, startOfDay, startOfMonth } from "./period.ts";
+import { bucketsOf, prefixOf, startOfDay, startOfMonth } from "./period.ts";
 import { type CallFilter, conditionOf, createSums, NO_TOTALS } from "./sums.ts";
 import { createTotals, NOBODY } from "./totals.ts";
 
@@ -30,8 +32,8 @@ export interface UsageLog {
   /** For the engine: records the reply of one call of an execution. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose?: CallPurpose): void;
   list(page: Page, filter: CallFilter): ListAnswer<LlmCall>;
-  /** @throws Problem 404 unknown, or another's when `userId` is given. */
-  get(id: string, userId?: string): LlmCall;
+  /** @throws Problem 404. */
+  get(id: string, caller: Caller): LlmCall;
   summary(filter: CallFilter): UsageSummary;
   breakdown(filter: CallFilter): Omit<UsageSummary, "by_day">;
   /** What the month is going to cost, estimated from the last days. @param userId whose; undefined: everybody's. */
@@ -160,9 +162,9 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
     record,
     recordCall: (_tx, execution, reply, purpose) => void record(callOf(execution, reply, purpose)),
     list: (asked, filter) => listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
-    get(id, userId) {
+    get(id, caller) {
       const row = db.select().from(table).where(eq(table.id, id)).get();
-      if (!row || (userId !== undefined && row.user_id !== userId)) throw notFound("model call");
+      if (!row || !mayRead(caller, WHOSE.llm_calls, row)) throw notFound("model call");
       return present(row);
     },
     breakdown,

@@ -6,14 +6,14 @@
 
 import { and, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { toUsd } from "../../core/money.ts";
 import { recordOf } from "../../core/typed-keys.ts";
 import { idsSince, idsUntil, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
 import type { Granularity, Totals } from "./model.ts";
-import { toUsd } from "./money.ts";
-import { DAY_MS, PREFIX, startOfDay } from "./period.ts";
+import { PREFIX, startOfDay } from "./period.ts";
 import { COLUMNS, COUNTED, type Counted, NOBODY } from "./totals.ts";
 
 export interface CallFilter {

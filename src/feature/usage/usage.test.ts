@@ -4,11 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { systemClock } from "../../core/clock.ts";
+import { nanoText, toNano } from "../../core/money.ts";
 import { databasePath, openStore, type Store } from "../../store/store.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { HistoryBucket, LlmCall, LlmCallRecord, Totals, UsageSummary } from "./model.ts";
-import { nanoText, toNano } from "./money.ts";
 import { createUsageLog, type UsageLog } from "./service.ts";
 
 // Properties over thousands of calls: a busy machine makes them slow, not wrong.

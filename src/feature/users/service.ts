@@ -13,6 +13,7 @@ import { otherAdministrator } from "../../store/administrators.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { HandOver } from "../feature.ts";
 import { createUserLists, type UserLists } from "./lists.ts";
 import {
@@ -64,7 +65,7 @@ export function createUsers(deps: UsersDeps): Users {
     return row;
   };
   const visible = (id: string, caller: Caller): UserRow => {
-    if (!caller.admin && caller.userId !== id) throw notFound("user");
+    if (!mayRead(caller, WHOSE.users, { id })) throw notFound("user");
     return rowOf(id);
   };
   const record = (action: string, caller: Caller, subject: string, data: Record<string, unknown> = {}) =>

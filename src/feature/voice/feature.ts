@@ -3,6 +3,7 @@ import type { ModelKeys } from "../../adapter/model/model-port.ts";
 import { createElevenLabsSpeech } from "../../adapter/speech/elevenlabs-speech.ts";
 import { createOpenAiSpeech } from "../../adapter/speech/openai-speech.ts";
 import { createEspeak, createPiper } from "../../adapter/speech/program-speech.ts";
+import { HOUR_MS } from "../../core/clock.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -13,7 +14,7 @@ import { createSpeechServices } from "./services.ts";
 import { createVoiceSettings } from "./settings.ts";
 import { createSpeechCache } from "./speech-cache.ts";
 
-const TRIM_MS = 3_600_000;
+const TRIM_MS = HOUR_MS;
 
 type Needs = Core & {
   settings: SettingsService;

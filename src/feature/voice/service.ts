@@ -6,12 +6,14 @@ import { conflict, invalidField, isProblem, messageOf, unavailable } from "../..
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import { toNano, toUsd } from "../../core/money.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
@@ -56,7 +58,7 @@ type Row = typeof ttsCalls.$inferSelect;
 
 const present = ({ cost_nano, ...row }: Row): TtsCall => ({
   ...row,
-  cost_usd: cost_nano === null ? null : cost_nano / 1e9,
+  cost_usd: cost_nano === null ? null : toUsd(cost_nano),
 });
 
 export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps): Voices {
@@ -104,7 +106,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       const logged = (bytes: number, costUsd: number | null, cached: boolean, error: Row["error"] = null) =>
         log({
           ...{ ...row, bytes, cached, error, characters: said.length },
-          cost_nano: costUsd === null ? null : Math.round(costUsd * 1e9),
+          cost_nano: costUsd === null ? null : toNano(costUsd),
           duration_ms: Math.round(performance.now() - started),
         });
       const key = [said, service.name, voiceId, model, format, speed];
@@ -152,7 +154,7 @@ export function createVoices({ store, clock, masking, settings, services, cache 
         .from(ttsCalls)
         .where(
           and(
-            caller.admin ? undefined : eq(ttsCalls.user_id, caller.userId ?? ""),
+            asSql(readable(caller, WHOSE.tts_calls)),
             agent_id === undefined ? undefined : eq(ttsCalls.agent_id, agent_id),
             provider === undefined ? undefined : eq(ttsCalls.provider, provider),
             page.after === null ? undefined : lt(ttsCalls.id, page.after),

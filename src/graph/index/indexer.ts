@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { IS_COMPILED } from "../../core/self-command.ts";
+import { IS_COMPILED } from "../../process/self-command.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { LANGUAGES, languageOf } from "../language/languages.ts";

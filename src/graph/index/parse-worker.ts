@@ -1,5 +1,5 @@
 /** Entry of a parsing thread: answers each request with the parsed files, whose facts are transferred, not copied. */
-import { compileFromNowOn } from "../../core/jit.ts";
+import { compileFromNowOn } from "../../process/jit.ts";
 import { createGrammars } from "../language/grammar.ts";
 import { type ParsedFile, type ParseRequest, parseFiles } from "./parse-files.ts";
 

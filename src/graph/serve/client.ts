@@ -5,7 +5,7 @@
  * more in a fresh one; the stored graph is never harmed, since a new one is swapped in only when whole.
  */
 import { unavailable } from "../../core/errors.ts";
-import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../core/worker-process.ts";
+import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
 import { GraphError } from "../graph-error.ts";
 import type { IndexReport, PhaseReport } from "../index/indexer.ts";
 import { refusal } from "../query/cypher-guard.ts";

@@ -1,7 +1,7 @@
 /** Queries in Cypher, each alone in a process while it runs; one query of a project at a time. */
 import { unavailable } from "../../core/errors.ts";
-import { createWorkerPool } from "../../core/worker-pool.ts";
-import { type LostHow, WorkerLost } from "../../core/worker-process.ts";
+import { createWorkerPool } from "../../process/worker-pool.ts";
+import { type LostHow, WorkerLost } from "../../process/worker-process.ts";
 import { GraphError } from "../graph-error.ts";
 import type { GraphReply } from "./protocol.ts";
 import type { GraphPlace } from "./session.ts";

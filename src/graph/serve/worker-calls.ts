@@ -1,5 +1,5 @@
 /** Calls of a graph worker, and how its replies are joined. */
-import type { Taken, WorkerCall, WorkerProcess } from "../../core/worker-process.ts";
+import type { Taken, WorkerCall, WorkerProcess } from "../../process/worker-process.ts";
 import { GraphError, isGraphErrorCode } from "../graph-error.ts";
 import type { PhaseReport } from "../index/indexer.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";

@@ -7,9 +7,9 @@
  */
 
 import { setPriority } from "node:os";
-import { unpackAddonsTo } from "../../core/addons.ts";
 import { isProblem, messageOf } from "../../core/errors.ts";
 import { takeTurns } from "../../core/turns.ts";
+import { unpackAddonsTo } from "../../process/addons.ts";
 import { isGraphErrorCode } from "../graph-error.ts";
 import { endpointBody, jsonPieces } from "./endpoint-body.ts";
 import type { GraphReply, GraphRequest } from "./protocol.ts";

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { Glob } from "bun";
-import { filesOf, importsWithTypes } from "./source-files.ts";
+import { filesOf, importsWithTypes, textOf } from "./source-files.ts";
 
 const SRC = resolve(import.meta.dir, "../..");
 const plain = new Bun.Transpiler({ loader: "ts" });
@@ -45,8 +45,10 @@ function allowed(from: string, to: string): boolean {
     case "core":
       return false;
     case "working-copy":
-    case "text":
+    case "process":
       return target === "core";
+    case "text":
+      return target === "core" || target === "process";
     case "store":
     case "adapter":
     case "graph":
@@ -54,12 +56,13 @@ function allowed(from: string, to: string): boolean {
       return (
         target === "core" ||
         (target === "working-copy" && top !== "engine") ||
+        (target === "process" && top === "graph") ||
         (top === "store" && to.startsWith("../agents/"))
       );
     case "http":
       return target === "core" || target === "store";
     case "feature":
-      if (["core", "store", "http", "working-copy"].includes(target)) return true;
+      if (["core", "store", "http", "working-copy", "process"].includes(target)) return true;
       if (target.startsWith("feature/") && /\/(model|events)\.ts$/.test(to)) return true;
       // The engine's words for what features start and bring: kinds of sessions, parts of messages, events, tools; and the
       // pipeline planner, pure functions over rows.
@@ -77,10 +80,10 @@ function allowed(from: string, to: string): boolean {
     case "app.ts":
       return !["cli", "web", "main.ts"].includes(target);
     case "cli":
-      return ["core", "app.ts", "graph", "working-copy"].includes(target);
+      return ["core", "process", "app.ts", "graph", "working-copy"].includes(target);
     case "main.ts":
       // Beside the command line, workers: processes of their own.
-      return ["cli", "core", "graph", "text"].includes(target) || to === "store/backup-worker.ts";
+      return ["cli", "core", "process", "graph", "text"].includes(target) || to === "store/backup-worker.ts";
     case "web":
       return false;
     default:
@@ -96,6 +99,18 @@ describe("architecture", () => {
       tos.filter((to) => !allowed(from, to)).map((to) => `${from} → ${to}`),
     );
     expect(upward).toEqual([]);
+  });
+
+  test("core does no I/O: it opens no file, starts no process, speaks to no network and reads no environment", () => {
+    const modules =
+      /^(node:)?(fs|fs\/promises|child_process|net|tls|http|https|dgram|dns|os|tty|worker_threads|bun|bun:\w+)$/;
+    const doing =
+      /\bBun\.(spawn|spawnSync|file|write|connect|serve|listen|stdin|stdout|\$|unsafe)|\bprocess\.(env|stdin|stdout|stderr|kill|exit|dlopen)\b|\bfetch\(/;
+    const found = filesOf("core/*.ts").filter((file) => {
+      const code = plain.transformSync(textOf(file));
+      return scan(file).some((path) => modules.test(path)) || doing.test(code);
+    });
+    expect(found).toEqual([]);
   });
 
   test("the store and core know no type of a feature or an adapter", () => {

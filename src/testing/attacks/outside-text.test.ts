@@ -207,7 +207,7 @@ const SINKS: Record<
     const name = `left-${++planted}`;
     const input = { name, description: CANARY, tags: ["look", "go"], content: CANARY };
     await reply(work, { tool: "create_skill", input });
-    const { trusted, origin, owner_id } = rig.services.skills.own(name, { all: true }, "ann");
+    const { trusted, origin, owner_id } = rig.services.skills.own(name, { admin: true }, "ann");
     return [trusted ? undefined : origin.outside, owner_id === A];
   },
   async message(work) {

@@ -5,7 +5,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
-import { messageOf, unavailable } from "./errors.ts";
+import { messageOf, unavailable } from "../core/errors.ts";
 
 export interface EmbeddedAddon {
   /** E.g. `kuzu`. */

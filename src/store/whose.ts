@@ -1,0 +1,239 @@
+/**
+ * Whose the rows of each table are: the one list that names a policy (`core/ownership.ts`) for every table. Code that has a
+ * row asks `mayRead`; a query takes `readable`. A table that is in neither list fails a test.
+ */
+import { type SQL, sql } from "drizzle-orm";
+import { ADMINISTRATORS } from "../core/events.ts";
+import {
+  type Asker,
+  type Belonging,
+  type BelongingSql,
+  POLICIES,
+  type Policy,
+  type PolicyName,
+  type ReadCondition,
+} from "../core/ownership.ts";
+
+/** @typeParam Row what is needed of a row to say to whom it belongs. */
+export interface Whose<Row> {
+  table: string;
+  policy: Policy;
+  belonging(row: Row): Belonging;
+  columns(alias: string): BelongingSql;
+  /** The rows belong to whom the rows belong that they name. `Row` is then a row of that table. */
+  parent?: { whose: Whose<never>; column: string; key: string };
+}
+
+/** Rows that name their owner and their project in columns. */
+function rows<O extends string = never, P extends string = never>(
+  table: string,
+  policy: PolicyName,
+  { owner, project }: { owner?: O; project?: P } = {},
+): Whose<Record<O | P, string | null>> {
+  const read = (row: Record<O | P, string | null>, name: O | P | undefined) => (name ? row[name] : null);
+  const column = (alias: string, name: string | undefined) => (name ? `${alias}.${name}` : "NULL");
+  return {
+    table,
+    policy: POLICIES[policy],
+    belonging: (row) => ({ owner: read(row, owner), project: read(row, project) }),
+    columns: (alias) => ({ owner: column(alias, owner), project: column(alias, project) }),
+  };
+}
+
+/** Rows that belong to whom the row belongs that `column` names. @param policy another one than that row's. */
+function partOf<Row>(
+  table: string,
+  whose: Whose<Row>,
+  column: string,
+  { key = "id", policy }: { key?: string; policy?: PolicyName } = {},
+): Whose<Row> {
+  return { ...whose, table, policy: policy ? POLICIES[policy] : whose.policy, parent: { whose, column, key } };
+}
+
+/** The same rows under another policy. */
+export const ruledBy = <Row>(policy: Policy, whose: Whose<Row>): Whose<Row> => ({ ...whose, policy });
+
+const users = rows("users", "ownerOrAdmin", { owner: "id" });
+const sessions = rows("sessions", "ownerOrNobody", { owner: "user_id", project: "project_id" });
+const swarms = partOf("swarms", sessions, "session_id", { policy: "ownerOrAdmin" });
+const runs = rows("runs", "ownerOrNobody", { owner: "created_by", project: "project_id" });
+const attachments = rows("attachments", "owner", { owner: "user_id" });
+const cookieSets = rows("cookie_sets", "owner", { owner: "owner_id" });
+const documents = rows("documents", "ownerOrProject", { owner: "user_id", project: "project_id" });
+const memoryEntries = rows("memory_entries", "ownerOrNobody", { owner: "owner_id" });
+const routines = rows("pulse_routines", "ownerOrAdmin", { owner: "user_id", project: "project_id" });
+const tasks = rows("tasks", "everybody", { project: "project_id" });
+/** A channel for everyone's runs belongs to the administrators, whoever made it. */
+const channels: Whose<{ owner_id: string | null; whose: string }> = {
+  table: "notification_channels",
+  policy: POLICIES.owner,
+  belonging: ({ owner_id, whose }) => ({ owner: whose === "everyone" ? ADMINISTRATORS : owner_id, project: null }),
+  columns: (alias) => ({
+    owner: `CASE ${alias}.whose WHEN 'everyone' THEN '${ADMINISTRATORS}' ELSE ${alias}.owner_id END`,
+    project: "NULL",
+    isAdministrators: true,
+  }),
+};
+
+export const WHOSE = {
+  users,
+  auth_sessions: rows("auth_sessions", "ownerOrAdmin", { owner: "user_id" }),
+  api_keys: rows("api_keys", "ownerOrAdmin", { owner: "user_id" }),
+  identities: rows("identities", "ownerOrAdmin", { owner: "user_id" }),
+  oidc_providers: rows("oidc_providers", "administrator"),
+  waitlist: rows("waitlist", "administrator"),
+  preferences: rows("preferences", "owner", { owner: "user_id" }),
+  user_provider_keys: rows("user_provider_keys", "owner", { owner: "user_id" }),
+
+  projects: rows("projects", "everybody", { project: "id" }),
+  tasks,
+  task_dependencies: partOf("task_dependencies", tasks, "task_id"),
+  task_history: partOf("task_history", tasks, "task_id"),
+  workflow_policies: rows("workflow_policies", "everybody", { project: "project_id" }),
+
+  runs,
+  steps: partOf("steps", runs, "run_id"),
+  run_agents: partOf("run_agents", runs, "run_id"),
+  run_comments: partOf("run_comments", runs, "run_id"),
+  codehost_runs: partOf("codehost_runs", runs, "run_id"),
+  codehost_rules: rows("codehost_rules", "administrator"),
+  codehost_deliveries: rows("codehost_deliveries", "administrator"),
+
+  sessions,
+  executions: partOf("executions", sessions, "session_id"),
+  messages: partOf("messages", sessions, "session_id"),
+  tool_calls: partOf("tool_calls", sessions, "session_id"),
+  swarms,
+  swarm_tasks: partOf("swarm_tasks", swarms, "swarm_id"),
+  onboardings: partOf("onboardings", sessions, "session_id", { policy: "owner" }),
+  agent_messages: rows("agent_messages", "ownerOrAdmin", { owner: "user_id" }),
+  pulse_routines: routines,
+  pulse_ticks: partOf("pulse_ticks", routines, "routine_id"),
+  attachments,
+  attachment_holds: partOf("attachment_holds", attachments, "attachment_id"),
+
+  agent_totals: rows("agent_totals", "everybody"),
+  tool_overrides: rows("tool_overrides", "everybody"),
+  agent_tts_settings: rows("agent_tts_settings", "everybody"),
+  secrets: rows("secrets", "everybody"),
+  secret_grants: rows("secret_grants", "everybody"),
+  providers: rows("providers", "administrator"),
+  mcp_servers: rows("mcp_servers", "administrator"),
+  mcp_tools: rows("mcp_tools", "administrator"),
+  settings: rows("settings", "administrator"),
+
+  memory_entries: memoryEntries,
+  memory_recalls: partOf("memory_recalls", sessions, "session_id", { policy: "ownerOrAdmin" }),
+  memory_scores: rows("memory_scores", "everybody"),
+  documents,
+  document_sections: partOf("document_sections", documents, "document_id"),
+  document_chunks: partOf("document_chunks", documents, "document_id"),
+
+  llm_calls: rows("llm_calls", "ownerOrAdmin", { owner: "user_id" }),
+  usage_days: rows("usage_days", "ownerOrAdmin", { owner: "user_id" }),
+  usage_hours: rows("usage_hours", "ownerOrAdmin", { owner: "user_id" }),
+  tts_calls: rows("tts_calls", "ownerOrAdmin", { owner: "user_id" }),
+  api_usage: rows("api_usage", "administrator"),
+  audit: rows("audit", "administrator"),
+
+  events: rows("events", "ownerOrNobody", { owner: "user_id", project: "project_id" }),
+  /** A job that somebody asked for is theirs. One that nobody did is its project's. */
+  jobs: {
+    table: "jobs",
+    policy: POLICIES.ownerOrProject,
+    belonging: ({ user_id, project_id }) => ({ owner: user_id, project: user_id === null ? project_id : null }),
+    columns: (alias) => ({
+      owner: `${alias}.user_id`,
+      project: `CASE WHEN ${alias}.user_id IS NULL THEN ${alias}.project_id END`,
+    }),
+  } satisfies Whose<{ user_id: string | null; project_id: string | null }>,
+  /** What is for no user is for the administrators. */
+  notifications: {
+    table: "notifications",
+    policy: POLICIES.owner,
+    belonging: ({ user_id }) => ({ owner: user_id ?? ADMINISTRATORS, project: null }),
+    columns: (alias) => ({
+      owner: `coalesce(${alias}.user_id, '${ADMINISTRATORS}')`,
+      project: "NULL",
+      isAdministrators: true,
+    }),
+  } satisfies Whose<{ user_id: string | null }>,
+  notification_channels: channels,
+  notification_deliveries: partOf("notification_deliveries", channels, "channel_id"),
+
+  cookie_sets: cookieSets,
+  cookie_grants: partOf("cookie_grants", cookieSets, "cookie_set_id"),
+};
+
+/** Sessions of one kind that are more private than their transcript, which administrators read. */
+export const WHOSE_SESSIONS = {
+  chat: ruledBy(POLICIES.owner, sessions),
+  spawn: ruledBy(POLICIES.ownerOrAdmin, sessions),
+  /** Those in which a memory was recalled or written. */
+  recalling: ruledBy(POLICIES.ownerOrAdmin, sessions),
+  /** Those at work, in the list of who does what. */
+  live: ruledBy(POLICIES.ownerOrAdmin, sessions),
+};
+
+/** Files that belong to somebody as rows do. */
+export const WHOSE_FILES = { skills: rows("skills", "ownerOrNobody", { owner: "owner_id" }) };
+
+/** Tables whose rows nobody is shown as they are, and why not. */
+export const INTERNAL: Record<string, string> = {
+  budget_notices: "which notices were given",
+  document_text: "an index of documents, read joined to them",
+  facts: "what the server notes about itself",
+  idempotency: "answers that are repeated to the caller who got them, found by a digest of the caller",
+  login_failures: "counts wrong passwords, by account",
+  memory_consolidations: "what a vault held when it was tidied last",
+  memory_contradictions: "pairs of entries, shown to those who may read both",
+  memory_session_recalls: "part of a session's prompts",
+  memory_text: "an index of memories, read joined to them",
+  memory_units: "paragraphs of memories, read joined to them",
+  memory_vectors: "an index of memories, read joined to them",
+  memory_versions: "earlier texts of memories, put back by those who may change the entry",
+  migrations: "which migrations were applied",
+  notification_position: "up to which event notifications were sent",
+  prompts: "texts that sessions share, part of a session's transcript",
+  recovery_codes: "digests of second factors",
+  refresh_tokens: "digests of credentials",
+  replaced_secrets: "sealed values that are masked in texts",
+  run_definitions: "texts that runs share, part of a run",
+  run_texts: "an index of runs, read joined to them",
+  run_trigrams: "an index of runs, read joined to them",
+  task_texts: "an index of tasks, read joined to them",
+  task_trigrams: "an index of tasks, read joined to them",
+};
+
+/** Whether somebody may read a row. Of a table that is part of another, `row` is the other's. */
+export const mayRead = <Row>(asker: Asker, { policy, belonging }: Whose<Row>, row: NoInfer<Row>): boolean =>
+  policy.mayRead(asker, belonging(row));
+
+/** The rows that somebody may read, as a condition of a query. @param alias of the table in the query. */
+export const readable = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
+  conditionOf(whose.policy, asker, whose, alias);
+
+/** The asker's own rows: for lists that leave out what is everybody's. */
+export const own = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
+  conditionOf(POLICIES.owner, asker, whose, alias);
+
+/** The asker's own rows; for administrators all. */
+export const ownUnlessAdmin = <Row>(asker: Asker, whose: Whose<Row>, alias = whose.table): ReadCondition =>
+  asker.admin ? undefined : own(asker, whose, alias);
+
+function conditionOf<Row>(policy: Policy, asker: Asker, whose: Whose<Row>, alias: string): ReadCondition {
+  if (!whose.parent) return policy.sql(asker, whose.columns(alias));
+  const { whose: of, column, key } = whose.parent;
+  const inner = conditionOf(policy, asker, of, of.table);
+  if (inner === undefined) return undefined;
+  const [text, ...values] = inner;
+  return [`${alias}.${column} IN (SELECT ${of.table}.${key} FROM ${of.table} WHERE ${text})`, ...values];
+}
+
+/** The condition for the query builder. */
+export function asSql(condition: ReadCondition): SQL | undefined {
+  if (condition === undefined) return undefined;
+  const [text, ...values] = condition;
+  const parts = text.split("?").map((part) => sql.raw(part));
+  return sql.join(parts.flatMap((part, at) => (at === 0 ? [part] : [sql`${values[at - 1]}`, part])));
+}
