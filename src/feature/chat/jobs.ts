@@ -16,7 +16,7 @@ export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions
         await sessions.compact(session_id, signal);
         return { session_id };
       },
-      { parallel: 4, exclusive: ({ session_id }) => session_id },
+      { parallel: 4, outward: true, exclusive: ({ session_id }) => session_id },
     ),
     /** A title that somebody has written since stays. */
     title: defineJob(
@@ -31,7 +31,7 @@ export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions
         });
         return { title: title ?? null };
       },
-      { parallel: 4, attempts: TITLE_ATTEMPTS },
+      { parallel: 4, outward: true, attempts: TITLE_ATTEMPTS },
     ),
   };
 }
