@@ -18,7 +18,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions & { files: SessionFiles };
-  jobs: Pick<Jobs, "enqueue">;
+  jobs: Pick<Jobs, "enqueue" | "live">;
   attachments: Pick<AttachmentService, "attach">;
 };
 
@@ -51,7 +51,7 @@ export const chat = defineFeature("chat", (deps: Needs) => {
   sessions.own("chat", { finished: chats.finished });
   return {
     service: chats,
-    jobs: [work.compact, work.title],
+    jobs: [work.compact, work.title, work.copyFiles],
     routes: () => chatRoutes({ chats, streams, lastEvent: eventLog.lastId }),
   };
 });
