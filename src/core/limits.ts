@@ -66,6 +66,7 @@ export const LIMITS = {
   tickLateMs: 60_000,
   timelineMs: 400 * 24 * 3_600_000,
   storedPerUserBytes: 1024 ** 3,
+  workspacesPerUserBytes: 20 * 1024 ** 3,
   unfinishedRunsPerUser: 1_000,
   openChatsPerUser: 1_000,
   streamsPerUser: 100,

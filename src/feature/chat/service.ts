@@ -75,7 +75,7 @@ export interface Chats {
 export interface ChatsDeps {
   store: Store;
   sessions: Sessions;
-  files: Pick<SessionFiles, "exist">;
+  files: Pick<SessionFiles, "exist" | "remove">;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
@@ -88,6 +88,8 @@ export interface ChatsDeps {
   timeoutSeconds(): number;
   /** Chats of one user that have not ended. */
   mostOpen(): number;
+  /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
+  assertWorkspaces(userId: string | undefined): void;
   jobs: Pick<Jobs, "enqueue" | "live">;
   work: ChatJobs;
   /** Whether there is a model for titles. */
@@ -124,6 +126,7 @@ export function createChats(deps: ChatsDeps): Chats {
     const [current, limit] = [chats.countOpen(userId), deps.mostOpen()];
     const remedy = "End chats that you no longer need. An administrator can change limits.user_open_chats.";
     if (current >= limit) throw overLimit("too_many_chats", "open chats", current, limit, remedy);
+    deps.assertWorkspaces(userId);
   };
   const assertModel = (model: string | null | undefined): void => {
     const wrong = model && wrongModel(model);
@@ -206,6 +209,7 @@ export function createChats(deps: ChatsDeps): Chats {
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(row.agent_id);
+        deps.assertWorkspaces(caller.userId);
         const input = [...attach(attachment_ids, id, caller), textPart(message)];
         const turn = sessions.queue(id, { input, mode, model, timeout_seconds: deps.timeoutSeconds() });
         if (row.title === null) sessions.change(id, { title: titleOf(message) });
@@ -238,13 +242,15 @@ export function createChats(deps: ChatsDeps): Chats {
         return shown(id);
       }),
     end(id, purge, caller) {
-      store.write(() => {
+      store.write(({ after }) => {
         const row = find(id, caller);
         if (row.ended_at === null) sessions.end(id);
         if (!purge) return;
         if (sessions.find(id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         sessions.purge(id);
+        // What fails here, the sweep of files removes later.
+        after(() => void deps.files.remove(id).catch(() => {}));
       });
     },
     rewind: (id, messageId, caller) =>

@@ -21,6 +21,8 @@ export interface SessionFiles {
   copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined>;
   /** @throws Problem 503 `workspace_busy` while files are being copied into the session's folder. */
   assertComplete(id: string): void;
+  /** Removes the folder of a session that is gone. */
+  remove(id: string): Promise<void>;
   /** Removes the folders of sessions that are gone, or whose user is, and what copies that were cancelled left. */
   sweep(signal?: AbortSignal): Promise<void>;
 }
@@ -74,6 +76,9 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
       } finally {
         await removeFolder(join(folder, draft));
       }
+    },
+    async remove(id) {
+      if (isId("session", id) && !isKept(id)) await removeFolder(join(folder, id));
     },
     async sweep(signal) {
       for (const name of await readdir(folder)) {
