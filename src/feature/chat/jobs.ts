@@ -3,7 +3,8 @@ import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import type { Copied } from "../../working-copy/copy.ts";
-import { COPY_JOB, type SessionFiles } from "../sessions/files.ts";
+import type { SessionFiles } from "../sessions/files.ts";
+import { COPY_JOB } from "../sessions/model.ts";
 import type { Sessions } from "../sessions/service.ts";
 
 const TITLE_ATTEMPTS = 3;

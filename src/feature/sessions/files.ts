@@ -7,9 +7,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
 import { type Copied, type CopyOptions, copyTree } from "../../working-copy/copy.ts";
 import { openFolder, removeFolder } from "../../working-copy/folder.ts";
-
-/** Kind of the jobs that `copy` works in; their key is the session that gets the files. */
-export const COPY_JOB = "copy_chat_files";
+import { COPY_JOB } from "./model.ts";
 
 export interface SessionFiles {
   /** Whether the session has a folder. */

@@ -2,7 +2,6 @@
  * What each user has in the data folder, and whether there is room for more. Files of agents are measured by a process of
  * its own after they worked, so a workspace can pass the limit while an agent writes: then the user begins nothing new.
  */
-import { type Clock, timestamp } from "../../core/clock.ts";
 import { forbidden, Problem } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -102,61 +101,6 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
         `The files of your runs and chats hold ${current} bytes in ${folders} folders; a user may have ${limit}. Delete chats that you no longer need, and wait for runs to end: the working copy of a project's run is removed then. GET /v1/storage/workspaces lists the largest. An administrator can change limits.user_workspaces_mb.`,
         { data: { current, limit, folders } },
       );
-    },
-  };
-}
-
-export interface MeasurerDeps {
-  store: Store;
-  clock: Clock;
-  /** Names of all folders of runs and chats. */
-  folders(): Promise<string[]>;
-  measure(
-    names: readonly string[],
-    found: (name: string, size: { files: number; bytes: number } | null) => void,
-    signal?: AbortSignal,
-  ): Promise<void>;
-}
-
-const OWNER = `SELECT created_by AS user_id FROM runs WHERE id = @name
-  UNION ALL SELECT user_id FROM sessions WHERE id = @name LIMIT 1`;
-/** Of the last work in it, null while it is under way. */
-const WORKED = `SELECT iif(finished_at IS NULL, NULL, finished_at) AS at FROM runs WHERE id = @name
-  UNION ALL SELECT last_activity_at FROM sessions WHERE id = @name LIMIT 1`;
-
-/** Keeps the sizes of workspaces. */
-export function createMeasurer({ store, clock, folders, measure }: MeasurerDeps) {
-  const { statement } = store;
-  const ownerOf = (name: string) => statement<{ user_id: string | null }>(OWNER).get({ name })?.user_id ?? null;
-  const note = (name: string, size: { files: number; bytes: number } | null): void =>
-    store.write(() => {
-      if (size === null) return void statement("DELETE FROM workspace_sizes WHERE name = ?").run(name);
-      statement(
-        `INSERT OR REPLACE INTO workspace_sizes (name, user_id, files, bytes, measured_at)
-         VALUES (@name, @user_id, @files, @bytes, @at)`,
-      ).run({ name, user_id: ownerOf(name), ...size, at: timestamp(clock.now()) });
-    });
-  const isStale = (name: string): boolean => {
-    const known = statement<string>("SELECT measured_at FROM workspace_sizes WHERE name = ?").pluck().get([name]);
-    const worked = statement<{ at: string | null }>(WORKED).get({ name });
-    return known === undefined || !worked || worked.at === null || worked.at >= known;
-  };
-  return {
-    /** Measures these, one after another. */
-    async look(names: readonly string[], signal?: AbortSignal): Promise<void> {
-      if (names.length > 0) await measure(names, note, signal);
-    },
-    /** Those in which somebody worked since they were measured; what is gone is forgotten. */
-    async stale(): Promise<string[]> {
-      const there = new Set(await folders());
-      const known = statement<string>("SELECT name FROM workspace_sizes").pluck().all();
-      const names = [...new Set([...there, ...known])];
-      const found: string[] = [];
-      for (const [at, name] of names.entries()) {
-        if (at % 100 === 99) await new Promise((resolve) => setImmediate(resolve));
-        if (!there.has(name) || isStale(name)) found.push(name);
-      }
-      return found;
     },
   };
 }
