@@ -14,6 +14,9 @@ if (first === "graph-worker") {
 } else if (first === "backup-worker") {
   const { runBackupWorker } = await import("./store/backup-worker.ts");
   runBackupWorker();
+} else if (first === "measure-worker") {
+  const { runMeasureWorker } = await import("./store/measure-worker.ts");
+  runMeasureWorker();
 } else if (first === "extract") {
   compileFromNowOn();
   const { runExtract } = await import("./text/extract/run.ts");

@@ -108,6 +108,19 @@ describe("composing", () => {
     expect(diary).toContain("stop off");
   });
 
+  test("a feature whose start never ends is off, and those below it start", async () => {
+    const diary: string[] = [];
+    const list = noFeatures()
+      .with(defineFeature("hangs", () => ({ start: () => new Promise<void>(() => {}) })))
+      .with(defineFeature("next", () => ({ start: () => void diary.push("next") })));
+    const house = await list.create(coreOf([]), API, { startMs: 20, slowMs: 5_000 });
+    await house.start();
+    expect(diary).toEqual(["next"]);
+    const message = "it was not done after 0.02 s";
+    expect(house.contributions.startFailures).toEqual([{ feature: "hangs", when: "start", message, isOff: true }]);
+    await house.stop();
+  });
+
   test("what the disk refuses is no matter of one feature: the start fails", async () => {
     for (const code of ["SQLITE_FULL", "SQLITE_CORRUPT", "ENOSPC"]) {
       const failing = defineFeature("failing", () => ({
@@ -124,7 +137,7 @@ describe("composing", () => {
     const logged: string[] = [];
     const hangs = Promise.withResolvers<void>();
     const slow = defineFeature("slow", () => ({ stop: () => hangs.promise }));
-    const house = await noFeatures().with(slow).create(coreOf(logged), API, { slowMs: 5 });
+    const house = await noFeatures().with(slow).create(coreOf(logged), API, { startMs: 60_000, slowMs: 5 });
     const stopped = house.stop();
     while (logged.length === 0) await Bun.sleep(1);
     expect(logged).toEqual(["slow takes more than 0.005 s to stop"]);

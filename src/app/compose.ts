@@ -34,6 +34,8 @@ export interface Api {
 }
 
 export interface Patience {
+  /** A feature that takes longer to start is off, and those below it start; ms. */
+  startMs: number;
   /** A feature that takes longer to stop or close is named in the log; ms. */
   slowMs: number;
 }
@@ -51,7 +53,7 @@ export interface Composition<Services> {
   close(): Promise<void>;
 }
 
-const PATIENCE: Patience = { slowMs: 5_000 };
+const PATIENCE: Patience = { startMs: 60_000, slowMs: 5_000 };
 
 export const noFeatures = (): FeatureList<unknown, never> => listOf([]);
 
@@ -73,7 +75,7 @@ async function createComposition<Services>(
   definitions: readonly AnyDefinition[],
   core: Omit<Core, "contributions">,
   api: Api,
-  { slowMs }: Patience,
+  { startMs, slowMs }: Patience,
 ): Promise<Composition<Services>> {
   const features = new Map<string, Feature>();
   const services: Record<string, unknown> = {};
@@ -115,7 +117,7 @@ async function createComposition<Services>(
     async start() {
       for (const [name, feature] of features)
         try {
-          await feature.start?.();
+          await inTime(feature.start?.(), startMs);
         } catch (error) {
           note(name, "start", error);
         }
@@ -225,8 +227,22 @@ function sumOf({ features, definitions, api, failures }: Sum): Contributions {
   };
 }
 
+/** @throws what `work` throws, and Error when it is not done in time; what it throws later is nobody's. */
+async function inTime(work: void | Promise<void>, ms: number): Promise<void> {
+  if (work === undefined) return;
+  let timer: Timer | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`it was not done after ${ms / 1_000} s`)), ms);
+  });
+  try {
+    await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 async function inTurn(
-  { log, slowMs, what }: Patience & { log: Core["log"]; what: "stop" | "close" },
+  { log, slowMs, what }: Pick<Patience, "slowMs"> & { log: Core["log"]; what: "stop" | "close" },
   features: readonly (readonly [string, Feature])[],
 ): Promise<void> {
   for (const [name, feature] of features) {

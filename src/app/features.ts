@@ -42,6 +42,7 @@ import { settings } from "../feature/settings/feature.ts";
 import { skills } from "../feature/skills/feature.ts";
 import { spawn } from "../feature/spawn/feature.ts";
 import { status } from "../feature/status/feature.ts";
+import { storage } from "../feature/storage/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
@@ -56,6 +57,7 @@ import { type FeatureList, noFeatures } from "./compose.ts";
 export const FEATURES = noFeatures()
   .with(settings)
   .with(jobs)
+  .with(storage)
   .with(notifications)
   .with(accounts)
   .with(oidc)

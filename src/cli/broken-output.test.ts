@@ -1,5 +1,6 @@
 /** Readers that go away and connections that break: no command ever answers with a stack. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { skep, temporaryFolder } from "../testing/command.ts";
@@ -70,6 +71,21 @@ describe("standard output that nobody reads", () => {
     } finally {
       clearInterval(ticking);
     }
+  });
+
+  test("ends the server that a command started for itself, with all that it holds", async () => {
+    const home = join(folder.path, "home");
+    mkdirSync(home);
+    const init = skepCommand("init", "--provider", "demo", "--no-project", "--keep").map((word) => `'${word}'`);
+    const child = Bun.spawn(["sh", "-c", `${init.join(" ")} | head -n 1`], {
+      env: { PATH: env["PATH"] ?? "", HOME: home, SANDBOX: "process", PORT: "0" },
+      ...{ cwd: folder.path, stdout: "pipe", stderr: "pipe", stdin: "ignore" },
+    });
+    const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
+    await child.exited;
+    expect(said).toEqual([expect.stringMatching(/^Skep [^\n]*\n$/), ""]);
+    const data = join(home, ".local/share/skep");
+    expect([existsSync(join(data, "skep.db")), existsSync(join(data, "server.json"))]).toEqual([true, false]);
   });
 
   test("does not end a server", async () => {

@@ -1,6 +1,24 @@
 /** The one place for output whose reader has gone (`skep runs | head`), and for errors that nobody waited for. */
 import { failureText } from "./failure.ts";
 
+/** What a command that ends early has to end first: a server of its own. */
+const endings = new Set<() => Promise<void>>();
+
+/** Has `end` called before a command ends whose reader has gone, or that broke. @returns a function that forgets it. */
+export function beforeEarlyEnd(end: () => Promise<void>): () => void {
+  endings.add(end);
+  return () => void endings.delete(end);
+}
+
+let isEnding = false;
+/** Only the first reason to end counts: what is ended may want to write, too. */
+async function endEarly(code: number): Promise<void> {
+  if (isEnding) return;
+  isEnding = true;
+  await Promise.allSettled([...endings].map((end) => end()));
+  process.exit(code);
+}
+
 /**
  * A command whose reader has gone ends without a word: nobody is there to read it. A server continues, also after an error
  * that nobody waited for: the runtime prints it.
@@ -10,7 +28,7 @@ import { failureText } from "./failure.ts";
 export function watchOutput(isServer: boolean): void {
   for (const stream of [process.stdout, process.stderr])
     stream.on("error", () => {
-      if (!isServer) process.exit(process.exitCode ?? 0);
+      if (!isServer) void endEarly(Number(process.exitCode ?? 0));
     });
   if (isServer) return;
   process.on("uncaughtException", endWith);
@@ -20,5 +38,5 @@ export function watchOutput(isServer: boolean): void {
 }
 
 function endWith(error: unknown): void {
-  process.stderr.write(`${failureText(error)}\n`, () => process.exit(1));
+  process.stderr.write(`${failureText(error)}\n`, () => void endEarly(1));
 }

@@ -68,6 +68,7 @@ export const LIMITS = {
   tickLateMs: 60_000,
   timelineMs: 400 * DAY_MS,
   storedPerUserBytes: 1024 ** 3,
+  workspacesPerUserBytes: 20 * 1024 ** 3,
   unfinishedRunsPerUser: 1_000,
   openChatsPerUser: 1_000,
   streamsPerUser: 100,

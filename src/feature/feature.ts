@@ -149,8 +149,8 @@ export interface Feature<Service = unknown> {
   /** Findings for `skep doctor` about this feature. */
   checks?(): Finding[] | Promise<Finding[]>;
   /**
-   * The server listens, and counts as started when this is done. In the order of the list. A feature that throws here is
-   * off: its routes answer 503, the others work. After `SomeFailed` (`core/act-on-each.ts`) it works as well.
+   * The server listens, and counts as started when this is done. In the order of the list. A feature that throws here, or is
+   * not done within a minute, is off: its routes answer 503, the others work. After `SomeFailed` (`core/act-on-each.ts`) it works as well.
    */
   start?(): void | Promise<void>;
   /**

@@ -4,6 +4,8 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import { type AnyElysia, Elysia } from "elysia";
+import { invalid } from "../core/errors.ts";
+import { isObject } from "../core/is-object.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { type AnswerDeps, createAnswer } from "./answer.ts";
@@ -52,6 +54,7 @@ function addRoute(app: Router, operation: Operation, { facts, checkAnswers }: Fr
     ...(body && !strict ? { body } : {}),
     ...(upload ? { type: "multipart/form-data" } : {}),
     ...(strict && body ? { transform: strictly(body, facts) } : {}),
+    ...(!strict && body?.type === "object" && !upload ? { transform: assertObject } : {}),
     ...(webhook ? { parse: "none" } : {}),
     ...(204 in answers && Object.keys(answers).length === 1 ? { afterHandle: answerNothing } : {}),
     // Without schemas there is no `response`: it would hide what is documented.
@@ -72,6 +75,12 @@ const strictly =
   (context: { request: Request; body: unknown }): void => {
     context.body = readStrictly(facts.get(context.request)?.rawBody, schema);
   };
+
+/** The framework would take lists, numbers and text for objects without members. @throws Problem 422. */
+function assertObject({ body }: { body: unknown }): void {
+  if (body !== undefined && !isObject(body))
+    throw invalid("The body must be an object.", [{ pointer: "/", message: "must be an object" }]);
+}
 
 function answerNothing({ set }: { set: { status?: number | string } }): void {
   set.status = 204;

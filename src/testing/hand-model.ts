@@ -21,7 +21,7 @@ const USAGE = {
   ...{ input_tokens: 100, output_tokens: 10, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
 };
 
-export function createHandModel(info: Partial<ModelInfo> = {}, costUsd = 0): HandModel {
+export function createHandModel(info: Partial<ModelInfo> = {}, costUsd: number | null = 0): HandModel {
   const calls: HandCall[] = [];
   const handedOut = new Set<HandCall>();
   const waiting = new Set<{ sessionId: string | undefined; take(call: HandCall): void }>();

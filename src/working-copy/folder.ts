@@ -194,14 +194,21 @@ export class Folder {
 
   /** Writes a new file. @throws FileError `EEXIST` also for a link that leads nowhere. */
   createFile(path: string, data: Uint8Array, { mode = 0o644, owner }: { mode?: number; owner?: Owner } = {}): void {
+    using file = this.newFile(path, mode);
+    if (owner) fchownSync(file.descriptor, owner.uid, owner.gid);
+    file.append(data);
+  }
+
+  /** A new file, to be written part by part; closed by the caller. @throws FileError as `createFile`. */
+  newFile(path: string, mode: number): NewFile {
     const descriptor = this.system.open(this.descriptor, below(path), this.names, CREATE, mode);
+    const file = new NewFile(descriptor);
     try {
       fchmodSync(descriptor, mode);
-      if (owner) fchownSync(descriptor, owner.uid, owner.gid);
-      for (let written = 0; written < data.byteLength; )
-        written += writeSync(descriptor, data, written, data.byteLength - written);
-    } finally {
-      closeSync(descriptor);
+      return file;
+    } catch (error) {
+      file[Symbol.dispose]();
+      throw error;
     }
   }
 
@@ -264,6 +271,20 @@ export class OpenFile {
   readAll(): Buffer {
     const data = Buffer.allocUnsafe(this.stat.size);
     return data.subarray(0, this.read(data, 0));
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.descriptor);
+  }
+}
+
+/** A file that was made here, to be written. */
+export class NewFile {
+  constructor(readonly descriptor: number) {}
+
+  append(data: Uint8Array): void {
+    for (let written = 0; written < data.byteLength; )
+      written += writeSync(this.descriptor, data, written, data.byteLength - written);
   }
 
   [Symbol.dispose](): void {

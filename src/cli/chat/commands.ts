@@ -4,6 +4,7 @@ import { codeOf, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { agents } from "../resource/agents.ts";
 import { findOne, listItems } from "../resource/find.ts";
+import type { Client } from "../server/client.ts";
 import { oneLine, ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, fullCostText } from "../terminal/table.ts";
 import { attachFiles } from "./attach.ts";
@@ -19,11 +20,12 @@ interface SlashCommand {
 interface JobView {
   id: string;
   state: string;
+  result: Record<string, unknown> | null;
   error: { code: string; message: string } | null;
 }
 
-/** A chat that was made; a copy of another counts the files that it did not get. */
-type MadeView = ChatView & { files_left_out?: number };
+/** A chat that was made; of a copy, the job that gives it the files. */
+type MadeView = ChatView & { files_job_id?: string | null };
 
 const LOOK_MS = 200;
 const LISTED = 10;
@@ -147,19 +149,31 @@ async function fork(state: ChatState, word: string): Promise<string> {
   const made = last
     ? await client.call<MadeView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
     : await client.call<MadeView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
-  const { files_left_out = 0, ...copy } = made;
+  const { files_job_id = null, ...copy } = made;
   state.session = copy;
   const said = "You continue in a copy; the other chat stays as it is.";
+  const job = files_job_id === null ? undefined : await endOf(client, files_job_id);
+  if (job && job.state !== "succeeded") return `${said} It has no files: ${endText(job)}`;
+  const files_left_out = Number(job?.result?.["left_out"] ?? 0);
   if (files_left_out === 0) return said;
   return `${said} Files that could not be copied, and stay with the other chat alone: ${files_left_out}.`;
 }
 
+const endText = ({ error, state }: JobView): string => error?.message ?? `It was ${state}.`;
+
+/** Waits for a job. */
+async function endOf(client: Client, id: string): Promise<JobView> {
+  for (;;) {
+    const job = await client.call<JobView>("GET", `/v1/jobs/${id}`);
+    if (job.state !== "queued" && job.state !== "running") return job;
+    await Bun.sleep(LOOK_MS);
+  }
+}
+
 async function compact({ client, session }: ChatState): Promise<string> {
-  let job = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
-  for (; job.state === "queued" || job.state === "running"; await Bun.sleep(LOOK_MS))
-    job = await client.call<JobView>("GET", `/v1/jobs/${job.id}`);
-  if (job.state !== "succeeded")
-    throw new Problem(409, job.error?.code ?? job.state, job.error?.message ?? `It was ${job.state}.`);
+  const { id } = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
+  const job = await endOf(client, id);
+  if (job.state !== "succeeded") throw new Problem(409, job.error?.code ?? job.state, endText(job));
   return "The model reads a summary from now on. /export still writes every word.";
 }
 

@@ -138,6 +138,7 @@ const VERBS: readonly Verb[] = [
     on: "one",
     options: [
       { flags: "--type <type>", about: "as another kind of work" },
+      { flags: "--pipeline <id>", about: "by this pipeline instead of what the policy names" },
       { flags: "--follow", about: "show steps, tool calls and cost as they come" },
     ],
     run: execute,
@@ -244,7 +245,7 @@ async function transition({ client, path, args: [status], flags }: Call): Promis
 
 async function execute({ client, path, flags }: Call): Promise<Answer> {
   const json = flags["json"] === true;
-  const body = flags["type"] === undefined ? {} : { work_type: flags["type"] };
+  const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
   const run = await client.call<Item>("POST", `${path}/execute`, body);
   if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
   return followed(client, run["id"], json);

@@ -3,6 +3,7 @@ import type { App } from "../../app.ts";
 import type { Config } from "../../core/config.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { compileFromNowOn } from "../../process/jit.ts";
+import { beforeEarlyEnd } from "../broken-output.ts";
 import { loadAppForData } from "../load-app.ts";
 import { listedServers, listServer, publishServer, serverOfNamed, withdrawServer } from "./server-file.ts";
 
@@ -30,13 +31,17 @@ export async function startServer(config: Config, { listed = false } = {}): Prom
     await app.stop();
     throw error;
   }
-  return {
-    app,
-    async stop() {
+  let stopping: Promise<void> | undefined;
+  const stop = (): Promise<void> => {
+    stopping ??= (async () => {
+      forget();
       withdrawServer(config.data);
       await app.stop();
-    },
+    })();
+    return stopping;
   };
+  const forget = beforeEarlyEnd(stop);
+  return { app, stop };
 }
 
 /** Says which server of ours has what this one needs: the port, or the data folder. Any other error as it is. */

@@ -2,13 +2,13 @@ import { HOUR_MS } from "../../core/clock.ts";
 import { createContentStore } from "../../store/content-store.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
-import type { SettingsService } from "../settings/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import { defineReadText } from "./read-text.ts";
 import { attachmentRoutes } from "./routes.ts";
 import { createAttachments } from "./service.ts";
 import { createSettling } from "./settling.ts";
 
-type Needs = Core & { jobs: Pick<Jobs, "enqueue">; settings: Pick<SettingsService, "get"> };
+type Needs = Core & { jobs: Pick<Jobs, "enqueue">; storage: Pick<StorageService, "assertRoom"> };
 
 const SWEEP_MS = HOUR_MS;
 
@@ -19,7 +19,7 @@ export const attachments = defineFeature("attachments", (deps: Needs) => {
   const readText = defineReadText({ store, content, extractor, masking, settled: settling.settled });
   const service = createAttachments({
     ...{ ...deps, content, readText, settling: settling.wait },
-    mostBytes: () => deps.settings.get().limits.user_stored_mb * 1024 ** 2,
+    assertRoom: deps.storage.assertRoom,
   });
   return {
     service,

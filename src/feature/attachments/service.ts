@@ -1,7 +1,7 @@
 /** Files that people attach to messages: their owner's alone, typed by their bytes, gone when nothing holds them. */
-import { and, eq, isNull, lt, notExists, sql, sum } from "drizzle-orm";
+import { and, eq, lt, notExists, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { invalidField, notFound, Problem } from "../../core/errors.ts";
+import { invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { mediaTypeOf } from "../../core/media-type.ts";
@@ -11,7 +11,6 @@ import type { SpooledFile } from "../../http/form.ts";
 import type { ContentStore } from "../../store/content-store.ts";
 import type { Store } from "../../store/store.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
-import { documents } from "../../store/tables/documents.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Attachment } from "./model.ts";
@@ -63,8 +62,8 @@ export interface AttachmentsDeps {
   readText: ReturnType<typeof defineReadText>;
   /** Resolves once it is known whether the attachment has text. */
   settling(attachmentId: string): Promise<void>;
-  /** What a user's attachments and documents may hold together. */
-  mostBytes(): number;
+  /** @throws Problem 413 `quota_exceeded` where these bytes are more than the user may store. */
+  assertRoom(bytes: number, userId: string | undefined): void;
 }
 
 type Row = typeof table.$inferSelect;
@@ -86,25 +85,6 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
     if (!row || !mayRead(caller, WHOSE.attachments, row)) throw notFound("attachment");
     return row;
   };
-  const usedOf = (from: typeof table | typeof documents, userId: string | undefined): number =>
-    Number(
-      db
-        .select({ bytes: sum(from.size_bytes) })
-        .from(from)
-        .where(userId === undefined ? isNull(from.user_id) : eq(from.user_id, userId))
-        .get()?.bytes ?? 0,
-    );
-  function assertRoom(bytes: number, { userId }: Caller): void {
-    const current = usedOf(table, userId) + usedOf(documents, userId);
-    const limit = deps.mostBytes();
-    if (current + bytes > limit)
-      throw new Problem(
-        413,
-        "quota_exceeded",
-        `Your attachments and documents hold ${current} bytes; with this file they would pass ${limit}. Delete documents, or end chats that hold old files. An administrator can change limits.user_stored_mb.`,
-        { data: { current, limit } },
-      );
-  }
   const isHeld = (sha256: string): boolean =>
     statement(
       `SELECT 1 FROM attachments WHERE sha256 = @sha256 OR text_sha256 = @sha256
@@ -134,14 +114,14 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       if (!("path" in incoming)) {
         const bytes = "text" in incoming ? new TextEncoder().encode(incoming.text) : incoming.bytes;
         const media_type = "text" in incoming ? "text/plain" : incoming.media_type;
-        assertRoom(bytes.byteLength, caller);
+        deps.assertRoom(bytes.byteLength, caller.userId);
         const sha256 = await content.put(bytes);
         noteKeeper(sha256, caller);
         return { name, sha256, size: bytes.byteLength, media_type };
       }
       const { path, size, sha256 } = incoming;
       if (size === 0) throw invalidField("/file", "The file is empty");
-      assertRoom(size, caller);
+      deps.assertRoom(size, caller.userId);
       const file = Bun.file(path);
       const head = await file.slice(0, HEAD_BYTES).bytes();
       const tail = await file.slice(Math.max(0, size - TAIL_BYTES)).bytes();

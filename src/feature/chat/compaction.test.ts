@@ -75,14 +75,18 @@ test("what a reply cost is at its last message alone, on every page of the chat"
   await say(id, "What rings?");
   await say(id, "Look.");
   const db = new Database(join(server.data, "skep.db"));
-  db.prepare("UPDATE executions SET cost_nano = 1500000 WHERE session_id = ? AND turns > 1").run(id);
+  db.prepare(
+    "UPDATE executions SET cost_nano = 1500000, calls_without_price = 1 WHERE session_id = ? AND turns > 1",
+  ).run(id);
   db.close();
   const costs = (messages: ChatDetail["messages"]) =>
-    messages.flatMap(({ role, content, reply_cost_usd: cost }) => (role === "assistant" ? [[content, cost]] : []));
+    messages.flatMap(({ role, content, reply_cost_usd: cost, reply_calls_without_price: unpriced }) =>
+      role === "assistant" ? [[content, cost, unpriced]] : [],
+    );
   const whole = [
-    ["**Bells of brass.**", 0],
-    ["Looking.", undefined],
-    ["Nothing there.", 0.0015],
+    ["**Bells of brass.**", 0, 0],
+    ["Looking.", undefined, undefined],
+    ["Nothing there.", 0.0015, 1],
   ];
   expect(costs(await messagesOf(id))).toEqual(whole);
   const { messages } = (await call<ChatDetail>("GET", `/${id}?before=4&limit=4`)).body;

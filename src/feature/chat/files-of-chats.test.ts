@@ -1,10 +1,21 @@
 /** Files of chats: a fork takes them along, links unfollowed; all that a user owned on the disk goes with the user. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
-import { waitFor } from "../../testing/attacks/waiting.ts";
+import { readUntil, waitFor } from "../../testing/attacks/waiting.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Job } from "../jobs/model.ts";
 
 setDefaultTimeout(300_000);
 
@@ -28,20 +39,70 @@ async function chatOf(who: Account): Promise<{ id: string; folder: string; messa
   return { id, folder: join(server.data, "workspaces", id), message: messages[0]?.id ?? "" };
 }
 
+interface Forked {
+  id: string;
+  files_job_id: string | null;
+}
+const forkOf = (id: string, message: string) =>
+  server.request<Forked>("POST", `/v1/chat/sessions/${id}/fork`, {
+    ...{ body: { message_id: message }, token: admin.token },
+  });
+const jobOf = async (id: string | null) =>
+  (await server.request<Job>("GET", `/v1/jobs/${id}`, { token: admin.token })).body;
+
 test("a fork has a copy of the files, links as links, and what changes later stays apart", async () => {
   const { id, folder, message } = await chatOf(admin);
   mkdirSync(join(folder, "src"), { recursive: true });
-  writeFileSync(join(folder, "src/a.txt"), "written");
+  writeFileSync(join(folder, "src/a.txt"), "written", { mode: 0o755 });
+  writeFileSync(join(folder, "large.bin"), "");
+  truncateSync(join(folder, "large.bin"), 65 * 1024 ** 2);
   symlinkSync("/etc", join(folder, "away"));
-  const fork = await server.request<{ id: string; files_left_out: number }>("POST", `/v1/chat/sessions/${id}/fork`, {
-    ...{ body: { message_id: message }, token: admin.token },
-  });
-  expect(fork).toMatchObject({ status: 201, body: { files_left_out: 0 } });
+  const fork = await forkOf(id, message);
+  expect(fork.status).toBe(201);
+  const job = await readUntil(
+    () => jobOf(fork.body.files_job_id),
+    ({ finished_at }) => finished_at !== null,
+  );
+  expect(job).toMatchObject({ state: "succeeded", result: { files: 2, bytes: 7, left_out: 1 } });
   const copy = join(server.data, "workspaces", fork.body.id);
   expect(readFileSync(join(copy, "src/a.txt"), "utf8")).toBe("written");
+  expect(statSync(join(copy, "src/a.txt")).mode & 0o777).toBe(0o755);
   expect(readlinkSync(join(copy, "away"))).toBe("/etc");
   writeFileSync(join(folder, "src/a.txt"), "later");
   expect(readFileSync(join(copy, "src/a.txt"), "utf8")).toBe("written");
+});
+
+test("a server that is killed while it copies begins again: the fork has all files or none, and no draft is left", async () => {
+  const { id, folder, message } = await chatOf(admin);
+  for (let n = 0; n < 3_000; n++) {
+    if (n % 300 === 0) mkdirSync(join(folder, `d${n / 300}`), { recursive: true });
+    writeFileSync(join(folder, `d${Math.floor(n / 300)}`, `f${n}.txt`), `${n}`.repeat(2_000));
+  }
+  const { id: fork, files_job_id } = (await forkOf(id, message)).body;
+  const workspaces = join(server.data, "workspaces");
+  const draft = join(workspaces, `copying-${fork}`);
+  const hasBegun = () => existsSync(draft) || existsSync(join(workspaces, fork));
+  for (let asked = 0; !hasBegun() && asked < 60_000; asked++) await Bun.sleep(1);
+  await server.stop("SIGKILL");
+  // What is there under the fork's name is complete, whenever the server was killed.
+  const wasComplete = existsSync(join(workspaces, fork));
+  if (!wasComplete) expect(existsSync(draft)).toBe(true);
+  server = await startServer({ env: { AUTH_ENABLED: "true" }, data: server.data });
+  const job = await readUntil(
+    () => jobOf(files_job_id),
+    ({ finished_at }) => finished_at !== null,
+  );
+  expect(job.state).toBe("succeeded");
+  if (!wasComplete) expect(job.result).toMatchObject({ left_out: 0 });
+  const names = readdirSync(join(workspaces, fork), { recursive: true, encoding: "utf8" });
+  expect(names.filter((name) => name.endsWith(".txt"))).toHaveLength(3_000);
+  expect(readFileSync(join(workspaces, fork, "d9/f2999.txt"), "utf8")).toBe("2999".repeat(2_000));
+  expect(existsSync(draft)).toBe(false);
+  // A reply that is asked for meanwhile comes after the copy, and sees the files.
+  const reply = await server.request("POST", `/v1/chat/sessions/${fork}/message?stream=true`, {
+    ...{ body: { message: "Go on" }, token: admin.token },
+  });
+  expect(reply.status).toBe(200);
 });
 
 test("with a user go the workspaces of their chats, their document files and uploads; others' stay", async () => {

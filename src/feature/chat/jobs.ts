@@ -2,12 +2,33 @@
 import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import type { Store } from "../../store/store.ts";
+import type { Copied } from "../../working-copy/copy.ts";
+import type { SessionFiles } from "../sessions/files.ts";
+import { COPY_JOB } from "../sessions/model.ts";
 import type { Sessions } from "../sessions/service.ts";
 
 const TITLE_ATTEMPTS = 3;
+const MIB = 1024 ** 2;
 
-export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions }) {
+interface ChatJobsDeps {
+  store: Store;
+  sessions: Sessions & { files: Pick<SessionFiles, "copy"> };
+}
+
+export function chatJobs({ store, sessions }: ChatJobsDeps) {
   return {
+    /** The files of a fork; cancelled, the fork has none. A reply in the fork waits until it has ended. */
+    copyFiles: defineJob(
+      COPY_JOB,
+      t.Object({ from: t.String(), to: t.String() }),
+      async ({ from, to }, { signal, report }) => {
+        const onCopied = ({ files, bytes }: Copied) =>
+          report({ detail: `${files.toLocaleString("en")} files, ${Math.floor(bytes / MIB)} MiB` });
+        const copied = await sessions.files.copy(from, to, { signal, onCopied });
+        return copied && { files: copied.files, bytes: copied.bytes, left_out: copied.leftOut };
+      },
+      { parallel: 2 },
+    ),
     /** Started again after a crash it finds the summary, and nothing to do. */
     compact: defineJob(
       "compact_chat",
@@ -16,7 +37,7 @@ export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions
         await sessions.compact(session_id, signal);
         return { session_id };
       },
-      { parallel: 4, exclusive: ({ session_id }) => session_id },
+      { parallel: 4, outward: true, exclusive: ({ session_id }) => session_id },
     ),
     /** A title that somebody has written since stays. */
     title: defineJob(
@@ -31,7 +52,7 @@ export function chatJobs({ store, sessions }: { store: Store; sessions: Sessions
         });
         return { title: title ?? null };
       },
-      { parallel: 4, attempts: TITLE_ATTEMPTS },
+      { parallel: 4, outward: true, attempts: TITLE_ATTEMPTS },
     ),
   };
 }

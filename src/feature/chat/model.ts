@@ -35,14 +35,16 @@ export const ChatSession = t.Object({
 });
 export type ChatSession = Static<typeof ChatSession>;
 
-export const ChatFork = t.Composite([
-  ChatSession,
-  t.Object({
-    files_left_out: t.Optional(
-      t.Integer({ description: "Files that the fork did not get: too many, too large, or closed to the server." }),
-    ),
-  }),
-]);
+const FilesJob = t.Object({
+  files_job_id: orNull(
+    t.String({
+      description:
+        "The job that copies the files of the chat that this one was forked from. A reply waits until it has ended. Null: there is none.",
+    }),
+  ),
+});
+export const ChatFork = t.Composite([ChatSession, FilesJob]);
+export type ChatFork = Static<typeof ChatFork>;
 
 export const ChatCreate = t.Object({
   agent_id: Id,
@@ -76,6 +78,9 @@ export const ChatMessage = t.Object({
   reply_cost_usd: t.Optional(
     t.Number({ description: "Of the last message of a reply that has ended: what the whole reply cost." }),
   ),
+  reply_calls_without_price: t.Optional(
+    t.Integer({ description: "Model calls of that reply that cost something that is not known." }),
+  ),
   summary_to: t.Optional(t.Integer({ description: "It stands for the messages up to this one, which stay readable." })),
   withdrawn: t.Boolean({ description: "Taken back: the agent does not read it any more." }),
   created_at: Time,
@@ -84,6 +89,7 @@ export type ChatMessage = Static<typeof ChatMessage>;
 
 export const ChatDetail = t.Composite([
   ChatSession,
+  FilesJob,
   t.Object({
     messages: t.Array(ChatMessage, { description: "The newest, oldest first." }),
     earlier: t.Boolean({ description: "There are earlier ones: ask with `before`." }),

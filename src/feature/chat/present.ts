@@ -4,6 +4,7 @@ import type { AttachedPart, MessagePart } from "../../engine/parts.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
 import type { ChatMessage, ChatSession } from "./model.ts";
+import type { ReplyCost } from "./reply-costs.ts";
 import type { ChatRow } from "./store.ts";
 
 const wordsOf = (parts: readonly MessagePart[], type: "text" | "thinking"): string =>
@@ -14,8 +15,8 @@ export const attachmentsOf = (parts: readonly MessagePart[]): ChatMessage["attac
     .filter((part): part is AttachedPart => part.type === "image" || part.type === "file")
     .map(({ attachment_id: id, name, media_type, size_bytes }) => ({ id, name, media_type, size_bytes }));
 
-/** @param cost US dollars of the reply that ends here. */
-export function presentMessage(message: TranscriptMessage, cost?: number): ChatMessage {
+/** @param cost of the reply that ends here. */
+export function presentMessage(message: TranscriptMessage, cost?: ReplyCost): ChatMessage {
   const { id, seq, role, parts, covers_to, withdrawn, created_at } = message;
   const results = new Map(parts.flatMap((part) => (part.type === "tool_result" ? [[part.call_id, part]] : [])));
   const thinking = wordsOf(parts, "thinking");
@@ -23,7 +24,7 @@ export function presentMessage(message: TranscriptMessage, cost?: number): ChatM
     ...{ id, seq, withdrawn, created_at, content: wordsOf(parts, "text"), attachments: attachmentsOf(parts) },
     role: role === "user" || role === "assistant" ? role : "system",
     ...(thinking === "" ? {} : { thinking }),
-    ...(cost === undefined ? {} : { reply_cost_usd: cost }),
+    ...cost,
     tool_calls: parts.flatMap((part) => {
       if (part.type !== "tool_call") return [];
       const result = results.get(part.call_id);

@@ -169,11 +169,8 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
         answer: { 201: ChatFork },
         summary: "Start another chat with everything up to a message, and a copy of the files",
       },
-      async ({ params, body, caller, answer }) => {
-        const made = answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller));
-        const files_left_out = await chats.copyFiles(params.id, made.response.id);
-        return answer.as(201, { ...made.response, files_left_out });
-      },
+      ({ params, body, caller, answer }) =>
+        answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller)),
     ),
     operation(
       "compactChatSession",

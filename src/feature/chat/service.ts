@@ -14,7 +14,16 @@ import type { Jobs } from "../jobs/service.ts";
 import type { SessionFiles } from "../sessions/files.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import type { ChatJobs } from "./jobs.ts";
-import type { ChatCreate, ChatDetail, ChatMessage, ChatSend, ChatSession, ChatUpdate, QueuedMessage } from "./model.ts";
+import type {
+  ChatCreate,
+  ChatDetail,
+  ChatFork,
+  ChatMessage,
+  ChatSend,
+  ChatSession,
+  ChatUpdate,
+  QueuedMessage,
+} from "./model.ts";
 import { attachmentsOf, presentChat, presentMessage } from "./present.ts";
 import { replyCosts } from "./reply-costs.ts";
 import { type ChatRow, createChatRows, cursorOf } from "./store.ts";
@@ -49,10 +58,8 @@ export interface Chats {
   end(id: string, purge: boolean, caller: Caller): void;
   /** Takes back that message and all after it. */
   rewind(id: string, messageId: string, caller: Caller): ChatSession;
-  /** A new chat that begins with all up to that message; `copyFiles` gives it the files. */
-  fork(id: string, messageId: string, caller: Caller): ChatSession;
-  /** Copies the files of a chat for its fork. @returns files that were left out: over a bound, or not readable. */
-  copyFiles(id: string, fork: string): Promise<number>;
+  /** A new chat that begins with all up to that message; a job gives it the files. */
+  fork(id: string, messageId: string, caller: Caller): ChatFork;
   /** The messages of a session that its owner asks for, whatever its kind. */
   pageOf(
     row: SessionRow,
@@ -69,7 +76,7 @@ export interface Chats {
 export interface ChatsDeps {
   store: Store;
   sessions: Sessions;
-  files: Pick<SessionFiles, "copy">;
+  files: Pick<SessionFiles, "exist" | "remove">;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
@@ -82,7 +89,9 @@ export interface ChatsDeps {
   timeoutSeconds(): number;
   /** Chats of one user that have not ended. */
   mostOpen(): number;
-  jobs: Pick<Jobs, "enqueue">;
+  /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
+  assertWorkspaces(userId: string | undefined): void;
+  jobs: Pick<Jobs, "enqueue" | "live">;
   work: ChatJobs;
   /** Whether there is a model for titles. */
   makesTitles(): boolean;
@@ -118,6 +127,7 @@ export function createChats(deps: ChatsDeps): Chats {
     const [current, limit] = [chats.countOpen(userId), deps.mostOpen()];
     const remedy = "End chats that you no longer need. An administrator can change limits.user_open_chats.";
     if (current >= limit) throw overLimit("too_many_chats", "open chats", current, limit, remedy);
+    deps.assertWorkspaces(userId);
   };
   const assertModel = (model: string | null | undefined): void => {
     const wrong = model && wrongModel(model);
@@ -170,7 +180,8 @@ export function createChats(deps: ChatsDeps): Chats {
     get: (id, caller) => present(find(id, caller)),
     detail(id, page, caller) {
       const row = find(id, caller);
-      return { ...present(row), ...pageOf(row, page) };
+      const files_job_id = deps.jobs.live(deps.work.copyFiles, id)?.id ?? null;
+      return { ...present(row), files_job_id, ...pageOf(row, page) };
     },
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);
@@ -199,6 +210,7 @@ export function createChats(deps: ChatsDeps): Chats {
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(row.agent_id);
+        deps.assertWorkspaces(caller.userId);
         const input = [...attach(attachment_ids, id, caller), textPart(message)];
         const turn = sessions.queue(id, { input, mode, model, timeout_seconds: deps.timeoutSeconds() });
         if (row.title === null) sessions.change(id, { title: titleOf(message) });
@@ -231,13 +243,15 @@ export function createChats(deps: ChatsDeps): Chats {
         return shown(id);
       }),
     end(id, purge, caller) {
-      store.write(() => {
+      store.write(({ after }) => {
         const row = find(id, caller);
         if (row.ended_at === null) sessions.end(id);
         if (!purge) return;
         if (sessions.find(id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
         sessions.purge(id);
+        // What fails here, the sweep of files removes later.
+        after(() => void deps.files.remove(id).catch(() => {}));
       });
     },
     rewind: (id, messageId, caller) =>
@@ -258,9 +272,12 @@ export function createChats(deps: ChatsDeps): Chats {
           outside: sessions.outside.reasonOf({ sessionId: id }),
         });
         sessions.copyTranscript(id, last.seq, made.id);
-        return shown(made.id);
+        const options = { key: made.id, subject: made.title ?? made.id, userId: caller.userId };
+        const job = deps.files.exist(id)
+          ? deps.jobs.enqueue(deps.work.copyFiles, { from: id, to: made.id }, options)
+          : undefined;
+        return { ...shown(made.id), files_job_id: job?.id ?? null };
       }),
-    copyFiles: async (id, fork) => (await deps.files.copy(id, fork)).leftOut,
     compact: (id, caller) =>
       store.write(() => {
         const row = find(id, caller);

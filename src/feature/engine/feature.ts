@@ -26,6 +26,8 @@ import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import { sessionEnded } from "../sessions/events.ts";
+
+import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
@@ -42,7 +44,7 @@ type Needs = Core & {
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   budgets: Pick<Budgets, "check" | "reserve">;
-  sessions: Sessions;
+  sessions: Sessions & { files: Pick<SessionFiles, "assertComplete"> };
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
@@ -96,6 +98,7 @@ export const engine = defineFeature(
         prepare: projects.workspaces.prepare,
         commitStep: projects.workspaces.commitStep,
         async own(sessionId) {
+          sessions.files.assertComplete(sessionId);
           const path = join(folder.workspaces, sessionId);
           await mkdir(path, { recursive: true });
           return path;

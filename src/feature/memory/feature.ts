@@ -11,6 +11,7 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { providers } from "../providers/feature.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { createConsolidation } from "./consolidate.ts";
 import { createContradictions } from "./contradictions.ts";
@@ -29,6 +30,7 @@ import { watchVaults } from "./vault-watch.ts";
 
 type Needs = Core & {
   jobs: Pick<Jobs, "enqueue">;
+  storage: Pick<StorageService, "assertRoom">;
   agents: Pick<Agents, "exists">;
   settings: Pick<SettingsService, "get" | "read" | "put">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys">;
@@ -63,7 +65,11 @@ export const memory = defineFeature(
       },
     });
     const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
-    const service = createMemory({ store, clock, folder, format, index, search, scores, agentExists: agents.exists });
+    const service = createMemory({
+      ...{ store, clock, folder, format, index, search, scores },
+      agentExists: agents.exists,
+      assertRoom: deps.storage.assertRoom,
+    });
     const executions = createExecutionMemories({ store, memory: service });
     const recalls = createRecall({ store, clock, search, scores });
     const isAdmin = (id: string) => store.db.select().from(users).where(eq(users.id, id)).get()?.role === "admin";

@@ -55,6 +55,8 @@ export interface MemoryDeps {
   search: Search;
   scores: Scores;
   agentExists(agentId: string): boolean;
+  /** @throws Problem 413 `quota_exceeded` where these bytes are more than the user may store. */
+  assertRoom(bytes: number, userId: string | undefined): void;
 }
 
 export type Memory = ReturnType<typeof createMemory>;
@@ -181,7 +183,9 @@ export function createMemory(deps: MemoryDeps) {
       ...(pinned ? { pinned } : {}),
       trusted: input.trusted,
     };
-    save(vault, entry, format.update("", fields, `\n${content.trim()}\n`), writer);
+    const text = format.update("", fields, `\n${content.trim()}\n`);
+    if (input.owner !== null) deps.assertRoom(Buffer.byteLength(text), input.owner);
+    save(vault, entry, text, writer);
     // An unconfirmed entry supersedes nothing.
     if (old && (input.trusted || !old.trusted))
       save(vault, old.entry, changeText(old, { superseded_by: entry }), writer);
@@ -203,7 +207,10 @@ export function createMemory(deps: MemoryDeps) {
       ...("superseded_by" in rest ? { superseded_by: rest.superseded_by ?? undefined } : {}),
       ...(expires_at === undefined ? {} : { expires: expires_at ?? undefined }),
     };
-    save(row.vault, row.entry, changeText(row, patch, content), writer);
+    const text = changeText(row, patch, content);
+    const more = Buffer.byteLength(text) - row.size_bytes;
+    if (row.owner_id !== null && more > 0) deps.assertRoom(more, row.owner_id);
+    save(row.vault, row.entry, text, writer);
     return index.find(row.vault, row.entry)!;
   }
 

@@ -73,6 +73,7 @@ export function createClones(deps: ClonesDeps): Clones {
   }
   const clone = defineJob("clone", Payload, ({ project_id }, job) => cloneProject(deps, project_id, job), {
     parallel: PARALLEL,
+    outward: true,
     ended,
   });
   const start = ({ id, name }: ProjectRow): void =>

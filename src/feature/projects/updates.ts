@@ -159,7 +159,7 @@ export function createUpdates(deps: UpdatesDeps): Updates {
     t.Object({ project_id: t.String() }),
     ({ project_id }, job) =>
       bringUpToDate(project_id, { signal: job.signal, timeoutMs: JOB_TIMEOUT_MS, onProgress: reportTo(job) }),
-    { parallel: PARALLEL },
+    { parallel: PARALLEL, outward: true },
   );
   async function reset(id: string): Promise<void> {
     assertFetchable(find(id));

@@ -12,6 +12,7 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
 import { createApprovals } from "./approvals.ts";
@@ -24,6 +25,7 @@ import { createRunViews, type RunViews } from "./views.ts";
 
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
+  storage: Pick<StorageService, "assertWorkspaces">;
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   pipelines: Pick<Pipelines, "definitionOf">;
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
@@ -50,6 +52,7 @@ export const runs = defineFeature(
       ...{ store, rows, views, clock, advance, audit, assertReady },
       pipelineOf: deps.pipelines.definitionOf,
       wrongModel: deps.providers.wrongModel,
+      assertWorkspaces: deps.storage.assertWorkspaces,
       projectNamed(name) {
         const project = projects.byName(name);
         const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;

@@ -40,6 +40,8 @@ export interface RunsDeps {
   defaultBudgetUsd(): number | null;
   /** Runs of one user that have not ended. */
   mostUnfinished(): number;
+  /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
+  assertWorkspaces(userId: string | undefined): void;
 }
 
 export interface SentBack {
@@ -101,6 +103,7 @@ export function createRuns(deps: RunsDeps): Runs {
     const [current, limit] = [rows.countLiveOf(userId), deps.mostUnfinished()];
     const remedy = "Wait for some to end, or cancel them. An administrator can change limits.user_unfinished_runs.";
     if (current >= limit) throw overLimit("too_many_runs", "runs that have not ended", current, limit, remedy);
+    deps.assertWorkspaces(userId);
   };
 
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {

@@ -1,16 +1,27 @@
 /** The files of sessions that belong to no run, as those of chats: a folder each, which goes with the session or its user. */
-import { mkdir, readdir } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { unavailable } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
-import { type Copied, copyTree } from "../../working-copy/copy.ts";
+import { type Copied, type CopyOptions, copyTree } from "../../working-copy/copy.ts";
 import { openFolder, removeFolder } from "../../working-copy/folder.ts";
+import { COPY_JOB } from "./model.ts";
 
 export interface SessionFiles {
-  /** Copies the files of a session into the folder of another, which has none yet. */
-  copy(from: string, to: string): Promise<Copied>;
-  /** Removes the folders of sessions that are gone, or whose user is. */
+  /** Whether the session has a folder. */
+  exist(id: string): boolean;
+  /**
+   * Copies the files of a session into the folder of another, which appears once it is complete. Safe to be begun again
+   * after a crash. @returns undefined where the folder is there already, or its session is gone.
+   */
+  copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined>;
+  /** @throws Problem 503 `workspace_busy` while files are being copied into the session's folder. */
+  assertComplete(id: string): void;
+  /** Removes the folder of a session that is gone. */
+  remove(id: string): Promise<void>;
+  /** Removes the folders of sessions that are gone, or whose user is, and what copies that were cancelled left. */
   sweep(signal?: AbortSignal): Promise<void>;
 }
 
@@ -20,6 +31,8 @@ const BOUNDS = {
   bytesOfFile: LIMITS.forkFileBytes,
 };
 const NOTHING: Copied = { files: 0, bytes: 0, leftOut: 0 };
+/** Begins the name of the folder of a copy that is not complete. */
+const DRAFT = "copying-";
 
 /** @param folder of all working copies. */
 export function createSessionFiles(store: Store, folder: string): SessionFiles {
@@ -31,24 +44,46 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
            OR NOT EXISTS (SELECT 1 FROM users))`,
       )
       .get(id) !== undefined;
+  const isCopying = (id: string): boolean =>
+    store.statement("SELECT 1 FROM jobs WHERE kind = ? AND key = ? AND finished_at IS NULL").get(COPY_JOB, id) !==
+    undefined;
+  const isFolder = (id: string): boolean => {
+    using all = openFolder(folder, "latin1");
+    return all.find(id)?.kind === "folder";
+  };
   return {
-    async copy(from, to) {
+    exist: isFolder,
+    assertComplete(id) {
+      if (isCopying(id)) throw unavailable("workspace_busy", "The files of the chat are still being copied.");
+    },
+    async copy(from, to, options) {
+      if (isFolder(to) || !isKept(to)) return undefined;
+      if (!isFolder(from)) return NOTHING;
+      const draft = DRAFT + to;
+      // Of a process that was killed.
+      await removeFolder(join(folder, draft));
       using all = openFolder(folder, "latin1");
-      if (all.find(from)?.kind !== "folder") return NOTHING;
-      using source = all.folder(from);
-      await mkdir(join(folder, to), { mode: 0o755 });
+      all.makeFolder(draft);
       try {
-        using target = all.folder(to);
-        return await copyTree(source, target, BOUNDS);
-      } catch (error) {
-        await removeFolder(join(folder, to));
-        throw error;
+        using source = all.folder(from);
+        using target = all.folder(draft);
+        const copied = await copyTree(source, target, BOUNDS, options);
+        if (!isKept(to)) return undefined;
+        all.rename(draft, to);
+        return copied;
+      } finally {
+        await removeFolder(join(folder, draft));
       }
+    },
+    async remove(id) {
+      if (isId("session", id) && !isKept(id)) await removeFolder(join(folder, id));
     },
     async sweep(signal) {
       for (const name of await readdir(folder)) {
         if (signal?.aborted) return;
-        if (isId("session", name) && !isKept(name)) await removeFolder(join(folder, name));
+        const copy = name.startsWith(DRAFT) ? name.slice(DRAFT.length) : undefined;
+        const isGone = copy === undefined ? isId("session", name) && !isKept(name) : !isCopying(copy);
+        if (isGone) await removeFolder(join(folder, name));
       }
     },
   };

@@ -48,3 +48,6 @@ export interface TurnDraft {
   /** Row id of the step's attempt that this is. */
   step_row_id?: string | undefined;
 }
+
+/** Kind of the jobs that copy the files of a session; their key is the session that gets the files. */
+export const COPY_JOB = "copy_chat_files";

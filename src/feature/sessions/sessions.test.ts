@@ -360,6 +360,18 @@ describe("a session tree", () => {
   });
 });
 
+test("calls without a price are counted once in each session above them", async () => {
+  const { model, sessions, open, say, ended } = await started({ model: createHandModel({}, null) });
+  const root = open({ kind: "spawn" });
+  const child = open({ kind: "spawn", parent_id: root.id });
+  const below = open({ kind: "spawn", parent_id: child.id });
+  say(below.id, "Work");
+  (await model.next(below.id)).reply([{ tool: "complete", input: { summary: "done" } }]);
+  await ended(below.id);
+  const counted = [below, child, root].map(({ id }) => sessions.find(id)?.calls_without_price);
+  expect(counted).toEqual([1, 1, 1]);
+});
+
 describe("what the model reads of a session", () => {
   test("a conversation that outgrew the window is summarised; the current turn and the whole transcript stay as they were", async () => {
     const { model, sessions, chat, say, answered } = await started({

@@ -57,7 +57,12 @@ export const Settings = t.Object(
         user_stored_mb: t.Integer({
           minimum: 1,
           maximum: 1_048_576,
-          description: "Attachments and documents of one user together, MiB.",
+          description: "Attachments, documents and own memory entries of one user together, MiB.",
+        }),
+        user_workspaces_mb: t.Integer({
+          minimum: 1,
+          maximum: 104_857_600,
+          description: "Files of one user's runs and chats, MiB, with accounts on.",
         }),
       },
       { ...strict, description: "The first four are for agents that set none of their own." },
@@ -158,6 +163,7 @@ export const DEFAULT_SETTINGS: Settings = {
     user_unfinished_runs: LIMITS.unfinishedRunsPerUser,
     user_open_chats: LIMITS.openChatsPerUser,
     user_stored_mb: LIMITS.storedPerUserBytes / 1024 ** 2,
+    user_workspaces_mb: LIMITS.workspacesPerUserBytes / 1024 ** 2,
   },
   retention: {
     llm_calls_days: null,

@@ -10,9 +10,8 @@ import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import type { PlainProject } from "../projects/model.ts";
 import type { Run, RunCreate } from "../runs/model.ts";
-import type { WorkType } from "./model.ts";
 import type { Policies } from "./policy.ts";
-import type { Stage } from "./policy-model.ts";
+import type { Stage, TaskExecute } from "./policy-model.ts";
 import { FINISHED, type TaskRules } from "./rules.ts";
 import type { TaskRow, TaskStore } from "./store.ts";
 
@@ -27,23 +26,16 @@ export interface RunState {
   id: string;
   status: Run["status"];
   createdBy: string | null;
+  pipelineId: string;
   /** Steps that have succeeded. */
   done: string[];
   /** The code alone: its message is for those who may read the run, and a task is everybody's. */
   error: string | null;
 }
 
-export interface ExecuteRequest {
-  work_type?: WorkType | undefined;
-  /** Replaces the pipeline that the policy names. */
-  pipeline_id?: string | undefined;
-  /** Replaces the task's title and description. */
-  task_description?: string | undefined;
-}
-
 export interface TaskExecution {
   /** @throws Problem 409 when a run is at work, nothing is left to do, or the policy names nobody for the next stage. */
-  execute(projectId: string, taskId: string, input: ExecuteRequest, caller: Caller): Run;
+  execute(projectId: string, taskId: string, input: TaskExecute, caller: Caller): Run;
   /** Brings the task of this run up to its state. */
   follow(runId: string): void;
   /** The work of the run is on the branch that it was made for. */
@@ -75,7 +67,7 @@ const AT_WORK: ReadonlySet<Run["status"]> = new Set(["queued", "running", "waiti
 export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
   const { store, rows, rules, policies, projectOf, createRun, runState } = deps;
 
-  function start(row: TaskRow, { work_type, pipeline_id, task_description }: ExecuteRequest, caller: Caller): Run {
+  function start(row: TaskRow, { work_type, pipeline_id, task_description }: TaskExecute, caller: Caller): Run {
     const plan = policies.resolve(row, work_type);
     const project = projectOf(row.project_id);
     const request = {
@@ -101,14 +93,15 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
     return run;
   }
 
-  /** Stages that a succeeded run completes: those it has as steps, else the one that its pipeline stood for. */
-  function completedBy(row: TaskRow, { done }: RunState): string[] {
+  /** Stages that a succeeded run completes: the one that its pipeline stands for, else those it has as steps. */
+  function completedBy(row: TaskRow, { done, pipelineId }: RunState): string[] {
     const plan = policies.resolve(row);
     const group = stagesToRun(plan.stages, row.completed_stages);
     const [first] = group;
-    const added = first?.pipeline_id
-      ? [first.stage]
-      : group.map(({ stage }) => stage).filter((one) => done.includes(one));
+    const added =
+      first?.pipeline_id === pipelineId
+        ? [first.stage]
+        : group.map(({ stage }) => stage).filter((one) => done.includes(one));
     return [...row.completed_stages, ...added];
   }
 

@@ -1,6 +1,7 @@
 /** Workflow policies: through which stages work of a kind goes, and who does each. */
 
 import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { recordOf } from "../../core/typed-keys.ts";
 import { WORK_TYPES, WorkType } from "./model.ts";
@@ -35,6 +36,26 @@ export const WorkflowPolicyUpdate = t.Object(
 );
 
 export const WorkflowRequest = t.Object({ work_type: t.Optional(WorkType) });
+
+export const TaskExecute = t.Object({
+  work_type: t.Optional(WorkType),
+  pipeline_id: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: 64,
+      description:
+        "Does the work instead of the pipeline or the agents that the policy names. It completes the stages that are steps of it.",
+    }),
+  ),
+  task_description: t.Optional(
+    t.String({
+      minLength: 1,
+      maxLength: LIMITS.textCharacters,
+      description: "What the agents are asked to do. Default: the title and description of the task.",
+    }),
+  ),
+});
+export type TaskExecute = Static<typeof TaskExecute>;
 
 export const ResolvedWorkflow = t.Object({
   task_id: t.String(),

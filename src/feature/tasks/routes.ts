@@ -23,7 +23,7 @@ import {
   TaskUpdate,
   Transitioned,
 } from "./model.ts";
-import { WorkflowRequest } from "./policy-model.ts";
+import { TaskExecute } from "./policy-model.ts";
 import type { Tasks } from "./service.ts";
 
 const locationOf = ({ project_id, id }: Task) => `/v1/projects/${project_id}/tasks/${id}`;
@@ -85,7 +85,7 @@ export function taskRoutes({ tasks, execution, importTasks }: TaskRoutesDeps) {
       "POST /v1/projects/:id/tasks/:tid/execute",
       {
         access: "user",
-        body: t.Optional(WorkflowRequest),
+        body: t.Optional(TaskExecute),
         answer: { 202: Run },
         summary: "Have agents do the task: starts the run of its next stages",
       },

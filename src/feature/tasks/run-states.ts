@@ -8,7 +8,7 @@ import type { RunState } from "./execution.ts";
 export function runStates({ db }: Store): (runId: string) => RunState | undefined {
   return (runId) => {
     const run = db
-      .select({ status: runs.status, createdBy: runs.created_by, error: runs.error })
+      .select({ status: runs.status, createdBy: runs.created_by, error: runs.error, pipelineId: runs.pipeline_id })
       .from(runs)
       .where(eq(runs.id, runId))
       .get();
@@ -19,7 +19,7 @@ export function runStates({ db }: Store): (runId: string) => RunState | undefine
       .where(and(eq(steps.run_id, runId), eq(steps.status, "succeeded"), eq(steps.superseded, false)))
       .all();
     return {
-      ...{ id: runId, status: run.status, createdBy: run.createdBy },
+      ...{ id: runId, status: run.status, createdBy: run.createdBy, pipelineId: run.pipelineId },
       ...{ done: done.map(({ id }) => id), error: run.error?.code ?? null },
     };
   };

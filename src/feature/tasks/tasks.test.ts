@@ -352,6 +352,26 @@ describe("workflow policies", () => {
     expect(theirs.body).toMatchObject({ agent_id: null, pipeline_id: "feature" });
   });
 
+  test("a request may name another pipeline, which completes no stage that it does not do", async () => {
+    await board();
+    const rules = { custom: [{ stage: "build", disposition: "required", pipeline_id: "feature" }] };
+    await call("PUT", "/workflow-policy", { rules });
+    const task = await make("a");
+    const unknown = await call<{ code: string }>("POST", `/tasks/${task.id}/execute`, { pipeline_id: "no-such" });
+    expect(unknown.status).toBe(404);
+    expect((await call("GET", `/tasks/${task.id}`)).body).toMatchObject({ run_id: null });
+    const run = await call<{ id: string; pipeline_id: string; task_description: string }>(
+      "POST",
+      `/tasks/${task.id}/execute`,
+      { pipeline_id: "hello", task_description: "Only greet me" },
+    );
+    expect(run.body).toMatchObject({ pipeline_id: "hello", task_description: "Only greet me" });
+    await server.request("GET", `/v1/events/stream?run_id=${run.body.id}`);
+    let now = await call("GET", `/tasks/${task.id}`);
+    while (now.body.status === "in_progress") now = await call("GET", `/tasks/${task.id}`);
+    expect(now.body).toMatchObject({ status: "review", completed_stages: [] });
+  });
+
   test("the vision is set, shown on the project, and removed", async () => {
     await board();
     expect((await call("PUT", "/vision", { vision: "# Be small" })).body).toMatchObject({ vision: "# Be small" });

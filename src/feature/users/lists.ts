@@ -4,6 +4,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { apiKeys, authSessions, identities, users } from "../../store/tables/accounts.ts";
+import type { StorageService } from "../storage/service.ts";
 import { type ManagedUser, presentUser, type User, type UserRow } from "./model.ts";
 
 export interface UserFilter {
@@ -19,7 +20,13 @@ export interface UserLists {
   manage(page: Page, filter?: UserFilter): ListAnswer<ManagedUser>;
 }
 
-export function createUserLists({ store, clock }: { store: Store; clock: Clock }): UserLists {
+export interface UserListsDeps {
+  store: Store;
+  clock: Clock;
+  storedBy: StorageService["usedBy"];
+}
+
+export function createUserLists({ store, clock, storedBy }: UserListsDeps): UserLists {
   const { db } = store;
   function rowsOf(page: Page, { role, active, search }: UserFilter = {}): UserRow[] {
     const part = search?.toLowerCase();
@@ -43,8 +50,10 @@ export function createUserLists({ store, clock }: { store: Store; clock: Clock }
     const good = or(isNull(apiKeys.expires_at), gt(apiKeys.expires_at, timestamp(now)));
     const keys = and(eq(apiKeys.user_id, row.id), good);
     const links = db.selectDistinct({ issuer: identities.issuer }).from(identities);
+    const { stored, workspaces } = storedBy(row.id);
     return {
       ...presentUser(row),
+      ...{ stored_bytes: stored.bytes, workspaces_bytes: workspaces.bytes },
       sessions: db.select({ n: count() }).from(authSessions).where(held).get()?.n ?? 0,
       api_keys: db.select({ n: count() }).from(apiKeys).where(keys).get()?.n ?? 0,
       providers: links

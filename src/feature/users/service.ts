@@ -4,18 +4,17 @@
  * first one: nothing private becomes everybody's.
  */
 import { eq } from "drizzle-orm";
-import { type Clock, timestamp } from "../../core/clock.ts";
+import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { otherAdministrator } from "../../store/administrators.ts";
 import type { Audit } from "../../store/audit.ts";
-import type { Store } from "../../store/store.ts";
 import { recoveryCodes, users } from "../../store/tables/accounts.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { HandOver } from "../feature.ts";
-import { createUserLists, type UserLists } from "./lists.ts";
+import { createUserLists, type UserLists, type UserListsDeps } from "./lists.ts";
 import {
   type ChangedUser,
   newUserRow,
@@ -26,9 +25,7 @@ import {
   type UserUpdate,
 } from "./model.ts";
 
-export interface UsersDeps {
-  store: Store;
-  clock: Clock;
+export interface UsersDeps extends UserListsDeps {
   audit: Audit;
   passwords: { hash(password: string): Promise<string> };
   /** @throws Problem 422 at the pointer. */

@@ -83,7 +83,7 @@ function allowed(from: string, to: string): boolean {
       return ["core", "process", "app.ts", "graph", "working-copy"].includes(target);
     case "main.ts":
       // Beside the command line, workers: processes of their own.
-      return ["cli", "core", "process", "graph", "text"].includes(target) || to === "store/backup-worker.ts";
+      return ["cli", "core", "process", "graph", "text"].includes(target) || /^store\/\w+-worker\.ts$/.test(to);
     case "web":
       return false;
     default:

@@ -98,6 +98,9 @@ describe("A50: a restored copy", () => {
     expect(await copy.request("POST", "/v1/codehost/webhooks", { body: {} })).toMatchObject({
       ...{ status: 503, body: { code: "standby", detail: expect.stringContaining("skep activate") } },
     });
+    // A project that is asked for now is cloned once the copy is activated.
+    const wanted = { name: "wanted", repository: `${world.url}/wanted.git` };
+    expect((await copy.request("POST", "/v1/projects", { body: wanted })).status).toBe(201);
     // What stays inside goes on meanwhile; the duties of a start have had their time when it is done.
     const job = (await copy.request<{ id: string }>("POST", "/v1/admin/backups")).body;
     const stateOf = async (id: string) => (await copy.request("GET", `/v1/jobs/${id}`)).body["state"];
@@ -112,16 +115,18 @@ describe("A50: a restored copy", () => {
     const waiting = async () => ({
       asked: [...world.asked],
       ticks: await ticks(),
-      notify: (await copy.request<{ items: { kind: string; state: string }[] }>("GET", "/v1/jobs")).body.items
-        .filter(({ kind }) => kind === "notify")
-        .map(({ state }) => state),
+      jobs: (await copy.request<{ items: { kind: string; state: string }[] }>("GET", "/v1/jobs")).body.items
+        .filter(({ kind }) => kind !== "backup")
+        .map(({ kind, state }) => `${kind} ${state}`)
+        .sort(),
     });
-    expect(await waiting()).toEqual({ asked: [], ticks: [], notify: ["queued"] });
+    expect(await waiting()).toEqual({ asked: [], ticks: [], jobs: ["clone queued", "notify queued"] });
 
     const { code, stdout } = await skep(["activate", "--data", data]);
     expect([code, stdout]).toEqual([0, expect.stringContaining("works from now on")]);
     expect(await standbyOf(copy)).toBeNull();
-    await waitFor(() => world.asked.includes("/hook") && world.asked.includes("/mcp"), "what waited");
+    const paths = ["/hook", "/mcp", "/wanted.git/info/refs"];
+    await waitFor(() => paths.every((path) => world.asked.includes(path)), "what waited");
     // The engine works, too: the newest time that was missed is made up for.
     const worked = /^(running|succeeded|failed)$/;
     const [newest] = await readUntil(ticks, ([newest = ""]) => worked.test(newest));

@@ -1,8 +1,12 @@
 /** One user's work takes nothing from another's: each may have so much of what a server holds, and is told how much. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { LIMITS } from "../../core/limits.ts";
+import type { Storage } from "../../feature/storage/model.ts";
 import { type Account, makeUser, setupAdmin } from "../accounts.ts";
 import { startServer, type TestServer } from "../server.ts";
+import { readUntil } from "./waiting.ts";
 
 setDefaultTimeout(300_000);
 
@@ -63,6 +67,70 @@ describe("a user who has as much as a user may have", () => {
       ...{ status: 413, body: { code: "quota_exceeded", current: 900_000, limit: 1024 ** 2 } },
     });
     expect((await upload(ben, 900_000)).status).toBe(201);
+    // Entries of memory that are one's own count with it.
+    const entry = { title: "Long", content: "x".repeat(19_000), private: true };
+    for (let n = 0; n < 7; n++) expect((await post(ann, "/v1/memory/vaults/scribe/entries", entry)).status).toBe(201);
+    const { current, ...refused } = (await post(ann, "/v1/memory/vaults/scribe/entries", entry)).body;
+    expect(refused).toMatchObject({
+      status: 413,
+      code: "quota_exceeded",
+      attachments_bytes: 900_000,
+      documents_bytes: 0,
+    });
+    expect(refused["detail"]).toContain("Delete documents or memory entries");
+    expect(Number(refused["memory_bytes"])).toBe(Number(current) - 900_000);
+    await limit({ user_stored_mb: null });
+  });
+
+  test("of files of runs and chats begins nothing new until they are removed; links are not followed", async () => {
+    await limit({ user_workspaces_mb: 1, user_open_chats: null });
+    const storageOf = (who: Account, query = "") =>
+      server.request<Storage>("GET", `/v1/storage${query}`, { token: who.token });
+    const chat = { agent_id: "scribe" };
+    const { id } = (await post(ann, "/v1/chat/sessions", chat)).body;
+    const folder = join(server.data, "workspaces", String(id));
+    mkdirSync(folder);
+    symlinkSync("/usr", join(folder, "away"));
+    writeFileSync(join(folder, "large.bin"), Buffer.alloc(2 * 1024 ** 2));
+    const say = (who: Account, chatId: unknown) =>
+      post(who, `/v1/chat/sessions/${chatId}/message?stream=true`, { message: "Hello" });
+    expect((await say(ann, id)).status).toBe(200);
+    const full = await readUntil(
+      async () => (await storageOf(ann)).body,
+      ({ workspaces }) => workspaces.bytes > 2 * 1024 ** 2,
+    );
+    expect(full.workspaces).toMatchObject({ folders: 1, limit_bytes: 1024 ** 2, bytes: 2 * 1024 ** 2 + "/usr".length });
+    for (const [path, body] of [
+      ["/v1/chat/sessions", chat],
+      [`/v1/chat/sessions/${id}/message`, { message: "More" }],
+      ["/v1/runs", { pipeline_id: "waits", task_description: "Wait" }],
+    ] as const)
+      expect(await post(ann, path, body)).toMatchObject({
+        ...{ status: 413, body: { code: "workspaces_full", current: full.workspaces.bytes, limit: 1024 ** 2 } },
+      });
+    expect((await post(ben, "/v1/chat/sessions", chat)).status).toBe(201);
+    expect((await post(ben, "/v1/runs", { pipeline_id: "waits", task_description: "Wait" })).status).toBe(201);
+    // Others' numbers are for administrators.
+    const { items: accounts } = (
+      await server.request<{ items: Record<string, unknown>[] }>("GET", "/v1/admin/users", { token: admin.token })
+    ).body;
+    const listed = accounts.find(({ email }) => email === "ann@example.test");
+    expect(listed).toMatchObject({ workspaces_bytes: full.workspaces.bytes });
+    expect((await storageOf(ben, `?user_id=${listed?.["id"]}`)).status).toBe(403);
+    expect((await storageOf(admin, `?user_id=${listed?.["id"]}`)).body).toEqual(full);
+    const largest = await server.request("GET", "/v1/storage/workspaces", { token: ann.token });
+    expect(largest.body).toMatchObject({ items: [{ id, files: 2 }] });
+    await readUntil(
+      () => server.request("DELETE", `/v1/chat/sessions/${id}?purge=true`, { token: ann.token }),
+      ({ status }) => status === 204,
+    );
+    await readUntil(
+      async () => existsSync(folder),
+      (is) => !is,
+    );
+    expect([existsSync(folder), (await storageOf(ann)).body.workspaces.bytes]).toEqual([false, 0]);
+    expect((await post(ann, "/v1/chat/sessions", chat)).status).toBe(201);
+    await limit({ user_workspaces_mb: null });
   });
 
   test("of event streams gets no further one, until one is closed", async () => {

@@ -121,6 +121,7 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   }),
   compact_chat: ({ session }) => ({ session_id: session }),
   title_chat: ({ session }) => ({ session_id: session, instead_of: "another title" }),
+  copy_chat_files: ({ session }) => ({ from: session, to: session }),
   read_attachment: ({ attachment }) => ({ attachment_id: attachment, owner: "" }),
   codehost_delivery: ({ delivery }) => ({ delivery_id: delivery }),
   codehost_sync: ({ run }) => ({ run_id: run }),

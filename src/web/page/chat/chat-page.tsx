@@ -2,7 +2,7 @@
 import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { api, client, must, siteUrl } from "../../api/client.ts";
+import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
@@ -28,9 +28,34 @@ export default function ChatPage() {
   return <ChatView key={id} id={id} />;
 }
 
-/** Too many, too large, or closed to the server. */
-const notCopied = (files: number): string =>
-  files === 0 ? "" : ` ${plural(files, "file")} could not be copied: they stay with the other chat alone.`;
+/** What the job that copies the files of a fork has left out: too many, too large, or closed to the server. */
+function notCopied({ error, state, result }: Schemas["Job"]): string {
+  if (error) return `This chat has no files of the other one: ${error.message}`;
+  if (state === "cancelled") return "This chat has no files of the other one: you stopped the copy.";
+  const leftOut = Number(result?.["left_out"] ?? 0);
+  return leftOut === 0 ? "" : `${plural(leftOut, "file")} could not be copied: they stay with the other chat alone.`;
+}
+
+/** @param props.jobId null once the job has ended; the note stays until the chat is left. */
+function FileCopy({ jobId }: { jobId: string | null }) {
+  const [id, setId] = useState(jobId);
+  if (jobId !== null && jobId !== id) setId(jobId);
+  if (id === null) return null;
+  return (
+    <JobProgress
+      id={id}
+      about="The files of the other chat are being copied. A reply waits for them."
+      onEnd={refreshChat}
+      ended={(job) =>
+        notCopied(job) && (
+          <p role="status" className="mb-3 rounded-md bg-sunken px-3 py-2">
+            {notCopied(job)}
+          </p>
+        )
+      }
+    />
+  );
+}
 
 function ChatView({ id }: { id: string }) {
   const query = useChat(id);
@@ -56,7 +81,7 @@ function ChatView({ id }: { id: string }) {
         const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", body(message.id)));
         await refreshChat();
         navigate(`/chat/${fork.id}`);
-        notify(`Forked. What you say here does not reach the other chat.${notCopied(fork.files_left_out ?? 0)}`);
+        notify(`Forked. What you say here does not reach the other chat.`);
       }),
   };
   const agent = agents.data?.items.find((one) => one.id === chat?.agent_id)?.name ?? chat?.agent_id ?? "";
@@ -79,6 +104,7 @@ function ChatView({ id }: { id: string }) {
             {busy && <RunningReply agent={agent} reply={reply} />}
             {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
           </div>
+          <FileCopy jobId={chat.files_job_id} />
           <Announce agent={agent} busy={busy} />
           <ProblemNote error={action.error} />
           <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">

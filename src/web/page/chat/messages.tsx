@@ -3,7 +3,7 @@ import { ChevronRight, FileText, GitFork, MoreHorizontal, RotateCcw } from "luci
 import { memo, type ReactNode } from "react";
 import { siteUrl } from "../../api/client.ts";
 import { IconButton } from "../../ui/button.tsx";
-import { bytes, plural, usd } from "../../ui/format.ts";
+import { bytes, costText, plural } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { CopyButton } from "../../ui/page.tsx";
@@ -58,7 +58,16 @@ function Withdrawn({ count, children }: { count: number; children: ReactNode }) 
 }
 
 const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps, "messages"> & { message: Message }) {
-  const { role, content, thinking, tool_calls, attachments, created_at, reply_cost_usd } = message;
+  const {
+    role,
+    content,
+    thinking,
+    tool_calls,
+    attachments,
+    created_at,
+    reply_cost_usd,
+    reply_calls_without_price = 0,
+  } = message;
   if (role === "system")
     return (
       <details className="group rounded-lg border border-line bg-panel text-sm">
@@ -105,7 +114,7 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
         <Ago at={created_at} />
         {reply_cost_usd !== undefined && (
           <span className="ml-1 tabular-nums" title="What this reply cost">
-            {usd(reply_cost_usd)}
+            {costText({ cost_usd: reply_cost_usd, calls_without_price: reply_calls_without_price })}
           </span>
         )}
         {content && <CopyButton text={content} label="Copy the message" />}

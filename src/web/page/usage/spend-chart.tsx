@@ -2,7 +2,7 @@
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from "react";
 import uPlot from "uplot";
 import type { Schemas } from "../../api/client.ts";
-import { plural, usd } from "../../ui/format.ts";
+import { costText, plural, usd } from "../../ui/format.ts";
 
 type Bucket = Schemas["UsageHistory"];
 const HEIGHT = 200;
@@ -82,14 +82,14 @@ export default function SpendChart({ buckets, onPick }: { buckets: Bucket[]; onP
           onKeyDown={onKeyDown}
           className="group pointer-events-none absolute inset-y-0 right-0 left-16 rounded focus-visible:outline-2 focus-visible:outline-focus"
         >
-          {spent.map(({ start_at, cost_usd, calls, at }, place) => (
+          {spent.map(({ start_at, cost_usd, calls_without_price, calls, at }, place) => (
             <div
               key={start_at}
               id={`${id}-${place}`}
               role="option"
               tabIndex={-1}
               aria-selected={place === active}
-              aria-label={`${start_at.slice(0, 16).replace("T", " ")}: ${usd(cost_usd)}, ${plural(calls, "call")}`}
+              aria-label={`${start_at.slice(0, 16).replace("T", " ")}: ${costText({ cost_usd, calls_without_price })}, ${plural(calls, "call")}`}
               className={`absolute bottom-12 rounded-sm ${place === active ? "group-focus-visible:bg-focus/40" : ""}`}
               style={barAt(at, buckets.length, most > 0 ? cost_usd / most : 0)}
             />

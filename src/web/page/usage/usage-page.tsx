@@ -160,6 +160,7 @@ interface Share {
   /** The key, where it is not the name. */
   label?: string;
   cost_usd: number;
+  calls_without_price: number;
   calls: number;
 }
 
@@ -174,7 +175,7 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
       ) : (
         <Panel className="overflow-hidden">
           <ul>
-            {sorted.map(({ name, label, cost_usd, calls }) => (
+            {sorted.map(({ name, label, cost_usd, calls_without_price, calls }) => (
               <li key={name} className="border-b border-line last:border-0">
                 <button
                   type="button"
@@ -188,7 +189,9 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
                   />
                   <span className="relative line-clamp-1 min-w-0 flex-1">{label ?? name}</span>
                   <span className="relative text-sm text-dim tabular-nums">{count(calls)}</span>
-                  <span className="relative w-20 text-right tabular-nums">{usd(cost_usd)}</span>
+                  <span className="relative w-20 text-right tabular-nums">
+                    {costText({ cost_usd, calls_without_price })}
+                  </span>
                 </button>
               </li>
             ))}
@@ -217,7 +220,7 @@ const COLUMNS: Column<Call>[] = [
     cell: ({ input_tokens, output_tokens }) => `${count(input_tokens)} → ${count(output_tokens)}`,
   },
   { title: "Took", wide: true, align: "right", cell: ({ duration_ms }) => duration(duration_ms) },
-  { title: "Cost", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "?" : usd(cost_usd)) },
+  { title: "Cost", align: "right", cell: ({ cost_usd }) => (cost_usd === null ? "no price" : usd(cost_usd)) },
   { title: "When", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
 ];
 

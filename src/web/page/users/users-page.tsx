@@ -10,6 +10,7 @@ import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
+import { bytes } from "../../ui/format.ts";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { CopyButton, PageHeader } from "../../ui/page.tsx";
@@ -33,6 +34,12 @@ const COLUMNS: Column<User>[] = [
       active ? <Badge tone={role === "admin" ? "run" : "plain"}>{role}</Badge> : <Badge tone="bad">switched off</Badge>,
   },
   { title: "2FA", wide: true, cell: ({ two_factor_enabled }) => (two_factor_enabled ? "on" : "–") },
+  {
+    title: "Stored",
+    wide: true,
+    align: "right",
+    cell: ({ stored_bytes, workspaces_bytes }) => bytes(stored_bytes + workspaces_bytes),
+  },
   { title: "Last here", wide: true, align: "right", cell: ({ last_login_at }) => <Ago at={last_login_at} /> },
 ];
 

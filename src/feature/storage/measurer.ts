@@ -1,0 +1,107 @@
+/** Keeps the sizes of workspaces: measured after work in them, and now and then. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { isId } from "../../core/ids.ts";
+import type { Logger } from "../../core/log.ts";
+import { takeTurns } from "../../core/turns.ts";
+import type { Store } from "../../store/store.ts";
+import { openFolder } from "../../working-copy/folder.ts";
+
+export interface Measurer {
+  /** Somebody worked in that folder: it is measured soon. */
+  changed(name: string): void;
+  /** Measures all in which somebody worked since they were measured, and forgets what is gone. */
+  sweep(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface MeasurerDeps {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  /** Path of the folder that holds those of runs and chats. */
+  folder: string;
+  measure(
+    names: readonly string[],
+    found: (name: string, size: { files: number; bytes: number } | null) => void,
+    signal?: AbortSignal,
+  ): Promise<void>;
+}
+
+const OWNER = `SELECT created_by AS user_id FROM runs WHERE id = @name
+  UNION ALL SELECT user_id FROM sessions WHERE id = @name LIMIT 1`;
+/** Of the last work in it, null while it is under way. */
+const WORKED = `SELECT iif(finished_at IS NULL, NULL, finished_at) AS at FROM runs WHERE id = @name
+  UNION ALL SELECT last_activity_at FROM sessions WHERE id = @name LIMIT 1`;
+
+/** From the end of work to measuring: what ends at once is measured together. */
+const SOON_MS = 1_000;
+const isWorkspace = (name: string): boolean => isId("run", name) || isId("session", name);
+
+export function createMeasurer({ store, clock, log, folder, measure }: MeasurerDeps): Measurer {
+  const { statement } = store;
+  const ownerOf = (name: string) => statement<{ user_id: string | null }>(OWNER).get({ name })?.user_id ?? null;
+  const note = (name: string, size: { files: number; bytes: number } | null): void =>
+    store.write(() => {
+      if (size === null) return void statement("DELETE FROM workspace_sizes WHERE name = ?").run(name);
+      statement(
+        `INSERT OR REPLACE INTO workspace_sizes (name, user_id, files, bytes, measured_at)
+         VALUES (@name, @user_id, @files, @bytes, @at)`,
+      ).run({ name, user_id: ownerOf(name), ...size, at: timestamp(clock.now()) });
+    });
+  const isStale = (name: string): boolean => {
+    const known = statement<string>("SELECT measured_at FROM workspace_sizes WHERE name = ?").pluck().get([name]);
+    const worked = statement<{ at: string | null }>(WORKED).get({ name });
+    return known === undefined || !worked || worked.at === null || worked.at >= known;
+  };
+  /** All folders of runs and chats. */
+  const folders = (): string[] => {
+    using all = openFolder(folder, "latin1");
+    return all.list().flatMap(({ name, kind }) => (kind === "folder" && isWorkspace(name) ? [name] : []));
+  };
+  async function stale(): Promise<string[]> {
+    const there = new Set(folders());
+    const known = statement<string>("SELECT name FROM workspace_sizes").pluck().all();
+    const turn = takeTurns();
+    const found: string[] = [];
+    for (const name of new Set([...there, ...known])) {
+      await turn();
+      if (!there.has(name) || isStale(name)) found.push(name);
+    }
+    return found;
+  }
+  const end = new AbortController();
+  const waiting = new Set<string>();
+  let timer: Timer | undefined;
+  let looking: Promise<void> = Promise.resolve();
+  /** One process at a time. */
+  const look = (names: readonly string[]): Promise<void> => {
+    if (names.length === 0) return looking;
+    looking = looking.then(async () => {
+      if (end.signal.aborted) return;
+      try {
+        await measure(names, note, end.signal);
+      } catch (err) {
+        if (!end.signal.aborted) log.warn({ err }, "workspaces are measured again later");
+      }
+    });
+    return looking;
+  };
+  return {
+    changed(name) {
+      if (end.signal.aborted) return;
+      waiting.add(name);
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        const names = [...waiting];
+        waiting.clear();
+        void look(names);
+      }, SOON_MS);
+    },
+    sweep: async () => look(await stale()),
+    async stop() {
+      clearTimeout(timer);
+      end.abort();
+      await looking;
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** /v1/storage: what a user has stored. */
+import { Type as t } from "@sinclair/typebox";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
+import { operation, operations } from "../../http/operation.ts";
+import { Storage, Workspace } from "./model.ts";
+import type { StorageService } from "./service.ts";
+
+const who = { user_id: t.Optional(t.String({ maxLength: 64, description: "Administrators only: another user's." })) };
+
+export const storageRoutes = (storage: StorageService) =>
+  operations("users", [
+    operation(
+      "getStorage",
+      "GET /v1/storage",
+      { access: "user", query: t.Object(who), answer: Storage, summary: "What you have stored, and how much you may" },
+      ({ query, caller }) => storage.of(query.user_id, caller),
+    ),
+    operation(
+      "listWorkspaces",
+      "GET /v1/storage/workspaces",
+      {
+        access: "user",
+        query: t.Object({ ...PageQuery, ...who }),
+        answer: listOf(Workspace),
+        summary: "The folders of your runs and chats, the largest first",
+      },
+      ({ query, caller }) => storage.workspaces(query.user_id, pageOf(query), caller),
+    ),
+  ]);

@@ -1,0 +1,12 @@
+/** Sizes of the folders of runs and chats. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const workspaceSizes = sqliteTable("workspace_sizes", {
+  /** Of the folder: the id of a run or a session. */
+  name: text().primaryKey(),
+  /** Whose it is; null: nobody's. */
+  user_id: text(),
+  files: integer().notNull(),
+  bytes: integer().notNull(),
+  measured_at: text().notNull(),
+});
