@@ -171,8 +171,8 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       },
       async ({ params, body, caller, answer }) => {
         const made = answer.created(locationOf, () => chats.fork(params.id, body.message_id, caller));
-        const files_left_out = await chats.copyFiles(params.id, made.response.id);
-        return answer.as(201, { ...made.response, files_left_out });
+        const files_left_out = await chats.copyFiles(params.id, made.value.id);
+        return answer.as(201, { ...made.value, files_left_out });
       },
     ),
     operation(
