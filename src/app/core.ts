@@ -12,7 +12,6 @@ import { BUILD } from "../core/version.ts";
 import type { Core } from "../feature/feature.ts";
 import { RUN_ENDS, runRestarted } from "../feature/runs/events.ts";
 import { createEventStreams } from "../http/event-stream.ts";
-import type { RequestFacts } from "../http/facts.ts";
 import { createIdempotency } from "../http/idempotency.ts";
 import { createMetrics } from "../http/metrics.ts";
 import { createSite } from "../http/site.ts";
@@ -54,7 +53,6 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const eventLog = createEventLog(store, clock);
   const keys = instanceKeys({ config, folder, log });
   if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
-  const facts = new WeakMap<Request, RequestFacts>();
   const idempotency = createIdempotency(store, clock);
   const listening: { url?: string } = {};
   const text = createTextWork({
@@ -92,7 +90,6 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   };
   return {
     ...core,
-    facts,
     listening,
     async close() {
       const closing = Promise.all([text.close(), extractor.close()]);

@@ -6,10 +6,10 @@ import type { Auth } from "../feature/auth/service.ts";
 import type { EngineService } from "../feature/engine/feature.ts";
 import { createAuthenticate } from "../http/authenticate.ts";
 import { createBodies } from "../http/body.ts";
-import { serveOperations } from "../http/elysia.ts";
 import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { createInnerCall } from "../http/inner-call.ts";
+import { createPerform } from "../http/perform.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable, type RouteTable } from "../http/route-table.ts";
 import { listen } from "../http/server.ts";
@@ -24,8 +24,8 @@ export interface HttpApi extends Api {
 }
 
 /** What features' routes are given to. */
-export function apiOf({ config, facts, idempotency, log, masking, site, store }: CoreParts): HttpApi {
-  const deps = { store, idempotency, facts, log, masking, checkAnswers: config.checkAnswers || !BUILD.compiled };
+export function apiOf({ config, idempotency, log, masking, site, store }: CoreParts): HttpApi {
+  const deps = { store, idempotency, log, masking, checkAnswers: config.checkAnswers || !BUILD.compiled };
   let taken: RouteTable | undefined;
   const table = (): RouteTable => {
     if (!taken) throw new Error("The routes were asked for before all features were created.");
@@ -34,11 +34,11 @@ export function apiOf({ config, facts, idempotency, log, masking, site, store }:
   return {
     table,
     serve(routes, assertOn) {
-      taken = createRouteTable(routes, (operations) => serveOperations(operations, deps), assertOn);
+      taken = createRouteTable(routes, (operation) => createPerform(operation, deps), assertOn);
     },
-    call: createInnerCall({ table, facts, store }),
+    call: createInnerCall({ table, store }),
     document: (events) =>
-      openApi().openApiDocument(table().app, table(), { version: BUILD.version, prefix: site.prefix, events }),
+      openApi().openApiDocument(table().entries, { version: BUILD.version, prefix: site.prefix, events }),
   };
 }
 
@@ -54,7 +54,7 @@ const REST_MS = 150;
 
 /** Listens. @throws Problem when it cannot. */
 export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admin }: HttpNeeds) {
-  const { config, clock, folder, log, store, facts, idempotency, metrics, site, streams } = core;
+  const { config, clock, folder, log, store, idempotency, metrics, site, streams } = core;
   const table = api.table();
   const authenticate = createAuthenticate({
     authRequired: config.authRequired,
@@ -67,7 +67,7 @@ export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admi
   const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
     changing: createTurnQueue(),
-    ...{ table, config, log, store, facts, bodies, idempotency, metrics, authenticate, site },
+    ...{ table, config, log, store, bodies, idempotency, metrics, authenticate, site },
     limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,
   });

@@ -1,9 +1,7 @@
 /**
  * Answers as their schemas say: members that a schema does not name are left out, so that a row handed over whole gives
- * nothing away. The framework does the same by compiling several checks for each union of a schema, at a route's first
- * request, and by running them and a check of the whole answer each time; here a schema becomes a few nested functions.
+ * nothing away. A schema becomes a few nested functions.
  */
-
 import { Kind, OptionalKind, type TSchema } from "@sinclair/typebox";
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import { isObject } from "../core/is-object.ts";
@@ -92,34 +90,18 @@ function ofUnion(branches: readonly TSchema[]): Shape | undefined {
   };
 }
 
-/** What the framework asks of a schema of another library (standardschema.dev). */
-interface Standard {
-  version: 1;
-  vendor: string;
-  validate(value: unknown): { value: unknown } | { issues: readonly { message: string; path: string[] }[] };
-}
-
-function standardOf(schema: TSchema, check: boolean): Standard {
-  const shape = lazy(() => shapeOf(schema) ?? ((value: unknown) => value));
+/**
+ * @param check whether an answer that does not match is an error: for development and tests.
+ * @returns what shapes an answer of that schema. It throws Error for one that does not match.
+ */
+export function createShaper(schema: TSchema, check: boolean): Shape {
+  const shape = shapeOf(schema) ?? ((value: unknown) => value);
+  if (!check) return shape;
   const checked = lazy(() => TypeCompiler.Compile(schema));
-  return {
-    version: 1,
-    vendor: "skep",
-    validate(value) {
-      const shaped = shape()(value);
-      if (!check || checked().Check(shaped) || (shaped === undefined && OptionalKind in schema))
-        return { value: shaped };
-      return {
-        issues: [...checked().Errors(shaped)].map(({ path, message }) => ({ path: path.split("/").slice(1), message })),
-      };
-    },
+  return (value) => {
+    const shaped = shape(value);
+    if (checked().Check(shaped) || (shaped === undefined && OptionalKind in schema)) return shaped;
+    const wrong = [...checked().Errors(shaped)].slice(0, 20).map(({ path, message }) => `${path} ${message}`);
+    throw new Error(`The answer is not as its schema says: ${wrong.join("; ")}`);
   };
 }
-
-/**
- * The schema of an answer, by which the framework shapes it with `shapeOf`. A copy, as the schema may be that of a body too;
- * unseen by what reads schemas for the OpenAPI document.
- * @param check whether an answer that does not match becomes a 500: for development and tests.
- */
-export const withStandard = (schema: TSchema, check: boolean): TSchema =>
-  Object.defineProperty({ ...schema }, "~standard", { value: standardOf(schema, check), enumerable: false });

@@ -1,17 +1,23 @@
 /** How handlers answer with more than a value: another status, `Location`, `ETag`, and what an Idempotency-Key remembers. */
-import { type ElysiaCustomStatusResponse, type Context as FrameworkContext, status } from "elysia";
 import type { Store } from "../store/store.ts";
 import { etagOf } from "./etag.ts";
 import type { Idempotency, PendingKey } from "./idempotency.ts";
 
-/** Headers of the answer, and its status. */
-export type Setting = FrameworkContext["set"];
+/** Headers of the answer, and its status where it is not the usual one. */
+export interface Setting {
+  headers: Record<string, string | readonly string[]>;
+  status?: number;
+}
 
 /** A value with the status that it is answered with. */
-export type Reply<T> =
-  | ElysiaCustomStatusResponse<200, T>
-  | ElysiaCustomStatusResponse<201, T>
-  | ElysiaCustomStatusResponse<202, T>;
+export class Reply<T> {
+  readonly status: 200 | 201 | 202;
+  readonly value: T;
+  constructor(status: 200 | 201 | 202, value: T) {
+    this.status = status;
+    this.value = value;
+  }
+}
 
 export interface Answer {
   /**
@@ -52,13 +58,13 @@ export function createAnswer(
       return result;
     });
     if (locationOf) set.headers["Location"] = locationOf(object);
-    return status(code, object);
+    return new Reply(code, object);
   };
   return {
     created: (locationOf, create, remembered) => make(201, locationOf, create, remembered),
     done: (change) => make(200, undefined, change),
     accepted: (locationOf, create) => make(202, locationOf, create),
-    as: (code, object) => status(code, object),
+    as: (code, object) => new Reply(code, object),
     tagged(object) {
       set.headers["ETag"] = etagOf(object);
       return object;

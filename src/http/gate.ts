@@ -1,5 +1,5 @@
 /**
- * The gate before the framework. In this order: request id, host and origin, route, the route's rate limit, credential,
+ * The gate before every operation. In this order: request id, host and origin, route, the route's rate limit, credential,
  * access and scopes, the caller's rate limit, the body, the credential again, idempotency. Nothing of a request is
  * parsed and no handler runs before its caller is allowed to make it, and is still allowed when the body is there.
  */
@@ -11,11 +11,11 @@ import { LIMITS } from "../core/limits.ts";
 import type { createTurnQueue } from "../core/turns.ts";
 import type { Store } from "../store/store.ts";
 import { clientAddress, hostAllowed, isHost, originAllowed } from "./address.ts";
+import type { Asked } from "./asked.ts";
 import type { Bodies } from "./body.ts";
 import { ANONYMOUS, type Caller, denial } from "./caller.ts";
 import { compressed, unlessSame } from "./compression.ts";
-import type { RequestFacts } from "./facts.ts";
-import type { Form } from "./form.ts";
+import type { Found } from "./elysia.ts";
 import type { Idempotency } from "./idempotency.ts";
 import type { Metrics } from "./metrics.ts";
 import { problemResponse, toProblem } from "./problem.ts";
@@ -30,7 +30,6 @@ export interface GateDeps {
   table: RouteTable;
   config: Config;
   log: Logger;
-  facts: WeakMap<Request, RequestFacts>;
   bodies: Bodies;
   /** Its transactions check that the request's caller still has its rights. */
   store: Pick<Store, "runAs">;
@@ -119,12 +118,30 @@ async function pass(
   request: Request,
   { url, path, requestId, socketAddress, seen }: Passing,
 ): Promise<Response> {
-  const { table, config, limits } = deps;
+  const { table, config } = deps;
   checkSender(request, config);
-  const method = request.method === "HEAD" ? "GET" : request.method;
-  const route = table.find(method, isPage(table, request, path) ? "/" : path);
-  seen.route = route;
-  if (!route) return withoutRoute(table, request, path);
+  const found: Found<RouteEntry> = (route, params) => {
+    seen.route = route;
+    return admit(deps, request, { url, path, requestId, socketAddress, seen, params }, route);
+  };
+  const asked = request.method === "HEAD" ? withMethod(request, "GET") : request;
+  const response = await table.dispatch(asked, found);
+  if (response) return response;
+  const start = table.entries.find((entry) => entry.method === "GET" && entry.path === "/");
+  return start && isPage(table, request, path) ? found(start, {}) : withoutRoute(table, request, path);
+}
+
+const withMethod = ({ url, headers, signal }: Request, method: string): Request =>
+  new Request(url, { method, headers, signal });
+
+/** Lets the request pass to its operation, or says why not. */
+async function admit(
+  deps: GateDeps,
+  request: Request,
+  { url, path, requestId, socketAddress, seen, params }: Passing & { params: Record<string, string> },
+  route: RouteEntry,
+): Promise<Response> {
+  const { config, limits } = deps;
   const address = clientAddress(socketAddress, request.headers.get("x-forwarded-for"), config.trustedProxies);
   if (route.limit) seen.headers = limits.route(route.limit, address);
   const caller: Caller = { ...(await callerOf(deps, request, address, route)), address };
@@ -133,12 +150,9 @@ async function pass(
   const refused = denial(caller, route) ?? scopeDenial(caller, route);
   if (refused) throw refused;
   seen.caller = caller;
-  const inner = {
-    ...{ path: route.path === "/" ? "/" : path, search: url.search, requestId },
-    caller: withinScopes(caller, route),
-  };
+  const asked = { request, path, query: url.searchParams, params, caller: withinScopes(caller, route), requestId };
   if (READING.has(request.method)) {
-    const response = unlessSame(request, await reading(deps, request, { ...inner, method, bytes: null }, route));
+    const response = unlessSame(request, await read(deps, { ...asked, bytes: null, form: null }, route));
     if (request.method !== "HEAD") return response;
     await response.body?.cancel();
     return new Response(null, response);
@@ -149,7 +163,7 @@ async function pass(
     await deps.changing(caller.userId ?? address);
     standing.assertHolds();
     return await deps.store.runAs(standing, () =>
-      handled(deps, request, { ...inner, method, bytes: body.bytes, form: body.form }, route),
+      answerOnce(deps, { ...asked, bytes: body.bytes, form: body.form ?? null }, route),
     );
   } finally {
     standing.end();
@@ -158,64 +172,23 @@ async function pass(
 }
 
 /** What a GET answers, compressed where it may be. */
-async function reading(deps: GateDeps, request: Request, inner: Inner, route: RouteEntry): Promise<Response> {
-  const response = await handled(deps, request, inner, route);
-  return route.credential ? response : compressed(response, request.headers.get("accept-encoding"));
+async function read(deps: GateDeps, asked: Admitted, route: RouteEntry): Promise<Response> {
+  const response = await answerOnce(deps, asked, route);
+  return route.credential ? response : compressed(response, asked.request.headers.get("accept-encoding"));
 }
 
-interface Inner {
-  method: string;
-  path: string;
-  search: string;
-  requestId: string;
-  caller: Caller;
-  bytes: Uint8Array | null;
-  form?: Form | undefined;
-}
+type Admitted = Omit<Asked, "pending">;
 
-/** Hands the request to the framework, unless its Idempotency-Key has an answer already. */
-async function handled(
-  { facts, idempotency }: GateDeps,
-  request: Request,
-  { method, path, search, requestId, caller, bytes, form }: Inner,
-  route: RouteEntry,
-): Promise<Response> {
-  const pending = idempotency.begin(request, path, bytes, caller);
+/** Performs the operation, unless the request's Idempotency-Key has an answer already. */
+async function answerOnce({ idempotency }: GateDeps, asked: Admitted, route: RouteEntry): Promise<Response> {
+  const pending = idempotency.begin(asked.request, asked.path, asked.bytes, asked.caller);
   if (pending instanceof Response) return pending;
-  const inner = innerOf(request, { method, path, search, bytes });
-  facts.set(inner, { caller, requestId, pending, rawBody: bytes, form: form ?? null });
   try {
-    return await route.handle(inner);
+    return await route.perform({ ...asked, pending });
   } finally {
     if (pending) idempotency.done(pending);
   }
 }
-
-/**
- * The request as the framework gets it: the original where that says the same, which saves copying it. Compared as a
- * whole, since the framework finds the path in the text of the address by itself.
- */
-function innerOf(
-  request: Request,
-  { method, path, search, bytes }: Pick<Inner, "method" | "path" | "search" | "bytes">,
-): Request {
-  const address = `http://${request.headers.get("host")}${path}${search}`;
-  if (
-    request.method === "GET" &&
-    request.url === address &&
-    address.indexOf("/", FRAMEWORK_SKIPS) === address.length - path.length - search.length
-  )
-    return request;
-  return new Request(`http://skep.internal${path}${search}`, {
-    method,
-    headers: request.headers,
-    body: bytes,
-    signal: request.signal,
-  });
-}
-
-/** Characters of an address that the framework passes over before it looks for the path's first slash. */
-const FRAMEWORK_SKIPS = 11;
 
 /** Where no credential is needed, and on the route whose own rule answers 403, a bad one counts as none. */
 async function callerOf(

@@ -8,7 +8,6 @@ import { valueFault } from "../core/json-reader.ts";
 import { LIMITS } from "../core/limits.ts";
 import type { Store } from "../store/store.ts";
 import { type Caller, denial } from "./caller.ts";
-import type { RequestFacts } from "./facts.ts";
 import { tooMuchJson } from "./json-body.ts";
 import type { RouteTable } from "./route-table.ts";
 import { scopeDenial, withinScopes } from "./scopes.ts";
@@ -33,39 +32,38 @@ export type InnerCall = (caller: Caller, request: InnerRequest) => Promise<Respo
 export interface InnerCallDeps {
   /** Complete once every feature has been created. */
   table(): RouteTable;
-  facts: WeakMap<Request, RequestFacts>;
   store: Pick<Store, "runAs">;
 }
 
-export function createInnerCall({ table, facts, store }: InnerCallDeps): InnerCall {
+export function createInnerCall({ table, store }: InnerCallDeps): InnerCall {
   return async (asked, { method, path, query, body, signal }) => {
-    // As the router will see it: a segment `..` is gone by then.
-    const url = new URL(`http://skep.internal${path}`);
-    const route = table().find(method, url.pathname);
-    if (!route) throw notFound("operation");
-    const refused = denial(asked, route) ?? scopeDenial(asked, route);
-    if (refused) throw refused;
-    const caller = withinScopes(asked, route);
     // Before it is written as JSON, which takes seconds for a value of nothing but lists in lists.
     const fault = valueFault(body);
     if (fault !== undefined) throw tooMuchJson(fault);
     const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
     if (bytes && bytes.byteLength > LIMITS.bodyBytes)
       throw new Problem(413, "too_large", `A body holds at most ${LIMITS.bodyBytes} bytes.`);
+    // As the router sees it: a segment `..` is gone by then.
+    const url = new URL(`http://skep.internal${path}`);
     url.search = query?.toString() ?? "";
-    const request = new Request(url.href, {
-      method,
-      headers: { Accept: "application/json", ...(bytes ? { "Content-Type": "application/json" } : {}) },
-      body: bytes,
-      signal: signal ?? null,
+    const headers = { Accept: "application/json", ...(bytes ? { "Content-Type": "application/json" } : {}) };
+    const request = new Request(url.href, { method, headers, signal: signal ?? null });
+    const response = await table().dispatch(request, async (route, params) => {
+      const refused = denial(asked, route) ?? scopeDenial(asked, route);
+      if (refused) throw refused;
+      const caller = withinScopes(asked, route);
+      const input = { path: url.pathname, query: url.searchParams, params, bytes, form: null };
+      const standing = standingOf(caller);
+      try {
+        standing.assertHolds();
+        return await store.runAs(standing, () =>
+          route.perform({ request, ...input, caller, requestId: newId("request"), pending: null }),
+        );
+      } finally {
+        standing.end();
+      }
     });
-    facts.set(request, { caller, requestId: newId("request"), pending: null, rawBody: bytes, form: null });
-    const standing = standingOf(caller);
-    try {
-      standing.assertHolds();
-      return await store.runAs(standing, () => route.handle(request));
-    } finally {
-      standing.end();
-    }
+    if (!response) throw notFound("operation");
+    return response;
   };
 }

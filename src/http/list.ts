@@ -71,17 +71,17 @@ export function pageOfArray<Item>(items: readonly Item[], page: Page, keyOf: (it
 }
 
 const TAG_CHARACTERS = 6;
-/** Of the list at the request's path, with what is in its parameters. */
-const tagOf = ({ url }: Request): string =>
-  Bun.hash(new URL(url).pathname).toString(36).padStart(TAG_CHARACTERS, "0").slice(-TAG_CHARACTERS);
+/** Of the list at the path, with what is in its parameters. */
+const tagOf = (path: string): string =>
+  Bun.hash(path).toString(36).padStart(TAG_CHARACTERS, "0").slice(-TAG_CHARACTERS);
 
 /** A cursor as the list that was asked for gives it: no other list takes it. */
-export const boundCursor = (request: Request, cursor: string): string => tagOf(request) + cursor;
+export const boundCursor = (path: string, cursor: string): string => tagOf(path) + cursor;
 
 /** The cursor that the list asked for has given. @throws Problem 422 for another list's, 400 for anything else. */
-export function ownCursor(request: Request, given: string): string {
+export function ownCursor(path: string, given: string): string {
   const cursor = given.slice(TAG_CHARACTERS);
-  if (given.startsWith(tagOf(request))) return cursor;
+  if (given.startsWith(tagOf(path))) return cursor;
   decodeCursor(cursor);
   throw invalidField("cursor", "This cursor is from another list. Start again without it");
 }

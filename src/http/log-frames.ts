@@ -5,7 +5,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { isProblem, overLimit } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
-import { queryInteger } from "./schema.ts";
+import { queryBoolean, queryInteger } from "./schema.ts";
 
 /** The part of a log that a request asks for. */
 export const LogQuery = {
@@ -16,7 +16,7 @@ export const LogQuery = {
       description: "How many of the last lines to start with; default 200.",
     }),
   ),
-  follow: t.Optional(t.Boolean({ description: "Follow new lines; default true." })),
+  follow: t.Optional(queryBoolean({ description: "Follow new lines; default true." })),
 };
 
 export const logPartOf = ({ tail = 200, follow = true }: { tail?: number; follow?: boolean }) => ({ tail, follow });

@@ -1,11 +1,11 @@
 /**
- * The schemas of the OpenAPI document. What the framework writes is put into the words that generators read, and what
+ * The schemas of the OpenAPI document. Those of operations are put into the words that generators read, and what
  * operations take and answer gets a name under `components`, where each shape is once.
  *
  * A shape is named by its schema's `title` when that is a type's name (`RunStep`); else after the operation that gets,
  * lists or creates it: `getRun` names `Run`, `loginWithCode` names `LoginWithCodeBody` and `LoginWithCodeAnswer`.
  */
-import type { Operation } from "./openapi.ts";
+import type { DocumentedOperation } from "./openapi.ts";
 
 export type Schema = { [keyword: string]: unknown };
 
@@ -26,7 +26,7 @@ function mapInside(schema: Schema, change: (inner: Schema) => Schema): Schema {
   return result;
 }
 
-/** JSON Schema 2020-12 without the framework's own words, and in the forms that code generators know. */
+/** JSON Schema 2020-12 without the words of the schema library, and in the forms that code generators know. */
 export function plainSchema(schema: Schema): Schema {
   const { $id: _, ...plain } = mapInside(schema, plainSchema);
   const pattern = plain["patternProperties"];
@@ -34,19 +34,19 @@ export function plainSchema(schema: Schema): Schema {
     delete plain["patternProperties"];
     plain["additionalProperties"] = pattern["^(.*)$"];
   }
-  if (isAddedClosed(schema)) delete plain["additionalProperties"];
   if (isSchema(plain["properties"]) && Object.keys(plain["properties"]).length === 0) delete plain["properties"];
-  return plainUnion(withNull(plain));
+  return plainUnion(withNull(orNull(plain)));
 }
 
-/**
- * When a route is first used the framework writes `additionalProperties: false` into its schemas, behind all other words.
- * What a schema itself declares comes before its properties. The document must not depend on what was used before it.
- */
-const isAddedClosed = (schema: Schema): boolean =>
-  schema["additionalProperties"] === false &&
-  "properties" in schema &&
-  Object.keys(schema).at(-1) === "additionalProperties";
+/** `X | null` is X of two types. */
+function orNull(schema: Schema): Schema {
+  const { anyOf, ...rest } = schema;
+  if (!Array.isArray(anyOf)) return schema;
+  const others = anyOf.filter(({ type }) => type !== "null");
+  const [only] = others;
+  if (others.length !== 1 || others.length === anyOf.length || typeof only.type !== "string") return schema;
+  return { ...rest, ...only, type: [only.type, "null"] };
+}
 
 /** An `enum` that may be null names null: by JSON Schema the type alone does not allow it. */
 function withNull(schema: Schema): Schema {
@@ -72,9 +72,9 @@ interface Media {
 const jsonOf = (message: unknown): Media | undefined =>
   (message as { content?: Record<string, Media> } | undefined)?.content?.["application/json"];
 
-const answersOf = ({ responses = {} }: Operation): Media[] =>
+const answersOf = ({ responses = {} }: DocumentedOperation): Media[] =>
   Object.entries(responses).flatMap(([status, response]) => (status.startsWith("2") ? (jsonOf(response) ?? []) : []));
-const answerOf = (operation: Operation): Media | undefined => answersOf(operation)[0];
+const answerOf = (operation: DocumentedOperation): Media | undefined => answersOf(operation)[0];
 
 /** The element of `{items, next_cursor}`. */
 function itemOf(schema: Schema | undefined): Schema | undefined {
@@ -88,7 +88,7 @@ const upper = (text: string): string => text.charAt(0).toUpperCase() + text.slic
 const isObject = (schema: Schema | undefined): schema is Schema => isSchema(schema?.["properties"]);
 
 /** Gives the schemas of the operations names; their places then hold references. @returns the schemas by name. */
-export function nameSchemas(operations: Operation[]): Record<string, Schema> {
+export function nameSchemas(operations: DocumentedOperation[]): Record<string, Schema> {
   const names = new Map<string, string>();
   const shapes = new Map<string, Schema>();
   const name = (schema: Schema, ...candidates: string[]) => {
@@ -113,7 +113,7 @@ export function nameSchemas(operations: Operation[]): Record<string, Schema> {
     return media?.schema ? [{ operation, media, schema: media.schema, kind: "answer" as const }] : [];
   });
   for (const { schema } of [...answers, ...bodies]) nameTitled(schema);
-  const idOf = (operation: Operation) => operation.operationId ?? "";
+  const idOf = (operation: DocumentedOperation) => operation.operationId ?? "";
   const byVerb = (verb: RegExp) => answers.filter(({ operation }) => verb.test(idOf(operation)));
   for (const { operation, schema } of byVerb(/^get[A-Z]/))
     if (isObject(schema)) name(schema, idOf(operation).slice(3), `${upper(idOf(operation))}Answer`);

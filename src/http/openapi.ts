@@ -1,30 +1,42 @@
-/** The OpenAPI 3.1 document, made from the routes themselves, with what the gate adds: problems, access, headers. */
-
-import { toOpenAPISchema } from "@elysiajs/openapi";
-import type { AnyElysia } from "elysia";
+/** The OpenAPI 3.1 document, made from the operations, with what the gate adds: problems, access, headers. */
+import type { TSchema } from "@sinclair/typebox";
 import type { EventCatalogue } from "../core/events.ts";
 import { keysOf } from "../core/typed-keys.ts";
 import { eventSchemas } from "./openapi-events.ts";
 import { nameSchemas, plainSchema, type Schema } from "./openapi-schemas.ts";
+import type { Operation } from "./operation.ts";
 import { ProblemSchema } from "./problem.ts";
-import type { RouteEntry, RouteTable } from "./route-table.ts";
+import { strictBody } from "./strict-body.ts";
 
 interface Message {
+  description?: string;
+  required?: boolean;
   content?: Record<string, { schema?: Schema }>;
 }
 
-export interface Operation {
+/** An operation as the document has it. */
+export interface DocumentedOperation {
   operationId?: string;
   summary?: string;
   tags?: string[];
   security?: Record<string, string[]>[];
-  parameters?: { schema: Schema }[];
-  responses?: Record<string, unknown>;
+  description?: string;
+  parameters?: Parameter[];
+  responses: Record<string, unknown>;
   requestBody?: Message;
   [extension: `x-${string}`]: unknown;
 }
 
-const METHODS = ["get", "post", "put", "patch", "delete"] as const;
+/** In this order operations give names to what they take and answer. */
+const METHODS = ["get", "post", "put", "patch", "delete"];
+
+interface Parameter {
+  name: string;
+  in: "path" | "query";
+  required: boolean;
+  schema: Schema;
+}
+
 /** What any operation of a kind may answer by the conventions, by name: `#/components/responses/<name>`. */
 const PROBLEMS = {
   Malformed: [400, "Malformed."],
@@ -55,20 +67,16 @@ const problemResponses = Object.fromEntries(
  * @param events what the event stream sends: a schema each, and `Event` for any of them.
  */
 export function openApiDocument(
-  app: AnyElysia,
-  table: RouteTable,
+  operations: readonly Operation[],
   { version, prefix, events }: { version: string; prefix: string; events: EventCatalogue },
 ): Record<string, unknown> {
-  const made = toOpenAPISchema(app, { staticFile: false }, undefined, undefined, "3.1.2");
-  const paths = made.paths as Record<string, Record<string, Operation>>;
-  const operations: Operation[] = [];
-  for (const [path, item] of Object.entries(paths))
-    for (const method of METHODS) {
-      const operation = item[method];
-      if (!operation) continue;
-      describe(operation, table, method, path);
-      operations.push(operation);
-    }
+  const paths: Record<string, Partial<Record<string, DocumentedOperation>>> = {};
+  for (const operation of operations) {
+    if (operation.hidden) continue;
+    const path = operation.path.replace(/:([^/]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
+  }
+  const documented = Object.values(paths).flatMap((item) => METHODS.flatMap((method) => item[method] ?? []));
   return {
     openapi: "3.1.2",
     info: {
@@ -81,7 +89,7 @@ export function openApiDocument(
     security: [{ bearer: [] }],
     paths,
     components: {
-      schemas: { ...nameSchemas(operations), ...eventSchemas(events), Problem: plainSchema(ProblemSchema) },
+      schemas: { ...nameSchemas(documented), ...eventSchemas(events), Problem: plainSchema(ProblemSchema) },
       responses: problemResponses,
       securitySchemes: {
         bearer: { type: "http", scheme: "bearer", description: "An access token, an API key, or the engine's token." },
@@ -91,17 +99,17 @@ export function openApiDocument(
 }
 
 /** Answers that an operation of this kind may give: the gate's own, and what features answer by the conventions. */
-function problemsOf(route: RouteEntry | undefined, method: string, path: string, hasBody: boolean): ProblemName[] {
-  const changes = method !== "get";
-  const open = route?.access === "public" && !changes;
-  const ofOne = path.includes("{");
+function problemsOf({ method, path, access }: Operation, hasBody: boolean): ProblemName[] {
+  const changes = method !== "GET";
+  const open = access === "public" && !changes;
+  const ofOne = path.includes(":");
   const possible: Record<ProblemName, boolean> = {
     Malformed: true,
     Unauthorized: !open,
     Forbidden: !open,
     NotFound: ofOne || hasBody || !changes,
     Conflict: changes || ofOne,
-    Changed: changes && (method === "put" || ofOne),
+    Changed: changes && (method === "PUT" || ofOne),
     TooLarge: changes,
     UnsupportedType: changes,
     ForeignHost: true,
@@ -113,36 +121,88 @@ function problemsOf(route: RouteEntry | undefined, method: string, path: string,
   return keysOf(possible).filter((name) => possible[name]);
 }
 
-function describe(operation: Operation, table: RouteTable, method: string, path: string): void {
-  const route = table.find(method.toUpperCase(), path.replace(/\{[^{}]+\}/g, "x"));
-  operation.responses ??= {};
-  const { responses } = operation;
-  if (operation.requestBody && route?.body) operation.requestBody.content = contentOf(route);
-  for (const message of [operation.requestBody, ...Object.values(responses)]) cleanContent(message as Message);
-  for (const parameter of operation.parameters ?? []) parameter.schema = plainSchema(parameter.schema);
-  if (route) operation.operationId = route.name;
-  if (route?.access === "public") operation.security = [];
-  operation["x-access"] = route?.access ?? "none";
-  operation["x-execution"] = route?.execution ?? false;
-  for (const name of problemsOf(route, method, path, operation.requestBody !== undefined))
-    responses[PROBLEMS[name][0]] ??= { $ref: `#/components/responses/${name}` };
+function describe(operation: Operation): DocumentedOperation {
+  const { name, tag, summary, description, access, execution } = operation;
+  const parameters = [...pathParameters(operation), ...queryParameters(operation)];
+  const requestBody = requestBodyOf(operation);
+  const responses = responsesOf(operation);
+  for (const problem of problemsOf(operation, requestBody !== undefined))
+    responses[PROBLEMS[problem][0]] ??= { $ref: `#/components/responses/${problem}` };
+  return {
+    tags: tag === undefined ? [] : [tag],
+    ...(summary === undefined ? {} : { summary }),
+    ...(description === undefined ? {} : { description }),
+    ...(parameters.length > 0 ? { parameters } : {}),
+    ...(requestBody ? { requestBody } : {}),
+    responses,
+    operationId: name,
+    ...(access === "public" ? { security: [] } : {}),
+    "x-access": access,
+    "x-execution": execution,
+  };
 }
 
-/** The framework writes the schema of an empty answer where its content would be. */
-function cleanContent(message: Message | undefined): void {
-  if (!message?.content) return;
-  if (Object.values(message.content).some((media) => typeof media !== "object")) delete message.content;
-  for (const media of Object.values(message.content ?? {})) if (media.schema) media.schema = plainSchema(media.schema);
+function pathParameters({ path, params }: Operation): Parameter[] {
+  const schemas: Record<string, TSchema> = params?.["properties"] ?? {};
+  const names = params ? Object.keys(schemas) : [...path.matchAll(/:([^/]+)/g)].map(([, name = ""]) => name);
+  return names.map((name) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: plainSchema(schemas[name] ?? { type: "string" }),
+  }));
 }
 
-/** The generator gives up on bodies where there is a parser of our own; the gate lets in JSON, and forms where files go. */
-function contentOf({ body, upload }: RouteEntry): Record<string, { schema: Schema }> {
-  if (!upload) return { "application/json": { schema: body as Schema } };
-  const { file, ...fields }: Record<string, unknown> = body?.["properties"] ?? {};
-  const form = { "multipart/form-data": { schema: body as Schema } };
+function queryParameters({ query }: Operation): Parameter[] {
+  const properties: Record<string, TSchema> = query?.["properties"] ?? {};
+  const required: readonly string[] = query?.["required"] ?? [];
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema: plainSchema(schema),
+  }));
+}
+
+function requestBodyOf(operation: Operation): Message | undefined {
+  const { body, strict, documented } = operation;
+  if (documented?.requestBody) return toPlain(documented.requestBody);
+  if (!body) return undefined;
+  const { description } = body;
+  const described = description === undefined ? {} : { description };
+  if (strict) return toPlain({ ...described, ...strictBody(body) });
+  return toPlain({ ...described, content: contentOf(body, operation.upload ?? false), required: true });
+}
+
+function responsesOf({ answers, documented }: Operation): Record<string, unknown> {
+  const described = Object.entries(answers).map(([status, schema]): [string, Message] => {
+    const { description = `Response for status ${status}` } = schema;
+    return [status, { description, ...(isEmpty(schema) ? {} : { content: { "application/json": { schema } } }) }];
+  });
+  // Of answers that no schema describes.
+  const others = described.length > 0 ? {} : (documented?.responses ?? {});
+  return Object.fromEntries([...described, ...Object.entries(others)].map(([status, one]) => [status, toPlain(one)]));
+}
+
+const isEmpty = ({ type }: TSchema): boolean => type === "void" || type === "null";
+
+/** A message whose schemas are in the document's words. */
+function toPlain(message: Message): Message {
+  if (!message.content) return message;
+  const content = Object.entries(message.content).map(([type, media]) => [
+    type,
+    media.schema ? { ...media, schema: plainSchema(media.schema) } : media,
+  ]);
+  return { ...message, content: Object.fromEntries(content) };
+}
+
+/** The gate lets in JSON, and forms where files go. */
+function contentOf(body: TSchema, upload: boolean): Record<string, { schema: Schema }> {
+  if (!upload) return { "application/json": { schema: body } };
+  const { file, ...properties }: Record<string, unknown> = body["properties"] ?? {};
+  const form = { "multipart/form-data": { schema: body } };
   // Where the file is optional, the text can take its place.
-  const isMust = ((body as { required?: string[] }).required ?? []).includes("file");
-  return file === undefined || isMust
-    ? form
-    : { ...form, "application/json": { schema: { ...(body as Schema), properties: fields } } };
+  const required: readonly string[] = body["required"] ?? [];
+  if (file === undefined || required.includes("file")) return form;
+  return { ...form, "application/json": { schema: { ...body, properties } } };
 }

@@ -3,16 +3,15 @@ import { describe, expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
 import pino from "pino";
 import { ANONYMOUS } from "./caller.ts";
-import { serveOperations } from "./elysia.ts";
-import type { RequestFacts } from "./facts.ts";
 import { type Operation, operation, operations } from "./operation.ts";
+import { createPerform, type PerformDeps } from "./perform.ts";
 import { createRouteTable } from "./route-table.ts";
 import { scopeDenial } from "./scopes.ts";
 
 const Person = t.Object({ name: t.String(), born: t.Union([t.String(), t.Null()]) });
 const ada = { name: "Ada", born: null };
 
-function appOf(list: readonly Operation[], facts = new WeakMap<Request, RequestFacts>(), checkAnswers = true) {
+function deps(checkAnswers: boolean): PerformDeps {
   const unused = () => {
     throw new Error("not needed here");
   };
@@ -20,19 +19,26 @@ function appOf(list: readonly Operation[], facts = new WeakMap<Request, RequestF
   const log = pino({ level: "silent" });
   const masking = { text: (text: string) => text };
   const store = { write: (work: (tx: never) => unknown) => work(undefined as never) } as never;
-  return serveOperations(list, { facts, log, masking, store, idempotency, checkAnswers });
+  return { log, masking, store, idempotency, checkAnswers };
 }
 
+const tableOf = (list: readonly Operation[], checkAnswers = true) =>
+  createRouteTable(
+    [{ owner: "people", routes: list }],
+    (operation) => createPerform(operation, deps(checkAnswers)),
+    () => {},
+  );
+
 async function ask(list: readonly Operation[], method: string, path: string, body?: unknown, checkAnswers = true) {
-  const init = { headers: { "content-type": "application/json" }, body: JSON.stringify(body) };
-  const request = new Request(`http://skep.internal${path}`, { method, ...(body === undefined ? {} : init) });
-  const rawBody = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
-  const facts = new WeakMap([
-    [request, { caller: ANONYMOUS, requestId: "req_test", pending: null, rawBody, form: null }],
-  ]);
-  const response = await appOf(list, facts, checkAnswers).handle(request);
-  const text = await response.text();
-  return { status: response.status, body: text === "" ? undefined : JSON.parse(text) };
+  const url = new URL(`http://skep.internal${path}`);
+  const request = new Request(url.href, { method });
+  const bytes = body === undefined ? null : new TextEncoder().encode(JSON.stringify(body));
+  const known = { caller: ANONYMOUS, requestId: "req_test", pending: null, bytes, form: null };
+  const response = await tableOf(list, checkAnswers).dispatch(request, (route, params) =>
+    route.perform({ request, path: url.pathname, query: url.searchParams, params, ...known }),
+  );
+  const text = (await response?.text()) ?? "";
+  return { status: response?.status ?? 0, body: text === "" ? undefined : JSON.parse(text) };
 }
 
 describe("an operation", () => {
@@ -72,14 +78,7 @@ describe("an operation", () => {
     const twice = ["/a", "/b"].map((path) =>
       operation("same", `GET ${path}` as "GET /", { access: "public" }, () => {}),
     );
-    expect(
-      () =>
-        createRouteTable(
-          [{ owner: "people", routes: twice }],
-          (list) => appOf(list),
-          () => {},
-        ).entries,
-    ).toThrow("GET /b");
+    expect(() => tableOf(twice).entries).toThrow("GET /b");
   });
 });
 

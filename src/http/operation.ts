@@ -1,7 +1,7 @@
 /**
  * An operation of the API as data: what it is called, who may ask for it, what it takes and answers. One table of them is
  * read by the gate, the scopes of API keys, the compression, the OpenAPI document, the access matrix, the tools of /mcp and
- * the command line. `elysia.ts` serves them.
+ * the command line. `elysia.ts` routes requests to them, `perform.ts` answers.
  */
 import { Kind, type Static, type StaticDecode, type TOptional, type TSchema, Type } from "@sinclair/typebox";
 import type { Answer, Reply, Setting } from "./answer.ts";
@@ -27,7 +27,7 @@ interface Declared {
   credential?: true;
   /** A limit of its own, by address, before the credential is looked at. */
   limit?: RateLimitName;
-  /** Takes a signed body, of a service that has no credential; the handler reads it from the request. */
+  /** Takes a signed body, of a service that has no credential; the handler reads its bytes. */
   webhook?: true;
   /** A member of the body that the schema does not name, or of another type, is an error; it is not dropped or converted. */
   strict?: true;
@@ -75,6 +75,10 @@ export interface Context<Params, Query, Body> {
   /** The file of a form, in operations that take one. */
   upload: SpooledFile | undefined;
   request: Request;
+  /** The request's path, without a slash at its end. */
+  path: string;
+  /** The body as it came, of a webhook. */
+  bytes: Uint8Array | null;
   /** Headers of the answer. */
   set: Setting;
 }

@@ -2,7 +2,6 @@
 
 import { type TSchema, Type as t } from "@sinclair/typebox";
 import { codeOf, type FieldError, isDiskFull, isProblem, Problem } from "../core/errors.ts";
-import { membersOf } from "../core/is-object.ts";
 import { wrongWords } from "../core/schema-words.ts";
 import { isGarbled } from "../store/damage.ts";
 
@@ -71,11 +70,6 @@ export function problemResponse(
   });
 }
 
-interface Validation {
-  type?: string;
-  all?: { path?: string; message?: string; type?: number; schema?: TSchema }[];
-}
-
 /** What the database says of its file. */
 const STORAGE: readonly [codes: RegExp, code: string, detail: string][] = [
   [
@@ -92,21 +86,11 @@ const STORAGE: readonly [codes: RegExp, code: string, detail: string][] = [
 ];
 
 /**
- * The problem that an error of the framework, the database or a handler amounts to.
+ * The problem that an error of the database or a handler amounts to.
  * @returns `internal: true` when it is ours to log.
  */
-export function toProblem(error: unknown, code: string | number = ""): { problem: Problem; internal: boolean } {
+export function toProblem(error: unknown): { problem: Problem; internal: boolean } {
   if (isProblem(error)) return { problem: error, internal: error.status >= 500 && error.status !== 503 };
-  if (code === "VALIDATION") {
-    const { type = "body", all = [] } = error as Validation;
-    if (type !== "response") return { problem: validationProblem(type, all), internal: false };
-  }
-  const { cause } = membersOf(error);
-  if (code === "PARSE" && isProblem(cause)) return { problem: cause, internal: false };
-  if (code === "PARSE" || code === "INVALID_COOKIE_SIGNATURE" || code === "INVALID_FILE_TYPE")
-    return { problem: new Problem(400, "malformed", "The body is not what its content type says."), internal: false };
-  if (code === "NOT_FOUND")
-    return { problem: new Problem(404, "not_found", "There is nothing at this path."), internal: false };
   const sqlite = isGarbled(error) ? "SQLITE_CORRUPT" : codeOf(error);
   if (isDiskFull(error))
     return {
@@ -133,16 +117,24 @@ export function toProblem(error: unknown, code: string | number = ""): { problem
   };
 }
 
-function validationProblem(where: string, all: NonNullable<Validation["all"]>): Problem {
+/** Errors that a problem names at most. */
+const ERRORS_MAX = 20;
+
+/** 422 with what is wrong with the `params`, the `query` or the `body` of a request. */
+export function validationProblem(
+  where: string,
+  wrong: Iterable<{ path: string; message: string; type: number; schema: TSchema }>,
+): Problem {
   const errors = new Map<string, FieldError>();
-  for (const one of all) {
-    const { path = "" } = one;
+  for (const one of wrong) {
+    if (errors.size === ERRORS_MAX) break;
+    const { path } = one;
     const pointer = where === "body" ? path || "/" : path.replace(/^\//, "") || where;
     if (!errors.has(pointer)) errors.set(pointer, { pointer, message: wrongWords(one) });
   }
   const [first] = errors.values();
   const detail = first ? `${fieldName(where, first.pointer)} ${first.message}.` : `The ${where} is not valid.`;
-  return new Problem(422, "validation_failed", detail, { errors: [...errors.values()].slice(0, 20) });
+  return new Problem(422, "validation_failed", detail, { errors: [...errors.values()] });
 }
 
 /** A field as people write it: `budgets.run_usd`. */

@@ -1,6 +1,8 @@
 /** Numbers in queries, over every operation: one form, the same bounds, and refusals that name the member. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { TSchema } from "@sinclair/typebox";
 import { formOf } from "../core/text-forms.ts";
+import { openTestApp } from "../testing/app.ts";
 import { startServer, type TestServer } from "../testing/server.ts";
 
 setDefaultTimeout(300_000);
@@ -63,6 +65,20 @@ describe("a number in a query", () => {
       expect([address, status === 422 && body.detail.includes("limit")]).toEqual([address, false]);
     }
   });
+});
+
+test("whatever a query takes may arrive as text", async () => {
+  const app = await openTestApp();
+  try {
+    const found = app.table.entries.flatMap(({ name, query }) =>
+      Object.entries<TSchema>(query?.["properties"] ?? {})
+        .filter(([, { type }]) => type !== "string" && type !== undefined)
+        .map(([member, { type }]) => `${name} ${member}: ${type}. Use queryInteger or queryBoolean.`),
+    );
+    expect(found).toEqual([]);
+  } finally {
+    await app.remove();
+  }
 });
 
 test("every pattern that a request may break is said in words, never as an expression", () => {

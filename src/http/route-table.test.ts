@@ -1,19 +1,20 @@
 /** When routes are made, and which answers a path. */
 import { describe, expect, test } from "bun:test";
-import { Elysia } from "elysia";
-import { type Operation, operation } from "./operation.ts";
+import { ANONYMOUS } from "./caller.ts";
+import { operation } from "./operation.ts";
 import { createRouteTable, type Routes } from "./route-table.ts";
 
-const serve = (operations: readonly Operation[]) => {
-  const app = new Elysia();
-  for (const { path, handler } of operations) app.get(path, handler as () => string);
-  return app;
-};
 /** Operations of that name. */
 const routesOf = (name: string, paths: string[]) =>
   paths.map((path) => operation(`${name}${path}`, `GET ${path}` as "GET /", { access: "public" }, () => name));
-const answer = async (table: ReturnType<typeof createRouteTable>, path: string) =>
-  (await table.find("GET", path)?.handle(new Request(`http://skep.internal${path}`)))?.text();
+const answer = async (table: ReturnType<typeof createRouteTable>, path: string, host = "skep.internal") => {
+  const request = new Request(`http://${host}${path}`);
+  const known = { caller: ANONYMOUS, requestId: "req_test", pending: null, bytes: null, form: null };
+  const response = await table.dispatch(request, (route, params) =>
+    route.perform({ request, path, query: new URLSearchParams(), params, ...known }),
+  );
+  return response?.text();
+};
 
 describe("a table of routes", () => {
   /** @returns the table, and which features' routes were made so far. */
@@ -32,7 +33,9 @@ describe("a table of routes", () => {
         { owner: "probes", routes: probes },
         { owner: "two", routes: later("two", ["/two"]) },
       ],
-      serve,
+      ({ name, path }) =>
+        async ({ params }) =>
+          new Response([name.slice(0, -path.length), ...Object.values(params)].join(" ")),
       (owner) => {
         if (owner === off) throw new Error(`${owner} is off`);
       },
@@ -49,9 +52,10 @@ describe("a table of routes", () => {
   test("makes all routes once for the first other path, and the most exact of all answers", async () => {
     const { table, made } = opened();
     expect(await answer(table, "/v1/one/probe")).toBe("one");
-    expect(await answer(table, "/v1/one/7")).toBe("one");
-    expect(await answer(table, "/v1/two/probe")).toBe("probes");
+    expect(await answer(table, "/v1/one/7")).toBe("one 7");
+    expect(await answer(table, "/v1/two/probe")).toBe("probes two");
     expect(await answer(table, "/nowhere")).toBeUndefined();
+    expect(await answer(table, "/v1/one/a%2Fb/", "h")).toBe("one a/b");
     expect(table.methods("/two")).toEqual(["GET", "HEAD", "OPTIONS"]);
     expect([...table.roots]).toEqual(["v1", "healthz", "two"]);
     expect(made).toEqual(["one", "two"]);

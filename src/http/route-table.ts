@@ -1,21 +1,19 @@
-/** The operations of all features by method and path, each with what answers it. */
-import type { AnyElysia } from "elysia";
-import Memoirist from "memoirist";
+/** The operations of all features, each with what answers it, and the way from a request to its operation. */
 import { lazy } from "../core/lazy.ts";
+import { createDispatch, type Dispatch } from "./elysia.ts";
 import type { Operation } from "./operation.ts";
+import type { Perform } from "./perform.ts";
 
 export interface RouteEntry extends Operation {
   /** Answers a request that may be made. */
-  handle(request: Request): Response | Promise<Response>;
+  perform: Perform;
 }
 
 export interface RouteTable {
-  /** The application with all operations, for its document. */
-  readonly app: AnyElysia;
   readonly entries: readonly RouteEntry[];
   /** First words of the paths: `v1`, `healthz`. */
   readonly roots: ReadonlySet<string>;
-  find(method: string, path: string): RouteEntry | undefined;
+  dispatch: Dispatch<RouteEntry>;
   /** Methods that the path has, HEAD and OPTIONS included; empty when there is no such path. */
   methods(path: string): string[];
 }
@@ -29,68 +27,77 @@ export interface OwnedRoutes {
   routes: Routes;
 }
 
-const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
-
 /**
  * Operations that are made already are found at once; the first request for any other path makes all. Every member but
- * `find` makes all, and throws an Error when two have one name.
- * @param serve puts operations together into an application that answers.
+ * `dispatch` makes all, and throws an Error when two have one name.
+ * @param performOf makes what answers an operation.
  * @param assertOn asked before every request: throws Problem where the owner of the operation cannot answer.
  */
 export function createRouteTable(
   owned: readonly OwnedRoutes[],
-  serve: (operations: readonly Operation[]) => AnyElysia,
+  performOf: (operation: Operation) => Perform,
   assertOn: (owner: string) => void,
 ): RouteTable {
-  const put = (parts: readonly { owner: string; operations: readonly Operation[] }[]) => {
-    const app = serve(parts.flatMap(({ operations }) => operations));
-    const entries = parts.flatMap(({ owner, operations }) =>
-      operations.map((one): RouteEntry => {
-        const handle = (request: Request) => {
-          assertOn(owner);
-          return app.handle(request);
-        };
-        return { ...one, handle };
-      }),
-    );
-    return { app, entries };
+  const entryOf = (owner: string, operation: Operation): RouteEntry => {
+    const perform = performOf(operation);
+    return {
+      ...operation,
+      perform(asked) {
+        assertOn(owner);
+        return perform(asked);
+      },
+    };
   };
   // A path without parameters belongs to its own feature alone, whatever operations the others will bring.
   const early = lazy(() => {
-    const { entries } = put(
-      owned.flatMap(({ owner, routes }) => (typeof routes === "function" ? [] : { owner, operations: routes })),
-    );
-    return new Map(entries.filter(({ path }) => !/[:*]/.test(path)).map((entry) => [nameOf(entry), entry]));
+    const entries = owned
+      .flatMap(({ owner, routes }) => (typeof routes === "function" ? [] : routes.map((one) => entryOf(owner, one))))
+      .filter(({ path }) => !/[:*]/.test(path));
+    return { names: new Set(entries.map(nameOf)), dispatch: createDispatch(entries) };
   });
-  const all = lazy(() => {
-    const made = put(
-      owned.map(({ owner, routes }) => ({ owner, operations: typeof routes === "function" ? routes() : routes })),
+  let isWhole = false;
+  const whole = lazy(() => {
+    const entries = owned.flatMap(({ owner, routes }) =>
+      (typeof routes === "function" ? routes() : routes).map((one) => entryOf(owner, one)),
     );
-    const router = new Memoirist<RouteEntry>();
-    const twice = made.entries.filter(({ name }, at) => made.entries.findIndex((one) => one.name === name) !== at);
+    const twice = entries.filter(({ name }, at) => entries.findIndex((one) => one.name === name) !== at);
     if (twice.length > 0) throw new Error(`operations with another's name: ${twice.map(nameOf).join(", ")}`);
-    for (const entry of made.entries) router.add(entry.method, entry.path, entry);
-    return { ...made, router, roots: new Set(made.entries.map(({ path }) => path.split("/")[1] ?? "")) };
+    isWhole = true;
+    return {
+      entries,
+      dispatch: createDispatch(entries),
+      roots: new Set(entries.map(({ path }) => path.split("/")[1] ?? "")),
+    };
   });
-  const find = (method: string, path: string) =>
-    early().get(nameOf({ method, path })) ?? all().router.find(method, path)?.store;
   return {
-    get app() {
-      return all().app;
-    },
     get entries() {
-      return all().entries;
+      return whole().entries;
     },
     get roots() {
-      return all().roots;
+      return whole().roots;
     },
-    find,
+    dispatch(request, found) {
+      const isEarly =
+        !isWhole && early().names.has(nameOf({ method: request.method, path: new URL(request.url).pathname }));
+      return (isEarly ? early() : whole()).dispatch(request, found);
+    },
     methods(path) {
-      const found = METHODS.filter((method) => find(method, path));
+      const fitting = whole().entries.filter((entry) => fits(entry.path, path));
+      const found = METHODS.filter((method) => fitting.some((entry) => entry.method === method));
       if (found.includes("GET")) found.push("HEAD");
       return found.length > 0 ? [...found, "OPTIONS"] : [];
     },
   };
 }
 
+const METHODS = ["GET", "POST", "PUT", "PATCH", "DELETE"];
+
 const nameOf = ({ method, path }: { method: string; path: string }): string => `${method} ${path}`;
+
+/** Whether the path is one of the route's. */
+function fits(route: string, path: string): boolean {
+  const [words, given] = [route.split("/"), path.split("/")];
+  return (
+    words.length === given.length && words.every((word, at) => word === given[at] || (word[0] === ":" && given[at]))
+  );
+}

@@ -1,6 +1,5 @@
 /** Schemas of values that arrive as text or as files: in a query, in a form. */
-import { FormatRegistry, Type } from "@sinclair/typebox";
-import { t } from "elysia";
+import { FormatRegistry, Kind, Type, TypeRegistry } from "@sinclair/typebox";
 
 interface Bounds {
   minimum?: number;
@@ -9,7 +8,7 @@ interface Bounds {
 
 /**
  * A whole number in a query, where everything arrives as text. The bounds are a part of the text's format: a refusal then
- * names the member of the query, which the framework's own form of it does not know.
+ * names the member of the query.
  * @param most larger numbers count as this one.
  */
 export function queryInteger({ description, ...bounds }: Bounds & { description?: string }, most = Infinity) {
@@ -28,8 +27,16 @@ function boundedFormat({ minimum = -Infinity, maximum = Infinity }: Bounds): str
   return name;
 }
 
+FormatRegistry.Set("boolean", (text) => text === "true" || text === "false");
+
 /** `true` or `false` in a query. */
-export const queryBoolean = (options: { description: string }) => t.BooleanString(options);
+export function queryBoolean(options: { description?: string } = {}) {
+  const value = Type.Transform(Type.Union([Type.String({ format: "boolean" }), Type.Boolean()], options));
+  return Type.Unsafe<boolean>(value.Decode((given) => given === true || given === "true").Encode((given) => given));
+}
+
+TypeRegistry.Set("FormFile", (_, value) => value instanceof Blob);
 
 /** A file in a form. */
-export const formFile = (options: { description: string }) => t.File(options);
+export const formFile = (options: { description: string }) =>
+  Type.Unsafe<Blob>({ ...options, [Kind]: "FormFile", type: "string", format: "binary" });

@@ -30,5 +30,5 @@ export function readStrictly<T extends TSchema>(bytes: Uint8Array | null | undef
 /** The request body of such an operation for the OpenAPI document. */
 export const strictBody = (schema: TSchema) => ({
   required: true,
-  content: { "application/json": { schema: ownJson<object>(JSON.stringify(schema)) } },
+  content: { "application/json": { schema: ownJson<Record<string, unknown>>(JSON.stringify(schema)) } },
 });

@@ -44,9 +44,9 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
         summary: "Webhook that the code host calls; signed with the webhook secret",
         documented: { requestBody: { required: true, content: { "application/json": { schema: DELIVERY } } } },
       },
-      async ({ request, answer }) => {
+      ({ request, bytes, answer }) => {
         if (standby.since() !== null) throw standbyProblem();
-        const taken = deliveries.take(request.headers, new Uint8Array(await request.arrayBuffer()));
+        const taken = deliveries.take(request.headers, bytes ?? new Uint8Array());
         const isNew = taken.status === "accepted" || taken.status === "retried";
         return answer.as(isNew ? 202 : 200, taken);
       },

@@ -13,7 +13,7 @@ import type { Cookies } from "./service.ts";
 const locationOf = ({ id }: CookieSet) => `/v1/browser/cookies/${id}`;
 
 /** @throws Problem 413 too large, 400 not text. */
-async function textOf(file: File): Promise<string> {
+async function textOf(file: Blob): Promise<string> {
   if (file.size > LIMITS.cookieFileBytes)
     throw new Problem(413, "too_large", `A cookie file holds at most ${LIMITS.cookieFileBytes} bytes.`);
   try {

@@ -98,9 +98,9 @@ export function knowledgeGraphRoutes(graphs: KnowledgeGraph) {
         answer: listOf(Related),
         summary: "One list of a symbol's context, whole, a page at a time",
       },
-      ({ params, query, caller, request }) =>
+      ({ params, query, caller, path }) =>
         passedList(
-          request,
+          path,
           graphs
             .graph(params.id, caller)
             .json.related(params.symbol, params.relation, windowOf(query), query.file_path),
@@ -256,8 +256,8 @@ function listRoutes(graphs: KnowledgeGraph) {
         answer: listOf(Community),
         summary: "Clusters with their members, largest first",
       },
-      ({ params, query, caller, request }) =>
-        passedList(request, graphs.graph(params.id, caller).json.communities(windowOf(query))),
+      ({ params, query, caller, path }) =>
+        passedList(path, graphs.graph(params.id, caller).json.communities(windowOf(query))),
     ),
     operation(
       "listProjectGraphProcesses",
@@ -273,8 +273,8 @@ function listRoutes(graphs: KnowledgeGraph) {
         answer: listOf(Process),
         summary: "Execution flows with their steps in order",
       },
-      ({ params, query, caller, request }) =>
-        passedList(request, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
+      ({ params, query, caller, path }) =>
+        passedList(path, graphs.graph(params.id, caller).json.processes(windowOf(query), query.symbol)),
     ),
   ]);
 }
@@ -328,9 +328,9 @@ async function passed(answer: Promise<GraphJson>, headers: Record<string, string
   return new Response(new Blob((await answer).pieces), { headers: { ...JSON_HEADERS, ...headers } });
 }
 
-async function passedList(request: Request, answer: Promise<GraphJson>): Promise<Response> {
+async function passedList(path: string, answer: Promise<GraphJson>): Promise<Response> {
   const { pieces, next } = await answer;
-  const cursor = next === null ? null : boundCursor(request, cursorAfter(String(next)));
+  const cursor = next === null ? null : boundCursor(path, cursorAfter(String(next)));
   const end = `,"next_cursor":${JSON.stringify(cursor)}}`;
   return new Response(new Blob(['{"items":', ...pieces, end]), { headers: JSON_HEADERS });
 }

@@ -3,6 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
+import { queryBoolean } from "../../http/schema.ts";
 import { Notification } from "./model.ts";
 import type { Notifications } from "./service.ts";
 
@@ -15,7 +16,7 @@ export function notificationRoutes(notifications: Notifications) {
         access: "user",
         query: t.Object({
           ...PageQuery,
-          dismissed: t.Optional(t.Boolean({ description: "Dismissed ones instead of open ones." })),
+          dismissed: t.Optional(queryBoolean({ description: "Dismissed ones instead of open ones." })),
         }),
         answer: listOf(Notification),
         summary: "Notifications",

@@ -14,7 +14,13 @@ export function preferenceRoutes(preferences: PreferencesService) {
     operation(
       "updatePreferences",
       "PATCH /v1/preferences",
-      { access: "user", body: Preferences, answer: Preferences, summary: "Set some of them; null removes one" },
+      {
+        access: "user",
+        strict: true,
+        body: Preferences,
+        answer: Preferences,
+        summary: "Set some of them; null removes one",
+      },
       ({ body, caller }) => preferences.update(body, caller),
     ),
   ]);

@@ -2,6 +2,7 @@
 import { type Static, type TSchema, Type as t } from "@sinclair/typebox";
 import { recordOf } from "../../core/typed-keys.ts";
 import { PageQuery } from "../../http/list.ts";
+import { queryBoolean } from "../../http/schema.ts";
 
 const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
 const Tokens = t.Integer({ minimum: 0 });
@@ -152,7 +153,7 @@ const Filters = {
 export const CallQuery = t.Object({
   ...Filters,
   ...PageQuery,
-  errors: t.Optional(t.Boolean({ description: "Failed calls only." })),
+  errors: t.Optional(queryBoolean({ description: "Failed calls only." })),
 });
 export const SummaryQuery = t.Object(Filters);
 const Period = {

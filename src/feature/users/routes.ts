@@ -3,10 +3,11 @@
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
+import { queryBoolean } from "../../http/schema.ts";
 import { ChangedUser, ManagedUser, Role, User, UserCreate, UserUpdate } from "./model.ts";
 import type { Users } from "./service.ts";
 
-const filter = { ...PageQuery, role: t.Optional(Role), active: t.Optional(t.Boolean()) };
+const filter = { ...PageQuery, role: t.Optional(Role), active: t.Optional(queryBoolean()) };
 const search = t.Optional(t.String({ maxLength: 256, description: "Part of an address or a name, in any case." }));
 
 export function userRoutes(users: Users) {

@@ -16,7 +16,7 @@ const BORDERS: Record<string, [most: number, why: string]> = {
   engine: [3, "what a schema has just checked"],
   feature: [15, "columns of JSON whose type depends on another column, and libraries of schemas"],
   graph: [24, "messages between processes, the parser's memory, the graph engine"],
-  http: [12, "schemas and the framework's own tables"],
+  http: [4, "schemas of any kind"],
   store: [11, "rows, archives and the C library's lock"],
   text: [7, "messages between processes, the PDF library"],
   web: [41, "the DOM, and answers that the description types too loosely"],

@@ -139,17 +139,14 @@ describe("architecture", () => {
     expect(cycles).toEqual([]);
   });
 
-  test("the framework stays in a few files of http; the graph engine behind one file", () => {
-    // `openapi.ts` and `route-table.ts` hold its type: the document is made from the application.
-    const knowIt = ["elysia", "answer", "schema", "openapi", "route-table"].map((name) => `http/${name}.ts`);
+  test("the framework stays in one file of http; the graph engine behind one file", () => {
     const strays = [...imports.keys()]
       .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("testing/"))
       .flatMap((file) =>
         scan(file)
           .filter(
             (path) =>
-              (/^(elysia|@elysiajs\/openapi)/.test(path) && !knowIt.includes(file)) ||
-              (path === "kuzu" && file !== "graph/store/kuzu.ts"),
+              (path === "elysia" && file !== "http/elysia.ts") || (path === "kuzu" && file !== "graph/store/kuzu.ts"),
           )
           .map((path) => `${file} imports ${path}`),
       );

@@ -1,0 +1,127 @@
+/**
+ * Answers a request for one operation that it may make: reads what the operation takes, checked by its schemas, calls its
+ * handler, and shapes what it answers.
+ */
+import { OptionalKind, type TSchema } from "@sinclair/typebox";
+import { TypeCompiler } from "@sinclair/typebox/compiler";
+import { Value } from "@sinclair/typebox/value";
+import { lazy } from "../core/lazy.ts";
+import type { Logger } from "../core/log.ts";
+import type { Masking } from "../core/masking.ts";
+import { type AnswerDeps, createAnswer, Reply, type Setting } from "./answer.ts";
+import { createShaper } from "./answer-shape.ts";
+import type { Asked } from "./asked.ts";
+import { parseJson } from "./json-body.ts";
+import { boundCursor, ownCursor } from "./list.ts";
+import type { Operation } from "./operation.ts";
+import { problemResponse, toProblem, validationProblem } from "./problem.ts";
+import { readStrictly } from "./strict-body.ts";
+
+export interface PerformDeps extends AnswerDeps {
+  log: Logger;
+  masking: Pick<Masking, "text">;
+  /** Whether an answer that does not match its schema becomes a 500: for development and tests. */
+  checkAnswers: boolean;
+}
+
+/** Never throws: what a handler throws is answered as a problem. */
+export type Perform = (asked: Asked) => Promise<Response>;
+
+export function createPerform(operation: Operation, deps: PerformDeps): Perform {
+  const { log, masking, checkAnswers } = deps;
+  const readInput = lazy(() => inputReader(operation));
+  const shaper = lazy(() => shapersOf(operation, checkAnswers));
+  const handler = operation.handler as (context: Record<string, unknown>) => unknown;
+  const usual = onlyEmpty(operation) ? 204 : 200;
+  return async (asked) => {
+    const { caller, request, requestId, path, pending, form, bytes } = asked;
+    try {
+      const input = readInput()(asked);
+      const set: Setting = { headers: {} };
+      const answer = createAnswer(deps, pending, set);
+      const result = await handler({ ...input, caller, answer, upload: form?.file, request, path, bytes, set });
+      if (result instanceof Response) return withHeaders(result, set);
+      const { status, value } = result instanceof Reply ? result : { status: set.status ?? usual, value: result };
+      const shaped = shaper()(status, value);
+      // In the page itself, which is a copy: cursors belong to one list alone.
+      if (isPage(shaped)) shaped.next_cursor = boundCursor(path, shaped.next_cursor);
+      return respond(status, shaped, set);
+    } catch (error) {
+      const { problem, internal } = toProblem(error);
+      if (internal) log.error({ requestId, path, err: error }, "request failed");
+      return problemResponse(problem, { requestId, path, mask: masking.text });
+    }
+  };
+}
+
+const onlyEmpty = ({ answers }: Operation): boolean => 204 in answers && Object.keys(answers).length === 1;
+
+/** A page that has another after it. */
+const isPage = (answer: unknown): answer is { next_cursor: string } =>
+  typeof answer === "object" && answer !== null && "next_cursor" in answer && typeof answer.next_cursor === "string";
+
+interface Input {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+/** @returns what reads an operation's input. It throws Problem 400, 422. */
+function inputReader({ params, query, body, strict, webhook }: Operation): (asked: Asked) => Input {
+  const readParams = params && checkerOf("params", params);
+  const readQuery = query && checkerOf("query", query);
+  const readBody = body && !strict && checkerOf("body", body);
+  return (asked) => {
+    const sent = webhook ? undefined : bodyOf(asked);
+    const strictly = strict && body ? readStrictly(asked.bytes, body) : undefined;
+    const words: Record<string, string> = Object.fromEntries(asked.query);
+    if (words["cursor"] !== undefined) words["cursor"] = ownCursor(asked.path, words["cursor"]);
+    return {
+      params: readParams ? readParams(asked.params) : asked.params,
+      query: readQuery ? readQuery(words) : words,
+      body: readBody ? readBody(sent) : (strictly ?? sent),
+    };
+  };
+}
+
+/** @throws Problem 400 when it is not JSON. */
+function bodyOf({ form, bytes }: Asked): unknown {
+  if (form) return { ...form.fields, ...(form.file ? { file: Bun.file(form.file.path) } : {}) };
+  return bytes ? parseJson(new TextDecoder().decode(bytes)) : undefined;
+}
+
+/** @returns what completes a value with defaults, drops members that the schema does not name, and throws Problem 422 for a wrong one. */
+function checkerOf(where: "params" | "query" | "body", schema: TSchema): (value: unknown) => unknown {
+  const checked = TypeCompiler.Compile(schema);
+  const mayLack = OptionalKind in schema;
+  return (given) => {
+    if (mayLack && (given ?? undefined) === undefined) return undefined;
+    const value = Value.Clean(schema, Value.Default(schema, given));
+    if (!checked.Check(value)) throw validationProblem(where, checked.Errors(value));
+    return checked.Decode(value);
+  };
+}
+
+/** @returns what shapes a value by the schema of its status. */
+function shapersOf({ answers }: Operation, check: boolean): (status: number, value: unknown) => unknown {
+  const shapers = new Map(
+    Object.entries(answers).map(([status, schema]) => [Number(status), createShaper(schema, check)]),
+  );
+  return (status, value) => shapers.get(status)?.(value) ?? value;
+}
+
+function withHeaders(response: Response, { headers }: Setting): Response {
+  for (const [name, value] of Object.entries(headers)) setHeader(response.headers, name, value);
+  return response;
+}
+
+function setHeader(headers: Headers, name: string, value: string | readonly string[]): void {
+  if (typeof value === "string") headers.set(name, value);
+  else for (const one of value) headers.append(name, one);
+}
+
+function respond(status: number, value: unknown, set: Setting): Response {
+  if (value === undefined || status === 204) return withHeaders(new Response(null, { status }), set);
+  const headers = { "Content-Type": "application/json;charset=utf-8" };
+  return withHeaders(new Response(JSON.stringify(value), { status, headers }), set);
+}
