@@ -1,0 +1,106 @@
+/**
+ * How true the graph's CALLS are against what a compiler says, which `truth-go`, `TruthJava.java` and `truth-c.py` print:
+ *
+ *   bun scripts/truth-calls.ts PATH CALLS.jsonl [--show N]
+ *
+ * A line of CALLS is `{path, line, name, to: [{path, line, name}], value?}`. A call counts when it reaches a function or
+ * method of the folder. An edge is false when each call of its target's name on its line goes elsewhere; where the
+ * compiler has no answer, the edge is not judged. A class and its constructor are one. `value`: a variable or field is
+ * called, which has no target that a compiler knows.
+ */
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readJson } from "../src/core/json-reader.ts";
+import type { CodeGraph } from "../src/graph/code-graph.ts";
+import { indexInMemory } from "../src/graph/index/index-memory.ts";
+
+interface Place {
+  path: string;
+  line: number;
+  name: string;
+}
+
+interface Call extends Place {
+  to: Place[];
+  value?: boolean;
+}
+
+/** Names that a node answers to: a constructor also to its class's. */
+function namesOf(graph: CodeGraph, row: number): string[] {
+  const name = graph.nodes.name[row] ?? "";
+  const outer = (graph.nodes.qualified[row] ?? "").split(".").at(-2);
+  return outer === undefined ? [name] : [name, ...(isConstructor(name, outer) ? [outer] : [])];
+}
+
+const isConstructor = (name: string, outer: string): boolean =>
+  name === outer || ["constructor", "__init__", "<init>"].includes(name);
+
+/** Whether a node is the declaration at a place. A class is its constructor, wherever that stands in it. */
+function isAt(graph: CodeGraph, row: number, place: Place): boolean {
+  if (graph.filePath(row) !== place.path || !namesOf(graph, row).includes(place.name)) return false;
+  const [first, last] = [graph.nodes.startLine[row] ?? 0, graph.nodes.endLine[row] ?? 0];
+  return first - 1 <= place.line && place.line <= last;
+}
+
+function main(): void {
+  const [path, calls, , show] = process.argv.slice(2);
+  if (path === undefined || calls === undefined) throw new Error("usage: truth-calls PATH CALLS.jsonl [--show N]");
+  void report(resolve(path), calls, Number(show ?? 20));
+}
+
+async function report(path: string, calls: string, show: number): Promise<void> {
+  const graph = await indexInMemory(path);
+  const lines = readFileSync(calls, "utf8").split("\n").filter(Boolean);
+  const verdicts = lines.map((line) => readJson(line) as Call);
+  const edges = new Map<string, { row: number; reason: string }[]>();
+  for (let at = 0; at < graph.edgeCount; at++) {
+    const { type, line, reason } = graph.edge(at);
+    if (type !== "CALLS") continue;
+    const key = `${graph.filePath(graph.edges.from[at] ?? 0)}:${line}`;
+    edges.set(key, [...(edges.get(key) ?? []), { row: graph.edges.to[at] ?? 0, reason }]);
+  }
+  const [missed, wrong]: [string[], string[]] = [[], []];
+  const known = new Map<string, Place[]>();
+  const answered = new Set<string>();
+  for (const { path, line, name, to } of verdicts) {
+    const key = `${path}:${line}`;
+    answered.add(`${key} ${name}`);
+    known.set(key, [...(known.get(key) ?? []), ...to]);
+  }
+  let [expected, found] = [0, 0];
+  const seen = new Set<string>();
+  for (const { path, line, to, value } of verdicts) {
+    for (const place of value ? [] : to) {
+      const key = `${path}:${line}`;
+      const text = `${key} -> ${place.path}:${place.line} ${place.name}`;
+      if (seen.has(text)) continue;
+      seen.add(text);
+      expected++;
+      if (edges.get(key)?.some(({ row }) => isAt(graph, row, place))) found++;
+      else missed.push(text);
+    }
+  }
+  let [judged, right] = [0, 0];
+  const byReason: Record<string, [number, number]> = {};
+  for (const [key, ends] of edges) {
+    for (const { row, reason } of ends) {
+      const ok = known.get(key)?.some((place) => isAt(graph, row, place)) ?? false;
+      if (!ok && !namesOf(graph, row).some((name) => answered.has(`${key} ${name}`))) continue;
+      judged++;
+      const counts = byReason[reason] ?? [0, 0];
+      byReason[reason] = counts;
+      counts[1]++;
+      if (ok) {
+        right++;
+        counts[0]++;
+      } else wrong.push(`${key} -> ${graph.id(row)} (${reason})`);
+    }
+  }
+  const sample = (list: string[]) => list.filter((_, i) => i % Math.max(1, Math.floor(list.length / show)) === 0);
+  console.log(`missed (${missed.length}):\n  ${sample(missed).slice(0, show).join("\n  ")}`);
+  console.log(`false (${wrong.length}):\n  ${sample(wrong).slice(0, show).join("\n  ")}`);
+  const score = { expected, recall: found / Math.max(1, expected), judged, precision: right / Math.max(1, judged) };
+  console.log(JSON.stringify({ ...score, by_reason: byReason }));
+}
+
+if (import.meta.main) main();
