@@ -29,10 +29,18 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const { execution, ports, model, system, sandbox } = input;
   const tools = await ports.toolsFor(execution, sandbox);
   const summaryModel = ports.summaryModel() ?? model;
-  const windowOf = (one: string) => roomOf(ports.models.info(one).context_window);
+  const roomIn = async (one: string) => roomOf(await windowOf(input, one));
   const read = (messages: readonly StoredMessage[]) =>
     toModelMessages(messages, attachTo(ports.models.info(model), ports.attachments, execution));
-  let room = windowOf(model);
+  const window = await windowOf(input, model);
+  const fixed = sizeOf([system, shownTools(tools)]);
+  if (window !== null && fixed > window)
+    return failed(
+      "window_too_small",
+      `The instructions and tools of agent ${execution.agentId} take about ${fixed} tokens; ${model} serves a window of ${window}. Use a model with a larger window, or serve a larger one: skep models set ${model} --window 32k`,
+    );
+  // What tools take is not the conversation's.
+  let room = roomOf(window) - sizeOf(shownTools(tools));
   for (let tries = 1; ; tries++) {
     const stored = ports.rows.context(execution);
     const fitted = fitRoom(system, await read(stored), room);
@@ -40,7 +48,9 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     const asked = summarised && {
       role: "user" as const,
       parts: [
-        textPart(toSummaryRequest(system, await read(summarised), Math.min(room, windowOf(summaryModel)), SUMMARISE)),
+        textPart(
+          toSummaryRequest(system, await read(summarised), Math.min(room, await roomIn(summaryModel)), SUMMARISE),
+        ),
       ],
     };
     const reply = await (asked
@@ -60,6 +70,18 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     room = Math.floor(Math.min(room, fitted.tokens) * SHORTER);
   }
 }
+
+/** The window that is really served; a server of one's own is asked. */
+export const windowOf = async (
+  { ports, execution, signal }: Pick<LoopInput, "ports" | "execution" | "signal">,
+  model: string,
+): Promise<number | null> =>
+  ports.models.windowOf
+    ? ports.models.windowOf({ model, userId: execution.userId, signal })
+    : ports.models.info(model).context_window;
+
+const shownTools = (tools: readonly Tool[]) =>
+  tools.map(({ name, description, parameters }) => ({ name, description, parameters }));
 
 /**
  * What a summary is made of: the turns before this one, so that what was just said stays as it was; all, when there is
@@ -108,11 +130,7 @@ export async function callModel(
   purpose: CallPurpose,
 ): Promise<ModelReply | Ending> {
   const { execution, ports, agent, system, masker, signal } = input;
-  const shown = tools.map(({ name, description, parameters }) => ({
-    name,
-    description,
-    parameters,
-  }));
+  const shown = shownTools(tools);
   const budget = allowed(input, model, sizeOf([system, messages, shown]));
   if ("status" in budget) return budget;
   let [text, thinking] = [masker.stream(), masker.stream()];

@@ -231,6 +231,8 @@ export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelP
     info: () => ({
       id: SCRIPTED_MODEL,
       context_window: null,
+      max_context_window: null,
+      max_output_tokens: null,
       input_usd_per_mtok: 0,
       output_usd_per_mtok: 0,
       reasoning: false,
