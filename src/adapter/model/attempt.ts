@@ -15,6 +15,7 @@ import { sdkMessages, sdkSystem } from "./prompt.ts";
 import { OWN_KINDS, type ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
 import { windowRemedy } from "./served-window.ts";
+import { withTextCalls } from "./text-calls.ts";
 import { believedUsd, cutBelow, type Measured, measured } from "./usage.ts";
 
 export interface AttemptInput {
@@ -200,6 +201,16 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
   return undefined;
 }
 
+/** Calls that the model wrote as text become calls; what was shown of them is withdrawn. */
+function readTextCalls({ request, kind }: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
+  if (!OWN_KINDS.has(kind) || seen.tooLong || seen.end?.finishReason === "length") return parts;
+  const found = withTextCalls(parts, request.tools, () => `call_${crypto.randomUUID()}`);
+  if (!found) return parts;
+  request.onWithdrawn?.();
+  if (found.said) request.onText?.(found.said);
+  return found.parts;
+}
+
 /** The model has not read all that was sent: what it says is worth nothing. */
 function truncation({ request, providerId, kind }: AttemptInput, used: Measured): Failure | undefined {
   if (used.estimated || !OWN_KINDS.has(kind)) return undefined;
@@ -226,7 +237,7 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const failure = failureIn(input, seen, watch.why()) ?? truncation(input, used);
   const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";
   if (failure) return { ...base, used: began ? used : undefined, parts: parts.partial(), finish: "error", failure };
-  const all = parts.all();
+  const all = readTextCalls(input, seen, parts.all());
   const calls = all.some((part) => part.type === "tool_call");
   const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
   // A reply cut at its token limit may end in half a tool call: the loop decides by "length".
