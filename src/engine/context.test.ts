@@ -46,7 +46,10 @@ function narrowModel(windowTokens: number, reads: number) {
       if (refused) return REFUSED;
       if (request.tools.length === 0) return { ...REPLY, parts: [{ type: "text", text: "SUMMARY: read the files." }] };
       turns++;
-      const call = turns <= reads ? { tool: "read", input: { path: "long.txt" } } : { tool: "complete", input: DONE };
+      const call =
+        turns <= reads
+          ? { tool: "read", input: { path: "long.txt", limit: 1_000 + turns } }
+          : { tool: "complete", input: DONE };
       return say({ type: "tool_call", call_id: `c${turns}`, ...call });
     },
     info: (id) => ({

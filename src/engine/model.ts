@@ -28,6 +28,8 @@ export interface ModelRequest {
   system: string;
   messages: ModelMessage[];
   tools: ModelTool[];
+  /** Names of tools that may be called, too, though the model is not shown them before it asks. */
+  moreTools?: readonly string[] | undefined;
   thinkingLevel: "off" | "low" | "medium" | "high";
   temperature?: number | undefined;
   maxOutputTokens?: number | undefined;
