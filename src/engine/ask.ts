@@ -11,7 +11,7 @@ import type { ModelMessage, ModelReply } from "./model.ts";
 import { type AssistantPart, textOf, textPart } from "./parts.ts";
 import { Stopped } from "./ports.ts";
 import { failed } from "./result.ts";
-import type { Tool } from "./tool.ts";
+import { chooseShown, modelTool, type ShownTools } from "./tool-search.ts";
 
 export const SUMMARISE =
   "This is the conversation so far; it is too long to continue. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
@@ -29,10 +29,19 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   const { execution, ports, model, system, sandbox } = input;
   const tools = await ports.toolsFor(execution, sandbox);
   const summaryModel = ports.summaryModel() ?? model;
-  const windowOf = (one: string) => roomOf(ports.models.info(one).context_window);
+  const roomIn = async (one: string) => roomOf(await windowOf(input, one));
   const read = (messages: readonly StoredMessage[]) =>
     toModelMessages(messages, attachTo(ports.models.info(model), ports.attachments, execution));
-  let room = windowOf(model);
+  const window = await windowOf(input, model);
+  const shownAt = chooseShown(tools, ports.rows.context(execution)).shown;
+  const fixed = sizeOf([system, shownAt.map(modelTool)]);
+  if (window !== null && fixed > window)
+    return failed(
+      "window_too_small",
+      `The instructions and tools of agent ${execution.agentId} take about ${fixed} tokens; ${model} serves a window of ${window}. Use a model with a larger window, or serve a larger one: skep models set ${model} --window 32k`,
+    );
+  // What tools take is not the conversation's.
+  let room = roomOf(window) - sizeOf(shownAt.map(modelTool));
   for (let tries = 1; ; tries++) {
     const stored = ports.rows.context(execution);
     const fitted = fitRoom(system, await read(stored), room);
@@ -40,12 +49,14 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     const asked = summarised && {
       role: "user" as const,
       parts: [
-        textPart(toSummaryRequest(system, await read(summarised), Math.min(room, windowOf(summaryModel)), SUMMARISE)),
+        textPart(
+          toSummaryRequest(system, await read(summarised), Math.min(room, await roomIn(summaryModel)), SUMMARISE),
+        ),
       ],
     };
     const reply = await (asked
-      ? callModel(input, [asked], [], summaryModel, "summary")
-      : callModel(input, fitted.messages, tools, model, "turn"));
+      ? callModel(input, [asked], NO_TOOLS, summaryModel, "summary")
+      : callModel(input, fitted.messages, chooseShown(tools, stored), model, "turn"));
     if ("status" in reply) return reply;
     if (reply.finish !== "error") {
       if (!summarised) return reply;
@@ -60,6 +71,17 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     room = Math.floor(Math.min(room, fitted.tokens) * SHORTER);
   }
 }
+
+/** The window that is really served; a server of one's own is asked. */
+export const windowOf = async (
+  { ports, execution, signal }: Pick<LoopInput, "ports" | "execution" | "signal">,
+  model: string,
+): Promise<number | null> =>
+  ports.models.windowOf
+    ? ports.models.windowOf({ model, userId: execution.userId, signal })
+    : ports.models.info(model).context_window;
+
+export const NO_TOOLS: ShownTools = { shown: [], hidden: [] };
 
 /**
  * What a summary is made of: the turns before this one, so that what was just said stays as it was; all, when there is
@@ -103,16 +125,12 @@ export type CallInput = Pick<LoopInput, "execution" | "ports" | "agent" | "syste
 export async function callModel(
   input: CallInput,
   messages: ModelMessage[],
-  tools: readonly Tool[],
+  { shown: tools, hidden }: ShownTools,
   model: string,
   purpose: CallPurpose,
 ): Promise<ModelReply | Ending> {
   const { execution, ports, agent, system, masker, signal } = input;
-  const shown = tools.map(({ name, description, parameters }) => ({
-    name,
-    description,
-    parameters,
-  }));
+  const shown = tools.map(modelTool);
   const budget = allowed(input, model, sizeOf([system, messages, shown]));
   if ("status" in budget) return budget;
   let [text, thinking] = [masker.stream(), masker.stream()];
@@ -125,6 +143,7 @@ export async function callModel(
     system,
     messages,
     tools: shown,
+    moreTools: hidden.map(({ name }) => name),
     maxOutputTokens: budget.most,
     thinkingLevel: agent.thinkingLevel,
     temperature: agent.temperature,

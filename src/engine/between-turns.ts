@@ -1,6 +1,6 @@
 /** What a model does for a chat between two turns: a summary that is asked for, and a title. */
 import { conflict, Problem } from "../core/errors.ts";
-import { callModel, SUMMARISE } from "./ask.ts";
+import { callModel, NO_TOOLS, SUMMARISE, windowOf } from "./ask.ts";
 import { attachTo } from "./attachments.ts";
 import { roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
 import type { CallPurpose, Execution } from "./execution.ts";
@@ -35,7 +35,7 @@ export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
   ): Promise<ModelReply> {
     const agent = ports.agentOf(execution);
     const input = { execution, ports, agent, system, masker, signal };
-    const reply = await callModel(input, [{ role: "user", parts: [textPart(text)] }], [], model, purpose);
+    const reply = await callModel(input, [{ role: "user", parts: [textPart(text)] }], NO_TOOLS, model, purpose);
     if (!("status" in reply)) return reply;
     const { code, message } = reply.status === "failed" ? reply.error : { code: "stopped", message: "It was stopped." };
     throw new Problem(409, code, message);
@@ -50,7 +50,12 @@ export function createBetweenTurns(ports: EnginePorts): BetweenTurns {
       const info = ports.models.info(model);
       const messages = await toModelMessages(stored, attachTo(info, ports.attachments, execution));
       const system = execution.system ?? "";
-      const text = toSummaryRequest(system, messages, roomOf(info.context_window), SUMMARISE);
+      const text = toSummaryRequest(
+        system,
+        messages,
+        roomOf(await windowOf({ ports, execution, signal }, model)),
+        SUMMARISE,
+      );
       const reply = await ask(execution, { model, system, text, purpose: "summary" }, signal);
       const summary = textOf(reply.parts).trim();
       // From here to the row nothing else runs: what was taken back while the model wrote is not in what is stored.

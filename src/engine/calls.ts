@@ -13,6 +13,7 @@ import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
 import type { Tool, ToolContext, ToolGroup, ToolResult } from "./tool.ts";
+import { searchTool } from "./tool-search.ts";
 
 /** What of a value does not fit a schema; that it could not be checked is one such fault. */
 export const schemaCheck =
@@ -54,7 +55,8 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     return undefined;
   }
   if (open.length === 0) return calls.find(({ ending }) => ending)?.ending ?? undefined;
-  const tools = new Map((await ports.toolsFor(execution, sandbox)).map((tool) => [tool.name, tool]));
+  const all = await ports.toolsFor(execution, sandbox);
+  const tools = new Map([searchTool(all), ...all].map((tool) => [tool.name, tool]));
   for (const [earlier, call] of calls.entries()) {
     if (call.ending) return call.ending;
     const tool = tools.get(call.tool);

@@ -46,11 +46,15 @@ function narrowModel(windowTokens: number, reads: number) {
       if (refused) return REFUSED;
       if (request.tools.length === 0) return { ...REPLY, parts: [{ type: "text", text: "SUMMARY: read the files." }] };
       turns++;
-      const call = turns <= reads ? { tool: "read", input: { path: "long.txt" } } : { tool: "complete", input: DONE };
+      const call =
+        turns <= reads
+          ? { tool: "read", input: { path: "long.txt", limit: 1_000 + turns } }
+          : { tool: "complete", input: DONE };
       return say({ type: "tool_call", call_id: `c${turns}`, ...call });
     },
     info: (id) => ({
-      ...{ id, context_window: 1_000_000, input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
+      ...{ id, context_window: 1_000_000, max_context_window: null, max_output_tokens: null },
+      ...{ input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
       ...{ reasoning: false, tools: true, images: false, documents: false },
     }),
     estimateUsd: () => 0,

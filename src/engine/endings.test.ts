@@ -37,23 +37,39 @@ describe("a step that declares no outputs", () => {
   test.each([
     ["length", "reply_cut", /cut at its length limit. Continue/],
     ["content_filter", "content_filter", /held your reply back/],
-  ] as const)(
-    "is not ended by a reply that ended by %s: the agent continues, within its turns",
-    async (finish, code, ask) => {
-      const { model, ended } = await run("", "max_turns: 3\n");
-      (await model.next()).reply(said("half of it", finish));
-      for (let turn = 0; turn < 2; turn++) {
-        const next = await model.next();
-        expect(lastWords(next.request)).toMatch(ask);
-        next.reply(said("again", finish));
-      }
-      expect(await ended()).toMatchObject({
-        status: "failed",
-        error: { code, message: expect.stringContaining("After 3 turns") },
-      });
-      expect(model.calls).toHaveLength(3);
-    },
-  );
+  ] as const)("is not ended by a reply that ended by %s: it is asked for again, twice", async (finish, code, ask) => {
+    const { model, ended } = await run();
+    (await model.next()).reply(said("half of it", finish));
+    for (let turn = 0; turn < 2; turn++) {
+      const next = await model.next();
+      expect(lastWords(next.request)).toMatch(ask);
+      next.reply(said("again", finish));
+    }
+    expect(await ended()).toMatchObject({
+      status: "failed",
+      error: { code, message: expect.stringContaining("asked again 2 times") },
+    });
+    expect(model.calls).toHaveLength(3);
+  });
+
+  test("whose agent goes round in a circle is told so, then ended", async () => {
+    const { model, ended } = await run();
+    for (let made = 1; made <= 6; made++) {
+      const next = await model.next();
+      const told = JSON.stringify(next.request.messages).includes("made the same call three times");
+      expect([made, told]).toEqual([made, made > 3]);
+      next.reply([{ tool: "ls", input: { path: "." } }]);
+    }
+    expect(await ended()).toMatchObject({ status: "failed", error: { code: "agent_loops" } });
+  });
+
+  test("may make the same call again when its answer was another, or after another call", async () => {
+    const { model, ended } = await run();
+    for (let made = 0; made < 8; made++)
+      (await model.next()).reply([{ tool: "ls", input: { path: made % 2 ? "." : "./" } }]);
+    (await model.next()).reply([{ tool: "complete", input: { summary: "done" } }]);
+    expect(await ended()).toMatchObject({ status: "succeeded" });
+  });
 
   test("continues after a cut reply as if nothing had happened", async () => {
     const { model, ended } = await run();

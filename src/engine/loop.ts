@@ -4,7 +4,7 @@
  */
 import { ask } from "./ask.ts";
 import { schemaCheck, settleCalls, type Turn } from "./calls.ts";
-import type { AssistantMessage, Ending } from "./execution.ts";
+import type { AssistantMessage, Ending, StoredMessage } from "./execution.ts";
 import { kindOf } from "./kinds.ts";
 import { textOf } from "./parts.ts";
 import type { EngineAgent } from "./ports.ts";
@@ -21,6 +21,8 @@ const REMINDER =
   "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
 const CONTINUE = "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces.";
 const FILTERED = "The provider's content filter held your reply back. Continue in other words.";
+const LOOPS =
+  "You have made the same call three times, and its answer was the same each time. Do something else, or end with what you know.";
 const EMPTY = "Your reply was empty. Answer, or use a tool.";
 
 /** Runs until the execution ends. @throws Stopped when its signal aborts, Problem when the sandbox is lost. */
@@ -40,6 +42,9 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
       if (typeof next !== "string") return next;
       ports.rows.addNote(execution, next);
     }
+    const loop = said && loopOf(input, said);
+    if (typeof loop === "object") return loop;
+    if (loop) ports.rows.addNote(execution, loop);
     ports.rows.takeSteering(execution);
     if (ports.rows.replies(execution) >= agent.maxTurns) return outOfTurns(agent.maxTurns, said);
     ports.deliver(execution);
@@ -67,7 +72,15 @@ const UNFINISHED: Partial<Record<AssistantMessage["finish"], { ask: string; code
 async function afterReply({ execution, ports }: LoopInput, said: AssistantMessage): Promise<Ending | string> {
   const text = textOf(said.parts);
   const unfinished = UNFINISHED[said.finish];
-  if (unfinished) return unfinished.ask;
+  if (unfinished) {
+    const inARow = lastInARow(
+      ports.rows.context(execution),
+      ({ finish, calls }) => finish === said.finish && !calls.length,
+    );
+    if (inARow <= ASKED_AGAIN) return unfinished.ask;
+    const remedy = "Ask for less at once, or use another model.";
+    return failed(unfinished.code, `It was asked again ${ASKED_AGAIN} times, but ${unfinished.why}. ${remedy}`, text);
+  }
   const wasSaid = (note: string) => ports.rows.notes(execution).includes(note);
   if (kindOf(execution.kind).executionEnds === "reply") {
     if (text.trim() !== "") return { status: "succeeded", outputs: {}, text };
@@ -77,6 +90,39 @@ async function afterReply({ execution, ports }: LoopInput, said: AssistantMessag
   const outputs = await resultOf(text, execution.contract, schemaCheck({ ports, execution }));
   if (outputs) return { status: "succeeded", outputs, text, by: "text" };
   return failed("no_completion", "The agent stopped without calling complete.", text);
+}
+
+/** Times that a reply which is not whole is asked for again, one after the other. */
+const ASKED_AGAIN = 2;
+/** The same call with the same answer so often, one after the other, is pointed out; and ends the work. */
+const REPEATS_TOLD = 3;
+const REPEATS_MOST = 6;
+
+/** Replies at the end of a conversation that are alike, notes between them apart. */
+function lastInARow(messages: readonly StoredMessage[], isAlike: (reply: AssistantMessage) => boolean): number {
+  let inARow = 0;
+  for (const message of messages.toReversed()) {
+    if (message.role === "note") continue;
+    if (message.role !== "assistant" || !isAlike(message)) break;
+    inARow++;
+  }
+  return inARow;
+}
+
+const doneIn = ({ calls }: AssistantMessage): string =>
+  JSON.stringify(calls.map(({ tool, input, ok, output }) => [tool, input, ok, output]));
+
+/** What follows from an agent that makes the same calls over and over: a note, or the end of its work. */
+function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending | string | undefined {
+  if (said.calls.length === 0 || said.executionId !== execution.id) return undefined;
+  const context = ports.rows.context(execution);
+  const done = context.findLast((message) => message.role === "assistant");
+  if (done === undefined) return undefined;
+  const same = doneIn(done);
+  const times = lastInARow(context, (reply) => reply.executionId === execution.id && doneIn(reply) === same);
+  if (times >= REPEATS_MOST)
+    return failed("agent_loops", `It made the same call ${times} times in a row, always with the same answer.`);
+  return times === REPEATS_TOLD && context.at(-1)?.role !== "note" ? LOOPS : undefined;
 }
 
 function outOfTurns(turns: number, said: AssistantMessage | undefined): Ending {

@@ -28,6 +28,8 @@ export interface ModelRequest {
   system: string;
   messages: ModelMessage[];
   tools: ModelTool[];
+  /** Names of tools that may be called, too, though the model is not shown them before it asks. */
+  moreTools?: readonly string[] | undefined;
   thinkingLevel: "off" | "low" | "medium" | "high";
   temperature?: number | undefined;
   maxOutputTokens?: number | undefined;
@@ -82,7 +84,12 @@ export interface ModelReply {
 
 export interface ModelInfo {
   id: string;
+  /** Tokens that are served, as far as is known without asking the server; see `ModelPort.windowOf`. */
   context_window: number | null;
+  /** The most that the model can. */
+  max_context_window: number | null;
+  /** The most tokens of a reply. */
+  max_output_tokens: number | null;
   input_usd_per_mtok: number | null;
   output_usd_per_mtok: number | null;
   reasoning: boolean;
@@ -96,6 +103,8 @@ export interface ModelPort {
   call(request: ModelRequest): Promise<ModelReply>;
   /** What is known of a model offline; null fields are unknown. */
   info(model: string): ModelInfo;
+  /** The window that is really served, in tokens; a server of one's own is asked. Null: unknown. Never throws. */
+  windowOf?(request: Pick<ModelRequest, "model" | "userId" | "signal">): Promise<number | null>;
   /** Upper estimate in USD of a call with that many input tokens and full output; null when unknown. */
   estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null;
 }

@@ -60,6 +60,8 @@ export function createAnsweringModel(
       info: (id) => ({
         id,
         context_window: null,
+        max_context_window: null,
+        max_output_tokens: null,
         input_usd_per_mtok: 0,
         output_usd_per_mtok: 0,
         reasoning: false,

@@ -74,7 +74,8 @@ export function createHandModel(info: Partial<ModelInfo> = {}, costUsd: number |
         take(there);
       }),
     info: (id) => ({
-      ...{ id, context_window: null, input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
+      ...{ id, context_window: null, max_context_window: null, max_output_tokens: null },
+      ...{ input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
       ...{ reasoning: false, tools: true, images: false, documents: false, ...info },
     }),
     estimateUsd: () => costUsd,

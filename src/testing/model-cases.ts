@@ -1,4 +1,4 @@
-/** The four wire protocols as cases of a model port over the fake server, for tests of the model adapter. */
+/** The wire protocols as cases of a model port over the fake server, for tests of the model adapter. */
 import { expect } from "bun:test";
 import { createCatalogue } from "../adapter/model/catalogue.ts";
 import type { ModelLimits } from "../adapter/model/limits.ts";
@@ -36,7 +36,8 @@ export const GOOGLE: WireCase = {
   base: "/v1beta",
   path: "/v1beta/models/gemini-2.5-flash:streamGenerateContent?alt=sse",
 };
-export const WIRE_CASES: readonly WireCase[] = [CHAT, RESPONSES, ANTHROPIC, GOOGLE];
+export const OLLAMA: WireCase = { wire: "ollama", model: "ollama/qwen3", base: "/v1", path: "/api/chat" };
+export const WIRE_CASES: readonly WireCase[] = [CHAT, RESPONSES, ANTHROPIC, GOOGLE, OLLAMA];
 
 const TOOL = {
   name: "write",

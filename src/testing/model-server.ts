@@ -1,6 +1,6 @@
 /**
  * A fake of the model providers over real HTTP on a free loopback port: OpenAI chat completions and responses,
- * Anthropic messages and Google generateContent, all streamed. Each request takes the next behaviour in line (the
+ * Anthropic messages, Google generateContent and Ollama's chat, all streamed. Each request takes the next behaviour in line (the
  * last one stays). It keeps every request, headers included, so that tests can say what was sent.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
@@ -47,6 +47,7 @@ export const reply = (fake: FakeReply): Behaviour => ({ kind: "reply", reply: fa
 
 function wireOf(path: string): Wire | undefined {
   if (path.endsWith("/chat/completions")) return "chat";
+  if (path.endsWith("/api/chat")) return "ollama";
   if (path.endsWith("/responses")) return "responses";
   if (path.endsWith("/messages")) return "anthropic";
   if (path.includes(":streamGenerateContent")) return "google";
@@ -55,10 +56,13 @@ function wireOf(path: string): Wire | undefined {
   return undefined;
 }
 
+const WINDOW_QUESTIONS = /\/(v1\/models|props|api\/ps|api\/generate)$/;
+
 const sentKey = (headers: Record<string, string>): string =>
   headers["x-api-key"] ?? headers["x-goog-api-key"] ?? headers["authorization"]?.replace(/^Bearer /, "") ?? "";
 
 const errorFrame = (wire: Wire, message: string): string => {
+  if (wire === "ollama") return `${JSON.stringify({ error: message })}\n`;
   if (wire === "anthropic")
     return `event: error\ndata: ${JSON.stringify({ type: "error", error: { type: "overloaded_error", message } })}\n\n`;
   if (wire === "responses")
@@ -141,8 +145,9 @@ export async function createModelServer(): Promise<ModelServer> {
     const { pathname } = new URL(path, "http://localhost");
     const headers = Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
     const recorded: RecordedRequest = { method: request.method ?? "", path, headers, body: await bodyOf(request) };
-    requests.push(recorded);
     const known = gets.get(pathname);
+    // Questions about the window that is served come before a call, and are kept where a test answers them.
+    if (known || !WINDOW_QUESTIONS.test(pathname)) requests.push(recorded);
     if (known) return sendJson(response, known.status, JSON.stringify(known.answer));
     const wire = wireOf(pathname);
     if (wire) answer(recorded, wire, response);

@@ -29,7 +29,7 @@ export interface WireStream {
   end: string[];
 }
 
-export type Wire = "chat" | "responses" | "anthropic" | "google";
+export type Wire = "chat" | "responses" | "anthropic" | "google" | "ollama";
 
 const data = (value: unknown): string => `data: ${JSON.stringify(value)}\n\n`;
 const named = (value: { type: string }): string => `event: ${value.type}\n${data(value)}`;
@@ -212,7 +212,26 @@ function google(_model: string, reply: FakeReply): WireStream {
   };
 }
 
+/** Lines of JSON: no events. */
+function ollama(model: string, reply: FakeReply): WireStream {
+  const line = (message: Record<string, unknown>, more: Record<string, unknown> = { done: false }) =>
+    `${JSON.stringify({ model, created_at: "2026-01-01T00:00:00Z", message: { role: "assistant", ...message }, ...more })}\n`;
+  const usage = usageOf(reply);
+  const body = [
+    ...pieces(reply.thinking ?? "", reply).map((thinking) => line({ content: "", thinking })),
+    ...pieces(reply.text ?? "", reply).map((content) => line({ content })),
+    ...(reply.toolCalls ?? []).map((call, at) =>
+      line({
+        content: "",
+        tool_calls: [{ id: call.id ?? `call_${at}`, function: { name: call.name, arguments: call.input } }],
+      }),
+    ),
+  ];
+  const counts = { prompt_eval_count: usage.input, eval_count: usage.output, total_duration: 1 };
+  return { body, end: [line({ content: "" }, { done: true, done_reason: reply.finish ?? "stop", ...counts })] };
+}
+
 /** The stream of that reply in that protocol. */
 export function wireStream(wire: Wire, model: string, reply: FakeReply): WireStream {
-  return { chat, responses, anthropic, google }[wire](model, reply);
+  return { chat, responses, anthropic, google, ollama }[wire](model, reply);
 }

@@ -12,9 +12,11 @@ import type { AssistantPart } from "../../engine/parts.ts";
 import type { Failure } from "./failure.ts";
 import { providerOptions, type ThinkingSetting, thinkingOptions } from "./language-model.ts";
 import { sdkMessages, sdkSystem } from "./prompt.ts";
-import type { ProviderKind } from "./providers.ts";
+import { OWN_KINDS, type ProviderKind } from "./providers.ts";
 import { createReplyParts, type ReplyParts, type StreamPart } from "./reply-parts.ts";
-import { believedUsd, type Measured, measured } from "./usage.ts";
+import { windowRemedy } from "./served-window.ts";
+import { withTextCalls } from "./text-calls.ts";
+import { believedUsd, cutBelow, type Measured, measured } from "./usage.ts";
 
 export interface AttemptInput {
   request: ModelRequest;
@@ -199,6 +201,25 @@ function failureIn(input: AttemptInput, seen: Seen, why: "aborted" | "timeout" |
   return undefined;
 }
 
+/** Calls that the model wrote as text become calls; what was shown of them is withdrawn. */
+function readTextCalls({ request, kind }: AttemptInput, seen: Seen, parts: AssistantPart[]): AssistantPart[] {
+  if (!OWN_KINDS.has(kind) || seen.tooLong || seen.end?.finishReason === "length") return parts;
+  const found = withTextCalls(parts, request.tools, () => `call_${crypto.randomUUID()}`);
+  if (!found) return parts;
+  request.onWithdrawn?.();
+  if (found.said) request.onText?.(found.said);
+  return found.parts;
+}
+
+/** The model has not read all that was sent: what it says is worth nothing. */
+function truncation({ request, providerId, kind }: AttemptInput, used: Measured): Failure | undefined {
+  if (used.estimated || !OWN_KINDS.has(kind)) return undefined;
+  const sent = cutBelow(request, used.usage);
+  if (sent === undefined) return undefined;
+  const message = `${providerId} read ${used.usage.input_tokens} tokens of a prompt of more than ${sent}: it cut the prompt without a word, so the model did not see all of its instructions. Its window is too small: ${windowRemedy(kind, providerId, request.model)}`;
+  return { code: "context_truncated", message, retryable: false };
+}
+
 export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const watch = createWatch(input);
   const parts = createReplyParts(input.providerId, input.request);
@@ -213,10 +234,10 @@ export async function attempt(input: AttemptInput): Promise<AttemptOutcome> {
   const received = { parts: parts.all(), characters: parts.characters() };
   const used = measured(input.request, received, usageOf(seen.end?.usage));
   if (watch.why() === "aborted") return { ...base, used, parts: parts.partial(), finish: "aborted" };
-  const failure = failureIn(input, seen, watch.why());
+  const failure = failureIn(input, seen, watch.why()) ?? truncation(input, used);
   const began = seen.firstTokenAt !== undefined || watch.why() === "timeout";
   if (failure) return { ...base, used: began ? used : undefined, parts: parts.partial(), finish: "error", failure };
-  const all = parts.all();
+  const all = readTextCalls(input, seen, parts.all());
   const calls = all.some((part) => part.type === "tool_call");
   const said = seen.tooLong ? "length" : (FINISH[seen.end?.finishReason ?? ""] ?? "stop");
   // A reply cut at its token limit may end in half a tool call: the loop decides by "length".

@@ -17,11 +17,17 @@ export interface CatalogueModel extends ModelInfo {
 export interface ModelOverride {
   id: string;
   name?: string | undefined;
+  /** The window that was set; of a server of one's own also what is asked for. */
   context_window?: number | null | undefined;
+  /** What the server said it serves, and the most that the model can. */
+  served_window?: number | null | undefined;
+  max_context_window?: number | null | undefined;
+  max_output_tokens?: number | null | undefined;
   input_usd_per_mtok?: number | null | undefined;
   output_usd_per_mtok?: number | null | undefined;
   reasoning?: boolean | undefined;
   tools?: boolean | undefined;
+  images?: boolean | undefined;
 }
 
 export interface Cost {
@@ -35,6 +41,8 @@ export interface Catalogue {
   /** Text models of a provider; empty for local servers, which are asked live. Ids are `provider/model`. */
   models(providerId: string): CatalogueModel[];
   info(model: string): ModelInfo;
+  /** Tokens of the window that an administrator set for a model, and the most it can; null: not set, unknown. */
+  windows(model: string): { wanted: number | null; most: number | null };
   /** USD of that usage at current prices. */
   cost(model: string, usage: ModelUsage): Cost;
   /** Upper estimate in USD: every input token at the dearer of the plain and the cache-write price, full output. */
@@ -61,12 +69,14 @@ const prices = lazy((): typeof import("./price-table.ts") => require("./price-ta
 function modelInfo(id: string, name: string, kind: string | undefined, rates: Rates, own?: ModelOverride): ModelInfo {
   return {
     id,
-    context_window: own?.context_window ?? rates.context,
+    context_window: own?.context_window ?? own?.served_window ?? rates.context,
+    max_context_window: own?.max_context_window ?? rates.context,
+    max_output_tokens: own?.max_output_tokens ?? null,
     input_usd_per_mtok: own?.input_usd_per_mtok ?? rates.input,
     output_usd_per_mtok: own?.output_usd_per_mtok ?? rates.output,
     reasoning: own?.reasoning ?? (kind !== "scripted" && REASONING.test(name)),
     tools: own?.tools ?? !NO_TOOLS.test(name),
-    images: VISION.test(name),
+    images: own?.images ?? VISION.test(name),
     // Others take text alone, or what is in a document only when it was read out of it before.
     documents: VISION.test(name) && (kind === "anthropic" || kind === "openai" || kind === "google"),
   };
@@ -91,6 +101,12 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     const table = prices().tableOf(entry);
     const rates = entry?.local ? local : ((table && prices().ratesOf(table, name, at())) ?? UNKNOWN);
     return modelInfo(model, name, entry?.kind, rates, parts && ownOf(parts.provider, name));
+  }
+
+  function windows(model: string): { wanted: number | null; most: number | null } {
+    const parts = splitModel(model);
+    const own = parts && ownOf(parts.provider, parts.name);
+    return { wanted: own?.context_window ?? null, most: own?.max_context_window ?? null };
   }
 
   function models(providerId: string): CatalogueModel[] {
@@ -131,5 +147,5 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     return plain === null ? null : Math.max(plain, written ?? 0);
   }
 
-  return { providers: () => PROVIDERS, provider: providerEntry, models, info, cost, estimateUsd };
+  return { providers: () => PROVIDERS, provider: providerEntry, models, info, windows, cost, estimateUsd };
 }

@@ -5,6 +5,7 @@ import { messageOf, Problem } from "../../core/errors.ts";
 import type { ModelReply } from "../../engine/model.ts";
 import { type Endpoint, fetchVectors } from "./endpoint.ts";
 import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
+import { OWN_KINDS } from "./providers.ts";
 import { createScrubber } from "./scrubber.ts";
 import { NO_USAGE } from "./usage.ts";
 
@@ -76,7 +77,7 @@ async function embeddingModel(
     const { createGoogle } = await import("@ai-sdk/google");
     return createGoogle({ baseURL, apiKey, fetch }).embeddingModel(name);
   }
-  if (kind !== "openai-compatible") throw broken(`${providerId} has no embedding models. Choose another provider.`);
+  if (!OWN_KINDS.has(kind)) throw broken(`${providerId} has no embedding models. Choose another provider.`);
   const { createOpenAICompatible } = await import("@ai-sdk/openai-compatible");
   return createOpenAICompatible({ name: providerId, baseURL, fetch, ...(apiKey ? { apiKey } : {}) }).embeddingModel(
     name,

@@ -11,6 +11,7 @@ export type FailureCode =
   | "provider_timeout"
   | "provider_unreachable"
   | "context_too_long"
+  | "context_truncated"
   | "provider_error";
 
 export interface Failure {
@@ -25,7 +26,7 @@ export interface Failure {
 }
 
 const CONTEXT_SHAPE =
-  /context.{0,20}(length|window|size|exceed)|prompt is too long|too many (input )?tokens|exceeds? the (maximum|available).{0,30}tokens/i;
+  /context.{0,20}(length|window|size|exceed)|prompt is too long|too many (input )?tokens|exceeds? the (maximum|available|context).{0,30}(tokens|length)/i;
 /** Both together: the model does not know the thinking it was asked for. Not: a signature in the history is wrong. */
 const THINKING_SHAPE = /\breasoning|\bthink/i;
 const REFUSAL_SHAPE = /support|unrecogni[sz]ed|unknown|not permitted|not allowed|not enabled|not available/i;

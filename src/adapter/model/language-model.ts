@@ -7,6 +7,7 @@ import { membersOf } from "../../core/is-object.ts";
 import { jsonFault } from "../../core/json-reader.ts";
 import type { ModelRequest } from "../../engine/model.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
+import { ollamaModel } from "./ollama.ts";
 import type { ProviderKind } from "./providers.ts";
 import { inputRefusal } from "./reply-parts.ts";
 
@@ -25,9 +26,9 @@ const costMetadata = {
   },
 };
 
-/** Loads the SDK of that kind of provider at its first call. */
-export async function languageModel(endpoint: Endpoint, name: string): Promise<LanguageModel> {
-  const [{ wrapLanguageModel }, model] = await Promise.all([import("ai"), sdkModel(endpoint, name)]);
+/** Loads the SDK of that kind of provider at its first call. @param window tokens to ask for where a request can. */
+export async function languageModel(endpoint: Endpoint, name: string, window?: number): Promise<LanguageModel> {
+  const [{ wrapLanguageModel }, model] = await Promise.all([import("ai"), sdkModel(endpoint, name, window)]);
   return wrapLanguageModel({ model, middleware: boundedCalls });
 }
 
@@ -51,10 +52,11 @@ const boundedCalls: LanguageModelMiddleware = {
   },
 };
 
-async function sdkModel(endpoint: Endpoint, name: string) {
+async function sdkModel(endpoint: Endpoint, name: string, window: number | undefined) {
   const { kind, baseUrl: baseURL, providerId } = endpoint;
   const apiKey = endpoint.apiKey ?? "";
   const fetch = fetchDirectly;
+  if (kind === "ollama") return ollamaModel(endpoint, name, window);
   if (kind === "anthropic") {
     const { createAnthropic } = await import("@ai-sdk/anthropic");
     return createAnthropic({ baseURL, apiKey, fetch })(name);

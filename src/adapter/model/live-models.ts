@@ -4,19 +4,24 @@
  */
 
 import type { Clock } from "../../core/clock.ts";
-import { isObject } from "../../core/is-object.ts";
+import { membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { type Endpoint, fetchDirectly } from "./endpoint.ts";
+import { ollamaRoot } from "./ollama.ts";
 import { createScrubber } from "./scrubber.ts";
 
 export interface LiveModel {
   /** The model's name at the provider, without the provider's id. */
   id: string;
   name: string;
+  /** What the server serves; null where it does not say. */
   context_window: number | null;
+  /** The most that the model can, where the server says both. */
+  max_context_window?: number | null;
   /** Null where the provider does not say. */
   tools: boolean | null;
   reasoning: boolean | null;
+  images?: boolean | null;
 }
 
 export interface ProviderTest {
@@ -41,8 +46,7 @@ const ANSWER_BYTES = 16 * 1024 * 1024;
 const SHOWN_MODELS = 40;
 
 type Json = Record<string, unknown>;
-const asJson = (value: unknown): Json => (isObject(value) ? value : {});
-const asList = (value: unknown): Json[] => (Array.isArray(value) ? value.map(asJson) : []);
+const asList = (value: unknown): Json[] => (Array.isArray(value) ? value.map(membersOf) : []);
 const textOf = (...values: unknown[]): string => String(values.find((value) => typeof value === "string") ?? "");
 const sizeOf = (...values: unknown[]): number | null => {
   const found = values.find((value) => typeof value === "number" && Number.isFinite(value) && value > 0);
@@ -105,7 +109,7 @@ function asker(endpoint: Endpoint, signal: AbortSignal): Ask {
     let answer: Json;
     try {
       const value: unknown = readJson(text);
-      answer = Array.isArray(value) ? { data: value } : asJson(value);
+      answer = Array.isArray(value) ? { data: value } : membersOf(value);
     } catch {
       throw new Refused("its answer is not JSON; is the base URL right?");
     }
@@ -124,13 +128,51 @@ function compatibleModel(model: Json): LiveModel {
     context_window: sizeOf(
       model["context_length"],
       model["context_window"],
-      model["max_context_length"],
+      model["loaded_context_length"],
       model["max_model_len"],
+      membersOf(model["meta"])["n_ctx"],
       model["max_input_tokens"],
     ),
     tools: parameters ? parameters.includes("tools") : null,
     reasoning: parameters ? parameters.includes("reasoning") : null,
+    ...limitsOf(model),
   };
+}
+
+/** What LM Studio's own list and OpenRouter's say besides. */
+function limitsOf(model: Json): Partial<LiveModel> {
+  const most = sizeOf(model["max_context_length"]);
+  const inputs = membersOf(model["architecture"])["input_modalities"];
+  const images = model["type"] === "vlm" || (Array.isArray(inputs) ? inputs.includes("image") : undefined);
+  return {
+    ...(most === null ? {} : { max_context_window: most }),
+    ...(images === undefined || (images === false && !Array.isArray(inputs)) ? {} : { images }),
+  };
+}
+
+/** LM Studio's own list, which says what is loaded with which window; its compatible list says neither. */
+async function lmStudioModels(base: string, ask: Ask): Promise<LiveModel[] | undefined> {
+  const answer = await ask(`${base.replace(/\/v1$/, "")}/api/v0/models`).catch((error: unknown) => {
+    if (error instanceof Refused && error.key) throw error;
+    return undefined;
+  });
+  if (answer === undefined || !Array.isArray(answer["data"])) return undefined;
+  return asList(answer["data"])
+    .filter(({ type }) => type !== "embeddings")
+    .map(compatibleModel);
+}
+
+/** llama.cpp says in its properties how large the window of one slot is. */
+async function withProps(base: string, ask: Ask, models: LiveModel[]): Promise<LiveModel[]> {
+  if (models.every(({ context_window }) => context_window !== null)) return models;
+  const props = await ask(`${base.replace(/\/v1$/, "")}/props`).catch((): Json => ({}));
+  const served = sizeOf(membersOf(props["default_generation_settings"])["n_ctx"]);
+  const sees = membersOf(props["modalities"])["vision"];
+  return models.map((model) => ({
+    ...model,
+    context_window: model.context_window ?? served,
+    ...(typeof sees === "boolean" ? { images: sees } : {}),
+  }));
 }
 
 async function googleModels(base: string, ask: Ask): Promise<LiveModel[]> {
@@ -153,20 +195,24 @@ async function googleModels(base: string, ask: Ask): Promise<LiveModel[]> {
 }
 
 async function ollamaModels(base: string, ask: Ask): Promise<LiveModel[]> {
-  const root = base.replace(/\/v1$/, "");
+  const root = ollamaRoot(base);
   const { models } = await ask(`${root}/api/tags`);
+  const running = asList((await ask(`${root}/api/ps`).catch((): Json => ({})))["models"]);
   return Promise.all(
     asList(models).map(async (model, at) => {
       const id = textOf(model["name"], model["model"]);
       const shown: Json = at < SHOWN_MODELS ? await ask(`${root}/api/show`, { model: id }).catch(() => ({})) : {};
-      const known = Object.entries(asJson(shown["model_info"])).find(([key]) => key.endsWith(".context_length"));
+      const known = Object.entries(membersOf(shown["model_info"])).find(([key]) => key.endsWith(".context_length"));
       const capabilities = Array.isArray(shown["capabilities"]) ? shown["capabilities"] : undefined;
       return {
         id,
         name: id,
-        context_window: sizeOf(known?.[1]),
+        // Before it is loaded nobody knows which window it gets.
+        context_window: sizeOf(running.find(({ name, model }) => name === id || model === id)?.["context_length"]),
+        max_context_window: sizeOf(known?.[1]),
         tools: capabilities ? capabilities.includes("tools") : null,
         reasoning: capabilities ? capabilities.includes("thinking") : null,
+        images: capabilities ? capabilities.includes("vision") : null,
       };
     }),
   );
@@ -175,11 +221,17 @@ async function ollamaModels(base: string, ask: Ask): Promise<LiveModel[]> {
 async function modelsOf(endpoint: Endpoint, ask: Ask): Promise<LiveModel[]> {
   const { kind, baseUrl, providerId } = endpoint;
   if (kind === "google") return googleModels(baseUrl, ask);
-  if (providerId === "ollama") return ollamaModels(baseUrl, ask);
+  if (kind === "ollama") return ollamaModels(baseUrl, ask);
+  if (providerId === "lmstudio") {
+    const own = await lmStudioModels(baseUrl, ask);
+    if (own) return own;
+  }
   // OpenRouter lists its models to anybody; only this tells whether the key is good.
   if (providerId === "openrouter" && endpoint.apiKey) await ask(`${baseUrl}/key`);
   const { data } = await ask(`${baseUrl}/models${kind === "anthropic" ? "?limit=1000" : ""}`);
-  return asList(data).map(compatibleModel);
+  const models = asList(data).map(compatibleModel);
+  const isOwn = providerId.startsWith("custom-") && kind === "openai-compatible";
+  return isOwn ? withProps(baseUrl, ask, models) : models;
 }
 
 /** The provider's models, live, sorted by id. `latency_ms` is the whole test. */

@@ -126,7 +126,7 @@ describe("model port", () => {
       expect(await port.call(request)).toMatchObject({ finish: "stop", attempts: 2 });
       expect(await port.call(request)).toMatchObject({ finish: "stop", attempts: 1 });
       const asked = server.requests.map(({ body }) =>
-        /"(reasoning_effort|effort|thinking|thinkingConfig)":/.test(JSON.stringify(body)),
+        /"(reasoning_effort|effort|thinking|thinkingConfig|think)":/.test(JSON.stringify(body)),
       );
       expect(asked).toEqual([true, false, false]);
     });

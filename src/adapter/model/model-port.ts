@@ -11,8 +11,9 @@ import type { AttemptOutcome } from "./attempt.ts";
 import type { Catalogue } from "./catalogue.ts";
 import type { Failure } from "./failure.ts";
 import { MODEL_LIMITS, type ModelLimits } from "./limits.ts";
-import { normalizeBaseUrl, type ProviderKind, splitModel } from "./providers.ts";
+import { normalizeBaseUrl, OWN_KINDS, type ProviderKind, splitModel } from "./providers.ts";
 import type { CallTarget, ModelLog } from "./retries.ts";
+import { createWindows, type ServedWindow } from "./served-window.ts";
 import { NO_USAGE } from "./usage.ts";
 
 /** What is configured for a provider, for that user: the user's own key comes first. */
@@ -58,7 +59,7 @@ export async function resolveTarget(
   const kind = found.kind ?? entry.kind;
   const baseUrl = normalizeBaseUrl(entry, found.baseUrl);
   if (!baseUrl) return notConfigured(`The provider ${entry.id} has no usable base URL.`);
-  if (!found.apiKey && kind !== "openai-compatible") return notConfigured(`The provider ${entry.id} has no key.${how}`);
+  if (!found.apiKey && !OWN_KINDS.has(kind)) return notConfigured(`The provider ${entry.id} has no key.${how}`);
   const { apiKey, source } = found;
   return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local };
 }
@@ -104,14 +105,44 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   const { prices, clock, log } = deps;
   const limits: ModelLimits = { ...MODEL_LIMITS, ...deps.limits };
   const refusedThinking = new Set<string>();
+  const askWindow = createWindows(clock);
   // The SDK would print its warnings (a parameter that a model ignores) on the process's error stream.
   globalThis.AI_SDK_LOG_WARNINGS = false;
+
+  /** Of a server of one's own it is asked; of others the table knows. */
+  async function servedBy(to: CallTarget, model: string, signal: AbortSignal): Promise<ServedWindow> {
+    const isOwn = OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));
+    if (!isOwn) return { tokens: prices.info(model).context_window };
+    const window = await askWindow({
+      ...{ endpoint: to, name: to.name, ...prices.windows(model) },
+      ...{ mayLoad: true, signal },
+    });
+    return { ...window, tokens: window.tokens ?? prices.info(model).context_window };
+  }
+
+  async function windowOf({ model, userId, signal }: Parameters<NonNullable<ModelPort["windowOf"]>>[0]) {
+    if (model.startsWith("demo/")) return prices.info(model).context_window;
+    try {
+      const to = await resolveTarget(deps, { model, userId });
+      return "code" in to ? prices.info(model).context_window : (await servedBy(to, model, signal)).tokens;
+    } catch {
+      // The call itself says what is wrong with the key store.
+      return prices.info(model).context_window;
+    }
+  }
 
   async function made(request: ModelRequest, started: number): Promise<ModelReply> {
     const to = await resolveTarget(deps, request);
     if ("code" in to) return refusal(request, to, clock.monotonic() - started);
     const { callWithRetries } = await import("./retries.ts");
-    const { outcome, attempts } = await callWithRetries({ clock, limits, log, refusedThinking }, request, to);
+    const window = await servedBy(to, request.model, request.signal);
+    const most = prices.info(request.model).max_output_tokens;
+    const bounded =
+      most === null ? request : { ...request, maxOutputTokens: Math.min(most, request.maxOutputTokens ?? most) };
+    const { outcome, attempts } = await callWithRetries({ clock, limits, log, refusedThinking }, bounded, {
+      ...to,
+      window: window.ask,
+    });
     return {
       parts: outcome.parts,
       finish: outcome.finish,
@@ -141,5 +172,5 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     }
   }
 
-  return { call, info: prices.info, estimateUsd: prices.estimateUsd };
+  return { call, windowOf, info: prices.info, estimateUsd: prices.estimateUsd };
 }

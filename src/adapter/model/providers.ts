@@ -1,6 +1,9 @@
 /** The providers Skep knows by name: how they are spoken to, where they answer by default, where a key comes from. */
 
-export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible" | "scripted";
+export type ProviderKind = "anthropic" | "openai" | "google" | "openai-compatible" | "ollama" | "scripted";
+
+/** Servers of these may be one's own: they need no key, and serve a window of their own choice. */
+export const OWN_KINDS: ReadonlySet<ProviderKind> = new Set(["openai-compatible", "ollama"]);
 
 export interface ProviderEntry {
   id: string;
@@ -27,10 +30,17 @@ const hosted = (
   priceId = id,
 ): ProviderEntry => ({ id, name, kind, baseUrl, envVar, docsUrl, local: false, priceId });
 
-const local = (id: string, name: string, baseUrl: string, envVar: string, docsUrl: string): ProviderEntry => ({
+const local = (
+  id: string,
+  name: string,
+  baseUrl: string,
+  envVar: string,
+  docsUrl: string,
+  kind: ProviderKind = "openai-compatible",
+): ProviderEntry => ({
   id,
   name,
-  kind: "openai-compatible",
+  kind,
   baseUrl,
   envVar,
   docsUrl,
@@ -92,7 +102,7 @@ export const PROVIDERS: readonly ProviderEntry[] = [
     "FIREWORKS_API_KEY",
     "https://docs.fireworks.ai",
   ),
-  local("ollama", "Ollama", "http://127.0.0.1:11434/v1", "OLLAMA_API_KEY", "https://docs.ollama.com"),
+  local("ollama", "Ollama", "http://127.0.0.1:11434/v1", "OLLAMA_API_KEY", "https://docs.ollama.com", "ollama"),
   local("lmstudio", "LM Studio", "http://127.0.0.1:1234/v1", "LMSTUDIO_API_KEY", "https://lmstudio.ai/docs"),
   local("vllm", "vLLM", "http://127.0.0.1:8000/v1", "VLLM_API_KEY", "https://docs.vllm.ai"),
   { id: "demo", name: "Demo (scripted)", kind: "scripted", envVar: "", docsUrl: "", local: true },

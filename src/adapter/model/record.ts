@@ -50,6 +50,7 @@ export function createRecorder({ port, path, masker, log }: RecorderDeps): Recor
 
   return {
     info: port.info,
+    ...(port.windowOf ? { windowOf: port.windowOf } : {}),
     estimateUsd: port.estimateUsd,
     flush: () => writes.onIdle(),
     async call(request) {

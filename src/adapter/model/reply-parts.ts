@@ -2,6 +2,7 @@
 import { valueFault } from "../../core/json-reader.ts";
 import type { AssistantPart } from "../../engine/parts.ts";
 import { stampProviderData } from "./prompt.ts";
+import { repairObject } from "./text-calls.ts";
 
 /** The stream parts that matter here, by their shape; all others are passed over. */
 export interface StreamPart {
@@ -117,7 +118,8 @@ export function createReplyParts(provider: string, listener: Listener): ReplyPar
         type: "tool_call",
         call_id,
         tool,
-        input: input === undefined ? {} : boundedInput(input),
+        input:
+          input === undefined ? {} : boundedInput(typeof input === "string" ? (repairObject(input) ?? input) : input),
       };
       calls++;
       stamp(call, part.providerMetadata);

@@ -25,6 +25,8 @@ export interface CallTarget extends Endpoint {
   name: string;
   source: ModelReply["key_source"];
   local: boolean;
+  /** Tokens of the window to ask for, where a request can. */
+  window?: number | undefined;
 }
 
 export interface CallDeps {
@@ -81,7 +83,7 @@ export async function callWithRetries(
   const scrub = createScrubber(to.apiKey);
   const about = { provider: to.providerId, origin: new URL(to.baseUrl).origin, scrub };
   const failure = (error: unknown) => failureOf(error, { ...about, nowMs: clock.now() });
-  const model = await languageModel(to, to.name);
+  const model = await languageModel(to, to.name, to.window);
   for (let made = 1; ; made++) {
     const thinkingLevel: ThinkingSetting = refusedThinking.has(request.model) ? "default" : request.thinkingLevel;
     const patience = to.local || thinkingLevel !== "off" ? PATIENCE : 1;

@@ -61,7 +61,7 @@ const chatOf = (script: ScriptFile, agentId: string): ScriptTurn[] | undefined =
 
 /** The turns for that request, without calls of optional tools that the agent lacks. */
 function turnsFor(script: ScriptFile, request: ModelRequest): { turns: ScriptTurn[]; again: boolean } {
-  const names = new Set(request.tools.map((tool) => tool.name));
+  const names = new Set([...request.tools.map((tool) => tool.name), ...(request.moreTools ?? [])]);
   const named = own(script.steps, request.scope.stepId) ?? own(script.agents, request.scope.agentId);
   const chat = named || names.has("complete") ? undefined : chatOf(script, request.scope.agentId);
   const again = chat !== undefined;
@@ -89,7 +89,9 @@ function turnFor(script: ScriptFile, request: ModelRequest): ScriptTurn {
     const where = request.scope.stepId ?? request.scope.agentId;
     return giveUp(request, `The transcript has no turn ${made + 1} for "${where}".`);
   }
-  const missing = turn.tool_calls?.find((call) => !request.tools.some((tool) => tool.name === call.tool));
+  const missing = turn.tool_calls?.find(
+    ({ tool }) => !request.moreTools?.includes(tool) && !request.tools.some(({ name }) => name === tool),
+  );
   return missing ? giveUp(request, `The transcript calls the tool "${missing.tool}", which I do not have.`) : turn;
 }
 
@@ -231,6 +233,8 @@ export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelP
     info: () => ({
       id: SCRIPTED_MODEL,
       context_window: null,
+      max_context_window: null,
+      max_output_tokens: null,
       input_usd_per_mtok: 0,
       output_usd_per_mtok: 0,
       reasoning: false,

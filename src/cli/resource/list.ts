@@ -7,6 +7,7 @@ import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { memory } from "./memory.ts";
+import { models } from "./models.ts";
 import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
@@ -30,6 +31,7 @@ export const RESOURCES: readonly Resource[] = [
   secrets,
   cookies,
   providers,
+  models,
   codehost,
   jobs,
   executions,

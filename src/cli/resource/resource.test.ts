@@ -259,6 +259,16 @@ describe("providers", () => {
   });
 });
 
+test("models: window, prices and abilities of one are set, and said wrong in words", async () => {
+  expect(
+    await said("models", "set", "ollama/own", "--window", "32k", "--images", "yes", "--input-price", "0.5"),
+  ).toMatch(/^window +32,768$[\s\S]*^input \$\/M +0\.5$[\s\S]*^can +.*images/m);
+  expect(await said("models", "set", "ollama/own", "--window", "auto")).toMatch(/^window +unknown[\s\S]*images/m);
+  expect(await refused("models", "set", "ollama/own", "--window", "much")).toContain('"much" is no number of tokens');
+  expect(await refused("models", "set", "ollama/own")).toContain("Give at least one of");
+  await said("models", "set", "ollama/own", "--reset");
+});
+
 describe("settings and budgets", () => {
   test("are changed by name and put back; what is unknown is named", async () => {
     expect(await said("settings", "set", "models.default=ollama/qwen3", "limits.max_turns=12")).toBe(

@@ -1,5 +1,6 @@
 /** Whether work can be done, for `skep doctor`: models that can be called, sandboxes that can be had. */
 import { splitModel } from "../../adapter/model/providers.ts";
+import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { messageOf } from "../../core/errors.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Finding, fail, imageFinding, ok, warn } from "../doctor/model.ts";
@@ -61,12 +62,33 @@ export interface ModelNeeds {
 }
 
 /** The default model, and what agents that are switched on name. */
-export function modelFindings({ settings, providers, agents }: ModelNeeds): Finding[] {
+function namedModels({ settings, agents }: Pick<ModelNeeds, "settings" | "agents">): { model: string; by: string }[] {
   const fallback = settings.modelFor("pipeline");
   const own = agents
     .files()
     .flatMap(({ id, model, enabled }) => (enabled && model ? [{ model, by: `agent ${id}` }] : []));
-  const named = [...(fallback ? [{ model: fallback, by: "the settings" }] : []), ...own];
+  return [...(fallback ? [{ model: fallback, by: "the settings" }] : []), ...own];
+}
+
+/** How long a model's server may take to say its window, ms. */
+const WINDOW_MS = 5_000;
+/** Models whose windows are asked about. */
+const WINDOWS_MOST = 10;
+
+/** Models of one's own that are served with too small a window. No model is loaded for it. */
+export async function windowFindings(deps: ModelNeeds & { providers: { windowOf: ModelWindows } }): Promise<Finding[]> {
+  const models = [...new Set(namedModels(deps).map(({ model }) => model))].slice(0, WINDOWS_MOST);
+  const ready = models.filter((model) => deps.providers.stateOf(splitModel(model)?.provider ?? "") === "ready");
+  const signal = AbortSignal.timeout(WINDOW_MS);
+  const found = await Promise.all(ready.map((model) => deps.providers.windowOf(model, { mayLoad: false, signal })));
+  return found.flatMap((window) =>
+    window?.advice ? [warn("window", `${window.model}: ${window.advice}`, "see docs/local-models.md")] : [],
+  );
+}
+
+export function modelFindings({ settings, providers, agents }: ModelNeeds): Finding[] {
+  const fallback = settings.modelFor("pipeline");
+  const named = namedModels({ settings, agents });
   const uses = named.map((use) => ({ ...use, state: providers.stateOf(splitModel(use.model)?.provider ?? "") }));
   return checkModels(uses, fallback !== null, providers.anyConfigured());
 }

@@ -31,13 +31,13 @@ import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
-import { checkSandboxes, modelFindings } from "./checks.ts";
+import { checkSandboxes, modelFindings, windowFindings } from "./checks.ts";
 import { openModels } from "./models.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
 type Needs = Core & {
   settings: SettingsService;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf">;
+  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf" | "windowOf">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
@@ -126,7 +126,11 @@ export const engine = defineFeature(
         readableText: text.readableText,
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       }),
-      checks: async () => [...modelFindings(deps), ...(await checkSandboxes(deps, sandbox))],
+      checks: async () => [
+        ...modelFindings(deps),
+        ...(await windowFindings(deps)),
+        ...(await checkSandboxes(deps, sandbox)),
+      ],
       start: engine.start,
       resume: engine.resume,
       async stop() {

@@ -2,6 +2,7 @@ import { eq } from "drizzle-orm";
 import { createCatalogue } from "../../adapter/model/catalogue.ts";
 import { listModels } from "../../adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry, splitModel } from "../../adapter/model/providers.ts";
+import { createModelWindows } from "../../adapter/model/window-advice.ts";
 import { maskedSealer } from "../../core/masking.ts";
 import { userProviderKeys } from "../../store/tables/providers.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -9,6 +10,7 @@ import type { Notifications } from "../notifications/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import { createKeyWatch } from "./key-watch.ts";
 import { createProviderKeys } from "./keys.ts";
+import { createModelSettings } from "./model-settings.ts";
 import { providerRoutes } from "./routes.ts";
 import { createProviders, providerOverrides } from "./service.ts";
 import { createTestConnection } from "./test-connection.ts";
@@ -47,12 +49,15 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   const service = createProviders({ ...own, keys });
   const userKeys = createUserKeys({ ...own, keys });
   const test = createTestConnection({ ...own, keys, saw: service.saw });
+  const windowOf = createModelWindows({ keys, prices: catalogue, clock });
+  const models = createModelSettings({ ...own, keys, providers: service });
   return {
     service: {
+      windowOf,
       ...{ catalogue, keys, called: watch.called },
       ...{ anyConfigured: service.anyConfigured, stateOf: service.stateOf, wrongModel: service.wrongModel },
     },
-    routes: () => providerRoutes({ providers: service, userKeys, test }),
+    routes: () => providerRoutes({ providers: service, userKeys, test, models, windowOf }),
     /** A deleted user's keys are deleted, never passed to an heir. */
     handOver(from) {
       store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());

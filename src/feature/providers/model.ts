@@ -10,11 +10,16 @@ const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
 export const ProviderModel = t.Object({
   id: t.String({ description: "provider/model" }),
   name: t.String(),
-  context_window: Window,
+  context_window: orNull(
+    t.Integer({ minimum: 1, maximum: 100_000_000, description: "Tokens that are served; null: unknown." }),
+  ),
+  max_context_window: orNull(t.Integer({ description: "Tokens, the most that the model can; null: unknown." })),
+  max_output_tokens: orNull(t.Integer({ description: "Most tokens of a reply; null: the provider's own limit." })),
   input_usd_per_mtok: Price,
   output_usd_per_mtok: Price,
   reasoning: t.Boolean(),
   tools: t.Boolean(),
+  images: t.Boolean({ description: "It reads pictures." }),
 });
 export type ProviderModel = Static<typeof ProviderModel>;
 
@@ -23,6 +28,7 @@ const ProviderKind = t.Union([
   t.Literal("openai"),
   t.Literal("google"),
   t.Literal("openai-compatible"),
+  t.Literal("ollama"),
   t.Literal("scripted"),
 ]);
 
@@ -46,14 +52,47 @@ export const Provider = t.Object({
 });
 export type Provider = Static<typeof Provider>;
 
+const yesNo = () => t.Optional(orNull(t.Boolean()));
+
+export const ModelUpdate = t.Object(
+  {
+    model: t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "provider/model" }),
+    context_window: t.Optional(Window),
+    max_output_tokens: t.Optional(Window),
+    input_usd_per_mtok: t.Optional(Price),
+    output_usd_per_mtok: t.Optional(Price),
+    reasoning: yesNo(),
+    tools: yesNo(),
+    images: yesNo(),
+  },
+  { description: "What is left out stays as it is; null goes back to what the server or the price table says." },
+);
+export type ModelUpdate = Static<typeof ModelUpdate>;
+
+export const ModelWindow = t.Object({
+  model: t.String(),
+  context_window: orNull(t.Integer({ description: "Tokens that the server serves now; null: it does not say." })),
+  max_context_window: orNull(t.Integer({ description: "Tokens, the most that the model can." })),
+  wanted: orNull(t.Integer({ description: "Tokens that were set." })),
+  is_small: t.Boolean({ description: "Too small for agents." }),
+  advice: orNull(t.String({ description: "What to do about it, for a person." })),
+});
+
 const Key = t.String({ minLength: 1, maxLength: 4_096, pattern: "^[\\x21-\\x7e]+$" });
 
 export const ProviderUpdate = t.Object({
   name: t.Optional(orNull(Name)),
   kind: t.Optional(
-    t.Union([t.Literal("anthropic"), t.Literal("openai"), t.Literal("google"), t.Literal("openai-compatible")], {
-      description: "Protocol that a custom server speaks.",
-    }),
+    t.Union(
+      [
+        t.Literal("anthropic"),
+        t.Literal("openai"),
+        t.Literal("google"),
+        t.Literal("openai-compatible"),
+        t.Literal("ollama"),
+      ],
+      { description: "Protocol that a custom server speaks." },
+    ),
   ),
   base_url: t.Optional(orNull(t.String({ maxLength: 2_048, description: "Another address drops the stored keys." }))),
   api_key: t.Optional(orNull(Key)),
@@ -64,10 +103,12 @@ export const ProviderUpdate = t.Object({
         id: Name,
         name: t.Optional(Name),
         context_window: t.Optional(Window),
+        max_output_tokens: t.Optional(Window),
         input_usd_per_mtok: t.Optional(Price),
         output_usd_per_mtok: t.Optional(Price),
         reasoning: t.Optional(t.Boolean()),
         tools: t.Optional(t.Boolean()),
+        images: t.Optional(t.Boolean()),
       }),
       { maxItems: 500, description: "Own entries; they take precedence over the built-in table." },
     ),

@@ -1,10 +1,23 @@
 /** /v1/settings/providers…, /v1/settings/user-providers… and /v1/models. No key in any answer but the engine's. */
 
 import { Type as t } from "@sinclair/typebox";
+import type { ModelWindows } from "../../adapter/model/window-advice.ts";
+import { notFound } from "../../core/errors.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
-import { Provider, ProviderKey, ProviderModel, ProviderTest, ProviderUpdate, UserKey, UserKeyUpdate } from "./model.ts";
+import {
+  ModelUpdate,
+  ModelWindow,
+  Provider,
+  ProviderKey,
+  ProviderModel,
+  ProviderTest,
+  ProviderUpdate,
+  UserKey,
+  UserKeyUpdate,
+} from "./model.ts";
+import type { ModelSettings } from "./model-settings.ts";
 import type { Providers } from "./service.ts";
 import type { TestConnection } from "./test-connection.ts";
 import { keyOwner, type UserKeys } from "./user-keys.ts";
@@ -23,11 +36,14 @@ export interface ProviderRoutesDeps {
   providers: Providers;
   userKeys: UserKeys;
   test: TestConnection;
+  models: ModelSettings;
+  windowOf: ModelWindows;
 }
 
-export function providerRoutes({ providers, userKeys, test }: ProviderRoutesDeps) {
+export function providerRoutes({ providers, userKeys, test, models, windowOf }: ProviderRoutesDeps) {
   return operations("providers", [
     ...instanceRoutes({ providers, test }),
+    ...modelRoutes({ models, windowOf }),
     operation(
       "listUserProviders",
       "GET /v1/settings/user-providers",
@@ -82,6 +98,38 @@ export function providerRoutes({ providers, userKeys, test }: ProviderRoutesDeps
           pageOf(query),
           (model) => model.id,
         ),
+    ),
+  ]);
+}
+
+function modelRoutes({ models, windowOf }: Pick<ProviderRoutesDeps, "models" | "windowOf">) {
+  return operations("providers", [
+    operation(
+      "updateModel",
+      "PUT /v1/settings/models",
+      {
+        access: "admin",
+        strict: true,
+        body: ModelUpdate,
+        answer: UsableModel,
+        summary: "Set window, prices and abilities of one model",
+      },
+      ({ body, caller }) => models.set(body, caller),
+    ),
+    operation(
+      "measureModelWindow",
+      "POST /v1/settings/models/window",
+      {
+        access: "admin",
+        body: t.Object({ model: ModelUpdate.properties.model }),
+        answer: ModelWindow,
+        summary: "Ask a server which window it serves; a model that is not loaded is loaded",
+      },
+      async ({ body, request }) => {
+        const found = await windowOf(body.model, { mayLoad: true, signal: request.signal });
+        if (!found) throw notFound("model");
+        return found;
+      },
     ),
   ]);
 }

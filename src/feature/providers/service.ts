@@ -74,18 +74,25 @@ export function providerOverrides(
     if (!row) return [];
     const own = ownJson<ModelOverride[]>(row.models);
     if (isTabled(providerId)) return own;
-    const named = new Set(own.map((model) => model.id.replace(`${providerId}/`, "")));
-    const seen = ownJson<SeenModel[]>(row.seen_models).filter((model) => !named.has(model.id));
-    return [
-      ...own,
-      ...seen.map(({ tools, reasoning, ...model }) => ({
-        ...model,
-        tools: tools ?? undefined,
-        reasoning: reasoning ?? undefined,
-      })),
-    ];
+    const seen = new Map(ownJson<SeenModel[]>(row.seen_models).map((model) => [model.id, overrideOf(model)]));
+    const named = own.map((model): ModelOverride => {
+      const id = model.id.replace(`${providerId}/`, "");
+      const found = seen.get(id);
+      seen.delete(id);
+      return { ...found, ...model };
+    });
+    return [...named, ...seen.values()];
   };
 }
+
+/** What a server says of a model, as an entry in which nothing was set. */
+const overrideOf = ({ context_window, tools, reasoning, images, ...model }: SeenModel): ModelOverride => ({
+  ...model,
+  served_window: context_window,
+  tools: tools ?? undefined,
+  reasoning: reasoning ?? undefined,
+  images: images ?? undefined,
+});
 
 /** How far back uses are shown. */
 const USED_MS = 90 * DAY_MS;

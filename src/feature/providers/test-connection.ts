@@ -39,8 +39,10 @@ export function createTestConnection(deps: ConnectionDeps): TestConnection {
       ...known,
       name: seen.name,
       context_window: seen.context_window ?? known.context_window,
+      max_context_window: seen.max_context_window ?? known.max_context_window,
       reasoning: seen.reasoning ?? known.reasoning,
       tools: seen.tools ?? known.tools,
+      images: seen.images ?? known.images,
     };
   };
   return async (id, tried, userId) => {

@@ -5,25 +5,31 @@ export interface StoredModel {
   id: string;
   name?: string | undefined;
   context_window?: number | null | undefined;
+  max_output_tokens?: number | null | undefined;
   input_usd_per_mtok?: number | null | undefined;
   output_usd_per_mtok?: number | null | undefined;
   reasoning?: boolean | undefined;
   tools?: boolean | undefined;
+  images?: boolean | undefined;
 }
 
 /** What a server says of a model; null where it says nothing. */
 export interface SeenModel {
   id: string;
   name: string;
+  /** What it serves. */
   context_window: number | null;
+  /** The most that the model can. */
+  max_context_window?: number | null;
   tools: boolean | null;
   reasoning: boolean | null;
+  images?: boolean | null;
 }
 
 export const providers = sqliteTable("providers", {
   id: text().primaryKey(),
   name: text(),
-  kind: text().$type<"anthropic" | "openai" | "google" | "openai-compatible">(),
+  kind: text().$type<"anthropic" | "openai" | "google" | "openai-compatible" | "ollama">(),
   base_url: text(),
   enabled: integer({ mode: "boolean" }).notNull(),
   /** base64(nonce ‖ tag ‖ ciphertext). */

@@ -24,6 +24,7 @@ test("every answer of a server outside passes through what bounds it", () => {
     "adapter/docker.ts",
     "adapter/mcp/oauth.ts",
     "adapter/model/endpoint.ts",
+    "adapter/model/ollama.ts",
     "adapter/oidc/bounded-fetch.ts",
     "adapter/oidc/probe.ts",
     "adapter/sandbox/docker/agent-image.ts",

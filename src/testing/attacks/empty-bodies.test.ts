@@ -15,7 +15,13 @@ afterAll(async () => {
   slow.remove();
 });
 
-const FIXED = ["/v1/settings", "/v1/preferences", "/v1/codehost/connection", "/v1/admin/tts-settings"];
+const FIXED = [
+  "/v1/settings",
+  "/v1/settings/models",
+  "/v1/preferences",
+  "/v1/codehost/connection",
+  "/v1/admin/tts-settings",
+];
 
 /** What each path means here. */
 async function places(): Promise<Record<string, string>> {

@@ -102,6 +102,8 @@ export async function openLives(pipelines: Record<string, string>) {
         ...{
           id,
           context_window: null,
+          max_context_window: null,
+          max_output_tokens: null,
           input_usd_per_mtok: 0,
           output_usd_per_mtok: 0,
           reasoning: false,

@@ -1,0 +1,209 @@
+/**
+ * Ollama by its own protocol, `/api/chat`: its OpenAI-compatible one cannot say how large a window is wanted, and cuts a
+ * prompt that does not fit without a word. Documented at https://docs.ollama.com/api/chat. What is sent here also asks
+ * not to cut the prompt (`truncate`) and not to drop its beginning while the reply grows (`shift`); a server that
+ * does not know these two ignores them.
+ */
+import { APICallError, type LanguageModelMiddleware } from "ai";
+import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
+import type { Endpoint } from "./endpoint.ts";
+
+type Model = Parameters<NonNullable<LanguageModelMiddleware["wrapStream"]>>[0]["model"];
+type CallOptions = Parameters<Model["doStream"]>[0];
+type Message = CallOptions["prompt"][number];
+type Stream = Awaited<ReturnType<Model["doStream"]>>["stream"];
+type Part = Stream extends ReadableStream<infer One> ? One : never;
+type Json = Record<string, unknown>;
+
+/** Where Ollama's own protocol is, given the address of its compatible one. */
+export const ollamaRoot = (baseUrl: string): string => baseUrl.replace(/\/v1$/, "");
+
+/** Only these take a level of thinking; others take yes or no. */
+const TAKES_LEVELS = /gpt-?oss/i;
+
+/** @param window tokens asked for; undefined: what the server chooses. */
+export function ollamaModel({ baseUrl, apiKey, providerId }: Endpoint, name: string, window?: number): Model {
+  const url = `${ollamaRoot(baseUrl)}/api/chat`;
+  return {
+    specificationVersion: "v4",
+    provider: providerId,
+    modelId: name,
+    supportedUrls: {},
+    doGenerate: () => Promise.reject(new Error("replies of Ollama are streamed")),
+    async doStream(options) {
+      const body = bodyOf(name, options, window);
+      const response = await fetch(url, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...(apiKey ? { authorization: `Bearer ${apiKey}` } : {}) },
+        body: JSON.stringify(body),
+        redirect: "manual",
+        timeout: false,
+        ...(options.abortSignal ? { signal: options.abortSignal } : {}),
+      });
+      if (response.status !== 200 || response.body === null) throw await refusalOf(url, response);
+      return { stream: response.body.pipeThrough(partsOf()) };
+    },
+  };
+}
+
+function bodyOf(
+  model: string,
+  { prompt, tools, temperature, maxOutputTokens, reasoning }: CallOptions,
+  window?: number,
+) {
+  const think = reasoning === undefined ? undefined : reasoning !== "none";
+  return {
+    model,
+    messages: prompt.flatMap(messagesOf),
+    ...(tools?.length
+      ? {
+          tools: tools.flatMap((tool) =>
+            tool.type === "function"
+              ? {
+                  type: "function",
+                  function: { name: tool.name, description: tool.description, parameters: tool.inputSchema },
+                }
+              : [],
+          ),
+        }
+      : {}),
+    ...(think === undefined ? {} : { think: think && TAKES_LEVELS.test(model) ? reasoning : think }),
+    options: {
+      ...(window === undefined ? {} : { num_ctx: window }),
+      ...(temperature === undefined ? {} : { temperature }),
+      ...(maxOutputTokens === undefined ? {} : { num_predict: maxOutputTokens }),
+    },
+    stream: true,
+    truncate: false,
+    shift: false,
+  };
+}
+
+const joined = (texts: readonly string[]): string => texts.filter(Boolean).join("\n\n");
+
+function messagesOf(message: Message): Json[] {
+  if (message.role === "system") return [{ role: "system", content: message.content }];
+  if (message.role === "user") {
+    const content = joined(message.content.map((part) => (part.type === "text" ? part.text : "")));
+    const images = message.content.flatMap((part) =>
+      part.type === "file" && part.mediaType.startsWith("image") && part.data.type === "data"
+        ? [typeof part.data.data === "string" ? part.data.data : Buffer.from(part.data.data).toString("base64")]
+        : [],
+    );
+    return [{ role: "user", content, ...(images.length > 0 ? { images } : {}) }];
+  }
+  if (message.role === "assistant") {
+    const content = joined(message.content.map((part) => (part.type === "text" ? part.text : "")));
+    const calls = message.content.flatMap((part) =>
+      part.type === "tool-call"
+        ? [{ id: part.toolCallId, function: { name: part.toolName, arguments: membersOf(part.input) } }]
+        : [],
+    );
+    return [{ role: "assistant", content, ...(calls.length > 0 ? { tool_calls: calls } : {}) }];
+  }
+  return message.content.flatMap((part) =>
+    part.type === "tool-result"
+      ? [
+          {
+            role: "tool",
+            tool_name: part.toolName,
+            tool_call_id: part.toolCallId,
+            content: "value" in part.output ? textOf(part.output.value) : "",
+          },
+        ]
+      : [],
+  );
+}
+
+const textOf = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
+
+async function refusalOf(url: string, response: Response): Promise<APICallError> {
+  let text = "";
+  const decoder = new TextDecoder();
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    if (text.length > REFUSAL_CHARACTERS) break;
+  }
+  let message = text.slice(0, REFUSAL_CHARACTERS);
+  try {
+    message = textIn(readJson(text), "error") ?? message;
+  } catch {
+    // Not JSON: the text itself is shown.
+  }
+  return new APICallError({
+    ...{ message, url, requestBodyValues: {}, statusCode: response.status, responseBody: text },
+    responseHeaders: Object.fromEntries(response.headers),
+  });
+}
+const REFUSAL_CHARACTERS = 4_096;
+
+/** Lines of JSON in, the SDK's stream parts out. */
+function partsOf(): TransformStream<Uint8Array, Part> {
+  let lines: ReturnType<typeof createLineSplitter>;
+  let calls = 0;
+  let open: "text" | "reasoning" | undefined;
+  const id = (type: string): string => `${type}-${calls}`;
+  return new TransformStream<Uint8Array, Part>({
+    start(controller) {
+      const close = () => {
+        if (open) controller.enqueue({ type: `${open}-end`, id: id(open) });
+        open = undefined;
+      };
+      const say = (type: "text" | "reasoning", delta: string | undefined) => {
+        if (!delta) return;
+        if (open !== type) {
+          close();
+          controller.enqueue({ type: `${type}-start`, id: id(type) });
+          open = type;
+        }
+        controller.enqueue({ type: `${type}-delta`, id: id(type), delta });
+      };
+      const call = (given: unknown) => {
+        const { name, arguments: input } = membersOf(membersOf(given)["function"]);
+        if (typeof name !== "string") return;
+        close();
+        calls++;
+        const toolCallId = textIn(given, "id") || `call_${crypto.randomUUID()}`;
+        controller.enqueue({ type: "tool-call", toolCallId, toolName: name, input: textOf(input ?? {}) });
+      };
+      const take = (text: string) => {
+        const line = readJson(text);
+        const error = textIn(line, "error");
+        if (error !== undefined) return controller.enqueue({ type: "error", error });
+        const message = membersOf(membersOf(line)["message"]);
+        say("reasoning", textIn(message, "thinking"));
+        say("text", textIn(message, "content"));
+        if (Array.isArray(message["tool_calls"])) message["tool_calls"].forEach(call);
+        if (!isObject(line) || line["done"] !== true) return undefined;
+        close();
+        return controller.enqueue(finishOf(line, calls > 0));
+      };
+      lines = createLineSplitter({
+        maxBytes: LIMITS.providerEventBytes,
+        onLine: ({ text }) => void (text.trim() && take(text)),
+        onExcess: () => {
+          throw new Error(`the answer is made of a line longer than ${LIMITS.providerEventBytes} bytes`);
+        },
+      });
+    },
+    transform: (chunk) => lines.add(chunk),
+    flush: () => lines.end(),
+  });
+}
+
+function finishOf(line: Json, hasCalls: boolean): Part {
+  const raw = textIn(line, "done_reason");
+  const unified = raw === "length" ? "length" : hasCalls ? "tool-calls" : "stop";
+  const none = { noCache: undefined, cacheRead: undefined, cacheWrite: undefined };
+  return {
+    type: "finish",
+    finishReason: { unified, raw: raw ?? "stop" },
+    usage: {
+      inputTokens: { total: numberIn(line, "prompt_eval_count"), ...none },
+      outputTokens: { total: numberIn(line, "eval_count"), text: undefined, reasoning: undefined },
+    },
+  };
+}

@@ -1,0 +1,207 @@
+/**
+ * Tool calls of models that write them as text, and arguments whose JSON is broken. Servers that know a model's form hand
+ * calls on as such; others pass the text through. Read are the forms of
+ *
+ * - Hermes and Qwen 2.5: `<tool_call>{"name": "ls", "arguments": {…}}</tool_call>`
+ * - Qwen 3 Coder: `<function=ls><parameter=path>src</parameter></function>`, with or without `<tool_call>` around it
+ * - Llama 3: `<|python_tag|>{"name": "ls", "parameters": {…}}`, the object alone, or `<function=ls>{…}</function>`
+ * - Mistral: `[TOOL_CALLS][{"name": "ls", "arguments": {…}}]`, or `[TOOL_CALLS]ls[ARGS]{…}`
+ *
+ * Only at the end of a reply, outside fenced code, and only of tools that were offered: text that a model quotes from a
+ * file is no call.
+ */
+import { jsonrepair } from "jsonrepair";
+import { isObject, membersOf, textIn } from "../../core/is-object.ts";
+import { jsonFault, readJson } from "../../core/json-reader.ts";
+import type { ModelTool } from "../../engine/model.ts";
+import type { AssistantPart } from "../../engine/parts.ts";
+
+/** What is longer is not repaired. */
+const REPAIRED_CHARACTERS = 65_536;
+const CALLS_MOST = 32;
+
+type Input = Record<string, unknown>;
+interface TextCall {
+  tool: string;
+  input: Input;
+}
+
+/**
+ * The object that a broken text of JSON surely means; undefined where it may mean another: cut off, or with a quote that
+ * nothing closes.
+ */
+export function repairObject(text: string): Input | undefined {
+  const bare = withoutFence(text.trim());
+  try {
+    const value = readJson(bare);
+    if (isObject(value)) return value;
+    // Some models write the object as a text in JSON.
+    return typeof value === "string" ? repairObject(value) : undefined;
+  } catch {
+    if (!bare.startsWith("{") || !bare.endsWith("}") || bare.length > REPAIRED_CHARACTERS) return undefined;
+    if (jsonFault(bare) !== undefined || quotesIn(bare) % 2 === 1) return undefined;
+  }
+  try {
+    const value = readJson(jsonrepair(bare));
+    return isObject(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function withoutFence(text: string): string {
+  if (!text.startsWith("```") || !text.endsWith("```")) return text;
+  const from = text.indexOf("\n");
+  return from === -1 ? text : text.slice(from + 1, -3).trim();
+}
+
+function quotesIn(text: string): number {
+  let quotes = 0;
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === "\\") at++;
+    else if (text[at] === '"') quotes++;
+  }
+  return quotes;
+}
+
+/** Where the calls of a text begin, by the mark that comes first. */
+const MARKS = ["<tool_call>", "<function=", "<|python_tag|>", "[TOOL_CALLS]"] as const;
+
+/** The calls at the end of a text and what was said before them; undefined where there are none. */
+export function callsIn(text: string, tools: readonly ModelTool[]): { said: string; calls: TextCall[] } | undefined {
+  if (tools.length === 0) return undefined;
+  const begins = MARKS.map((mark) => text.indexOf(mark)).filter((at) => at !== -1);
+  const from = begins.length === 0 ? -1 : Math.min(...begins);
+  const said = from === -1 ? "" : text.slice(0, from).trim();
+  // Inside fenced code it is an example.
+  if (said.split("```").length % 2 === 0) return undefined;
+  const calls = from === -1 ? bareCalls(text) : markedCalls(text.slice(from), tools);
+  const offered = new Set(tools.map(({ name }) => name));
+  const isSure =
+    calls && calls.length > 0 && calls.length <= CALLS_MOST && calls.every(({ tool }) => offered.has(tool));
+  return isSure ? { said, calls } : undefined;
+}
+
+/** The whole reply is one object, in a fence or not. */
+function bareCalls(text: string): TextCall[] | undefined {
+  const bare = withoutFence(text.trim());
+  return bare.startsWith("{") && bare.endsWith("}") ? all([callOf(repairObject(bare))]) : undefined;
+}
+
+function markedCalls(text: string, tools: readonly ModelTool[]): TextCall[] | undefined {
+  if (text.startsWith("[TOOL_CALLS]")) return mistralCalls(text.slice("[TOOL_CALLS]".length).trim());
+  if (text.startsWith("<|python_tag|>"))
+    return all(
+      text
+        .slice("<|python_tag|>".length)
+        .replace(/<\|eo[tm]_id\|>/g, "")
+        .split(/(?<=\})\s*;\s*(?=\{)/)
+        .map((one) => callOf(repairObject(one))),
+    );
+  const blocks = text.startsWith("<tool_call>") ? between(text, "<tool_call>", "</tool_call>") : [text];
+  return blocks && all(blocks.flatMap((block) => taggedCalls(block.trim(), tools)));
+}
+
+/** What is between pairs of tags, one after the other; undefined where anything else is around them. */
+function between(text: string, open: string, close: string): string[] | undefined {
+  const blocks: string[] = [];
+  for (let rest = text.trim(); rest !== ""; ) {
+    if (!rest.startsWith(open)) return undefined;
+    const end = rest.indexOf(close);
+    // The last one is often not closed.
+    blocks.push(rest.slice(open.length, end === -1 ? undefined : end));
+    rest = end === -1 ? "" : rest.slice(end + close.length).trim();
+  }
+  return blocks;
+}
+
+function taggedCalls(block: string, tools: readonly ModelTool[]): (TextCall | undefined)[] {
+  if (!block.startsWith("<function=")) return [callOf(repairObject(block))];
+  const functions = between(block, "<function=", "</function>");
+  if (!functions) return [undefined];
+  return functions.map((one) => {
+    const end = one.indexOf(">");
+    if (end === -1) return undefined;
+    const tool = one.slice(0, end).trim();
+    const body = one.slice(end + 1).trim();
+    const input = body.startsWith("{")
+      ? repairObject(body)
+      : parametersIn(
+          body,
+          tools.find(({ name }) => name === tool),
+        );
+    return input && { tool, input };
+  });
+}
+
+function parametersIn(body: string, tool: ModelTool | undefined): Input | undefined {
+  const properties = membersOf(tool?.parameters["properties"]);
+  const found = body === "" ? [] : between(body, "<parameter=", "</parameter>");
+  if (!found) return undefined;
+  const input: Input = {};
+  for (const one of found) {
+    const end = one.indexOf(">");
+    if (end === -1) return undefined;
+    const name = one.slice(0, end).trim();
+    const value = one
+      .slice(end + 1)
+      .replace(/^\n/, "")
+      .replace(/\n$/, "");
+    input[name] = textIn(properties[name], "type") === "string" ? value : readValue(value);
+  }
+  return input;
+}
+
+function readValue(text: string): unknown {
+  try {
+    return readJson(text);
+  } catch {
+    return text;
+  }
+}
+
+function mistralCalls(text: string): TextCall[] | undefined {
+  if (text.startsWith("[")) {
+    const list = repairObject(`{"calls":${text}}`)?.["calls"];
+    return Array.isArray(list) ? all(list.map(callOf)) : undefined;
+  }
+  return all(
+    text.split("[TOOL_CALLS]").map((one) => {
+      const [tool = "", body] = one.split("[ARGS]");
+      const input = body === undefined ? undefined : repairObject(body);
+      return input && { tool: tool.trim(), input };
+    }),
+  );
+}
+
+function callOf(value: unknown): TextCall | undefined {
+  const given = membersOf(value);
+  const inner = isObject(given["function"]) ? given["function"] : given;
+  const tool = textIn(inner, "name");
+  const input = inner["arguments"] ?? inner["parameters"];
+  const object = typeof input === "string" ? repairObject(input) : input;
+  return tool !== undefined && isObject(object) ? { tool, input: object } : undefined;
+}
+
+/** All of them, or none. */
+const all = (calls: readonly (TextCall | undefined)[]): TextCall[] | undefined => {
+  const found = calls.filter((call) => call !== undefined);
+  return found.length === calls.length ? found : undefined;
+};
+
+/** The parts of a reply with the calls that its text holds; undefined where it holds none. @param id makes ids of calls. */
+export function withTextCalls(
+  parts: readonly AssistantPart[],
+  tools: readonly ModelTool[],
+  id: () => string,
+): { parts: AssistantPart[]; said: string } | undefined {
+  if (parts.some(({ type }) => type === "tool_call")) return undefined;
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
+  const found = callsIn(text, tools);
+  if (!found) return undefined;
+  const said: AssistantPart[] = found.said === "" ? [] : [{ type: "text", text: found.said }];
+  const calls = found.calls.map(
+    ({ tool, input }): AssistantPart => ({ type: "tool_call", call_id: id(), tool, input }),
+  );
+  return { parts: [...parts.filter(({ type }) => type === "thinking"), ...said, ...calls], said: found.said };
+}

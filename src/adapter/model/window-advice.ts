@@ -1,0 +1,50 @@
+/** The windows that models are really served with, and whether they are large enough for agents. */
+import type { Clock } from "../../core/clock.ts";
+import { type ModelPortDeps, resolveTarget } from "./model-port.ts";
+import { OWN_KINDS, splitModel } from "./providers.ts";
+import { createWindows, SMALL_WINDOW, USUAL_WINDOW, windowRemedy } from "./served-window.ts";
+
+export interface ModelWindow {
+  model: string;
+  /** Tokens that are served; null: the server does not say. */
+  context_window: number | null;
+  max_context_window: number | null;
+  /** Tokens that an administrator set. */
+  wanted: number | null;
+  is_small: boolean;
+  /** What to do about it, for a person. */
+  advice: string | null;
+}
+
+/** @param mayLoad whether the server may load the model for an answer. Undefined: no provider has such a model. */
+export type ModelWindows = (
+  model: string,
+  options: { mayLoad: boolean; signal: AbortSignal },
+) => Promise<ModelWindow | undefined>;
+
+const said = (tokens: number): string => tokens.toLocaleString("en-US");
+
+export function createModelWindows(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clock: Clock }): ModelWindows {
+  const { prices, clock } = deps;
+  const askWindow = createWindows(clock);
+  return async (model, { mayLoad, signal }) => {
+    const parts = splitModel(model);
+    if (!parts || !prices.provider(parts.provider)) return undefined;
+    const { wanted, most } = prices.windows(model);
+    const known = prices.info(model);
+    const answer = { model, wanted, max_context_window: most ?? known.max_context_window };
+    const to = await resolveTarget(deps, { model, userId: undefined });
+    const isOwn = !("code" in to) && OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));
+    if (!isOwn) return { ...answer, context_window: known.context_window, is_small: false, advice: null };
+    const { tokens } = await askWindow({ endpoint: to, name: to.name, wanted, most, mayLoad, signal });
+    const served = tokens ?? known.context_window;
+    const remedy = windowRemedy(to.kind, to.providerId, model);
+    if (served === null && to.kind === "ollama") {
+      const advice = `no window is set: Ollama serves ${said(USUAL_WINDOW)} tokens on cards below 24 GiB, too small for agents; ${remedy}`;
+      return { ...answer, context_window: null, is_small: false, advice };
+    }
+    const is_small = served !== null && served < SMALL_WINDOW;
+    const advice = is_small ? `served window ${said(served)}: too small for agents; ${remedy}` : null;
+    return { ...answer, context_window: served, is_small, advice };
+  };
+}

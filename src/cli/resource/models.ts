@@ -1,0 +1,124 @@
+/** `skep models`: models that can be used, and what is known or set of each. */
+import { Problem } from "../../core/errors.ts";
+import { fieldLines } from "../terminal/table.ts";
+import type { Call, Item, Resource } from "./resource.ts";
+
+const MODEL = { name: "<model>", about: "provider/model, e.g. ollama/qwen3" };
+const PATH = "/v1/settings/models";
+
+const said = (tokens: number | null): string => (tokens === null ? "" : tokens.toLocaleString("en-US"));
+const abilitiesOf = ({ tools, images, reasoning }: Item): string =>
+  [tools && "tools", images && "images", reasoning && "thinking"].filter(Boolean).join(", ");
+
+const linesOf = (model: Item): string[] =>
+  fieldLines([
+    ["model", model["id"]],
+    ["window", said(model["context_window"]) || "unknown until it is asked"],
+    ["at most", said(model["max_context_window"])],
+    ["longest reply", said(model["max_output_tokens"])],
+    ["input $/M", model["input_usd_per_mtok"]],
+    ["output $/M", model["output_usd_per_mtok"]],
+    ["can", abilitiesOf(model)],
+  ]);
+
+export const models: Resource = {
+  name: "models",
+  one: "model",
+  about: "models that agents can use, and what is set of each",
+  path: "/v1/models",
+  single: false,
+  idOf: ({ id }) => id,
+  filters: [{ flags: "--provider <id>", about: "of one provider", query: "provider" }],
+  columns: [
+    { head: "MODEL", of: ({ id }) => id },
+    { head: "WINDOW", of: ({ context_window }) => said(context_window), right: true },
+    { head: "AT MOST", of: ({ max_context_window }) => said(max_context_window), right: true },
+    { head: "IN $/M", of: ({ input_usd_per_mtok }) => input_usd_per_mtok, right: true },
+    { head: "OUT $/M", of: ({ output_usd_per_mtok }) => output_usd_per_mtok, right: true },
+    { head: "CAN", of: abilitiesOf },
+  ],
+  empty: "No models. Set up a provider: skep init",
+  show: async (model) => linesOf(model),
+  verbs: [
+    {
+      name: "set",
+      about: "set window, prices and abilities of a model; what is not given stays as it is",
+      on: "none",
+      args: [MODEL],
+      options: [
+        { flags: "--window <tokens>", about: "tokens to serve, e.g. 32k; Ollama is asked for it in each call" },
+        { flags: "--max-output <tokens>", about: "most tokens of a reply" },
+        { flags: "--input-price <usd>", about: "USD for a million tokens read" },
+        { flags: "--output-price <usd>", about: "USD for a million tokens written" },
+        { flags: "--images <yes|no>", about: "whether it reads pictures" },
+        { flags: "--tools <yes|no>", about: "whether it calls tools" },
+        { flags: "--reasoning <yes|no>", about: "whether it thinks before it answers" },
+        { flags: "--reset", about: "forget everything that was set of it" },
+      ],
+      run: set,
+    },
+    {
+      name: "window",
+      about: "ask the server which window it really serves; exit 1 when it is too small for agents",
+      on: "none",
+      args: [MODEL],
+      async run({ client, args: [model] }) {
+        const found = await client.call<Item>("POST", `${PATH}/window`, { model });
+        const served =
+          found["context_window"] === null ? "the server does not say" : `${said(found["context_window"])} tokens`;
+        const text = found["advice"] ? `${model}: ${found["advice"]}` : `${model}: ${served}`;
+        return { json: found, text, ...(found["is_small"] ? { code: 1 } : {}) };
+      },
+    },
+  ],
+};
+
+/** `auto` and `default` go back to what the server or the price table says. */
+const UNSET = /^(auto|default)$/i;
+const FIELDS = {
+  window: ["context_window", tokensOf],
+  maxOutput: ["max_output_tokens", tokensOf],
+  inputPrice: ["input_usd_per_mtok", priceOf],
+  outputPrice: ["output_usd_per_mtok", priceOf],
+  images: ["images", yesOf],
+  tools: ["tools", yesOf],
+  reasoning: ["reasoning", yesOf],
+} as const;
+
+async function set({ client, args: [model], flags }: Call) {
+  const fields = Object.fromEntries(
+    Object.entries(FIELDS).flatMap(([flag, [field, read]]) => {
+      if (flags["reset"]) return [[field, null]];
+      const given: string | undefined = flags[flag];
+      return given === undefined ? [] : [[field, UNSET.test(given) ? null : read(given)]];
+    }),
+  );
+  if (Object.keys(fields).length === 0)
+    throw new Problem(
+      422,
+      "bad_usage",
+      "Give at least one of --window, --max-output, --input-price, --output-price, --images, --tools, --reasoning, --reset.",
+    );
+  const found = await client.call<Item>("PUT", PATH, { model, ...fields });
+  return { json: found, text: linesOf(found) };
+}
+
+function tokensOf(text: string): number {
+  const [, digits, thousands] = /^(\d{1,9})(k?)$/i.exec(text) ?? [];
+  if (digits === undefined || Number(digits) === 0)
+    throw new Problem(422, "bad_usage", `"${text}" is no number of tokens. Write for example 32768 or 32k.`);
+  return Number(digits) * (thousands ? 1_024 : 1);
+}
+
+function priceOf(text: string): number {
+  const price = /^\d{1,6}(\.\d{1,6})?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(price))
+    throw new Problem(422, "bad_usage", `"${text}" is no price. Write dollars, for example 0.25.`);
+  return price;
+}
+
+function yesOf(text: string): boolean {
+  if (/^(yes|true|on)$/i.test(text)) return true;
+  if (/^(no|false|off)$/i.test(text)) return false;
+  throw new Problem(422, "bad_usage", `"${text}" is neither yes nor no.`);
+}

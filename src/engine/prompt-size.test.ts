@@ -1,0 +1,72 @@
+/** What every call of an agent begins with: its instructions and tools, counted with a tokenizer that models use (o200k). */
+import { afterEach, expect, test } from "bun:test";
+import { countTokens } from "gpt-tokenizer";
+import { createRigs } from "../testing/engine-rig.ts";
+import { createHandModel, type HandCall } from "../testing/hand-model.ts";
+import { TOOL_SEARCH } from "./tool-search.ts";
+
+const rigs = createRigs();
+afterEach(rigs.close);
+
+const AGENTS = ["engineer", "architect", "lead", "researcher", "reviewer", "scribe"];
+/** As the four file tools alone need: no memory, no skills, no graph. */
+const FILES = "---\nname: Files\ntools: [read, write, edit, ls]\n---\nYou change files as you are told.";
+
+async function open(agents: readonly string[], own: Record<string, string> = {}) {
+  const model = createHandModel();
+  const pipelines = Object.fromEntries(
+    agents.map((agent) => [
+      agent,
+      `id: ${agent}\nname: One\nsteps:\n  - id: work\n    agent: ${agent}\n    input: Work\n`,
+    ]),
+  );
+  const rig = await rigs.started({
+    ...{ pipelines, agents: own, models: model },
+    env: { SANDBOX: "process", ALLOW_HOST_SHELL: "true" },
+  });
+  return { rig, model };
+}
+
+const tokensOf = ({ request }: HandCall) => ({
+  system: countTokens(request.system),
+  tools: countTokens(JSON.stringify(request.tools)),
+});
+const end = (call: HandCall) => call.reply([{ tool: "complete", input: { summary: "done" } }]);
+
+test("an agent with the file tools begins with at most 1,500 tokens, each shipped agent with at most 3,000", async () => {
+  const { rig, model } = await open(["files", ...AGENTS], { files: FILES });
+  for (const agent of ["files", ...AGENTS]) {
+    const { id } = rig.create(agent);
+    const call = await model.next();
+    const { system, tools } = tokensOf(call);
+    console.log(`${agent}: ${system} of instructions, ${tools} of ${call.request.tools.length} tools`);
+    expect([agent, system + tools <= (agent === "files" ? 1_500 : 3_000)]).toEqual([agent, true]);
+    end(call);
+    await rig.ended(id);
+  }
+});
+
+test("a tool that is not shown is found by words, shown from then on behind the others, and works", async () => {
+  const { rig, model } = await open(["lead"]);
+  const { id } = rig.create("lead");
+  const first = await model.next();
+  const namesOf = ({ request }: HandCall) => request.tools.map(({ name }) => name);
+  expect(namesOf(first)).toContain(TOOL_SEARCH);
+  expect(namesOf(first)).not.toContain("list_documents");
+  expect(first.request.moreTools).toContain("list_documents");
+  first.reply([{ tool: TOOL_SEARCH, input: { query: "which documents are there" } }]);
+  const second = await model.next();
+  expect(namesOf(second).slice(0, namesOf(first).length)).toEqual(namesOf(first));
+  expect(namesOf(second)).toContain("list_documents");
+  second.reply([{ tool: "list_documents" }]);
+  const third = await model.next();
+  expect(namesOf(third)).toEqual(namesOf(second));
+  expect(JSON.stringify(third.request.messages.at(-1))).not.toContain("There is no tool");
+  // One that nobody looked for works, too.
+  third.reply([{ tool: "read_document", input: { document_id: "none" } }]);
+  const fourth = await model.next();
+  expect(JSON.stringify(fourth.request.messages.at(-1))).not.toContain("There is no tool");
+  expect(fourth.request.system).toBe(first.request.system);
+  end(fourth);
+  await rig.ended(id);
+});

@@ -1,0 +1,45 @@
+/** The schema of a tool's input as the model is shown it: bounds that only the check needs cost tokens in every call. */
+
+type Schema = Record<string, unknown>;
+
+/** What a call that breaks them is told about; a model that keeps to the descriptions never does. */
+const LEFT_OUT: ReadonlySet<string> = new Set([
+  ...["$schema", "$id", "title", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"],
+  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties"],
+]);
+/** Members whose keys are names that somebody chose. */
+const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);
+/** Members that are values, not schemas. */
+const VALUES: ReadonlySet<string> = new Set(["enum", "const", "default", "examples", "required"]);
+
+const isSchema = (value: unknown): value is Schema =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A copy without what only the check needs. */
+export function slimSchema(schema: Schema): Schema {
+  const slim: Schema = {};
+  for (const [key, value] of Object.entries(schema)) {
+    if (LEFT_OUT.has(key) || (key === "additionalProperties" && value === false)) continue;
+    slim[key] = slimMember(key, value);
+  }
+  const choices = choicesIn(slim["anyOf"]);
+  if (!choices) return slim;
+  const { anyOf: _, ...rest } = slim;
+  return { ...rest, enum: choices };
+}
+
+function slimMember(key: string, value: unknown): unknown {
+  if (VALUES.has(key)) return value;
+  if (Array.isArray(value)) return value.map((one) => (isSchema(one) ? slimSchema(one) : one));
+  if (!isSchema(value)) return value;
+  if (!NAMED.has(key)) return slimSchema(value);
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isSchema(one) ? slimSchema(one) : one]));
+}
+
+/** A choice between fixed values is one list. */
+function choicesIn(anyOf: unknown): unknown[] | undefined {
+  if (!Array.isArray(anyOf) || anyOf.length === 0) return undefined;
+  const isFixed = (one: unknown): one is { const: unknown } =>
+    isSchema(one) && "const" in one && Object.keys(one).every((key) => key === "const" || key === "type");
+  return anyOf.every(isFixed) ? anyOf.map((one) => one.const) : undefined;
+}

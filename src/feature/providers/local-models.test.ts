@@ -1,0 +1,68 @@
+/** Models on servers of one's own: the window that is really served, and what is set of each model. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createLocalModelServer, type LocalModelServer } from "../../testing/local-model-server.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { ProviderModel } from "./model.ts";
+
+let server: TestServer;
+let ollama: LocalModelServer;
+beforeAll(async () => {
+  ollama = createLocalModelServer("ollama", { capabilities: ["completion", "tools", "vision"] });
+  server = await startServer();
+});
+afterAll(async () => {
+  ollama.stop();
+  await server.remove();
+});
+
+const MODEL = "ollama/qwen3:8b";
+const call = async <T = Record<string, unknown>>(method: string, path: string, body?: unknown) =>
+  (await server.request<T>(method, path, { body })).body;
+const setModel = (fields: Record<string, unknown>) => call<ProviderModel>("PUT", "/v1/settings/models", fields);
+const listed = async (id: string) =>
+  (await call<{ items: ProviderModel[] }>("GET", "/v1/models?provider=ollama")).items.find((one) => one.id === id);
+const windowFinding = async () =>
+  (await call<{ findings: { check: string; detail: string }[] }>("GET", "/v1/doctor")).findings.find(
+    ({ check }) => check === "window",
+  );
+
+test("Ollama's window is asked of the server, and one that is too small is said with its remedy", async () => {
+  await call("PUT", "/v1/settings/providers/ollama", { base_url: ollama.origin, default: MODEL });
+  await call("POST", "/v1/settings/providers/ollama/test", {});
+  expect(await listed(MODEL)).toMatchObject({ context_window: null, max_context_window: 40_960, images: true });
+  expect((await windowFinding())?.detail).toContain("no window is set");
+  const found = await call("POST", "/v1/settings/models/window", { model: MODEL });
+  expect(found).toMatchObject({ context_window: 4_096, is_small: true });
+  expect(found["advice"]).toBe(
+    "served window 4,096: too small for agents; set: skep models set ollama/qwen3:8b --window 32k",
+  );
+});
+
+test("a window that was set is the window, and doctor has nothing to say", async () => {
+  expect(await setModel({ model: MODEL, context_window: 32_768 })).toMatchObject({
+    ...{ id: MODEL, context_window: 32_768, max_context_window: 40_960, tools: true, images: true },
+  });
+  expect(await call("POST", "/v1/settings/models/window", { model: MODEL })).toMatchObject({
+    ...{ context_window: 32_768, wanted: 32_768, is_small: false, advice: null },
+  });
+  expect(await windowFinding()).toBeUndefined();
+});
+
+test("setting one field of one model leaves its others and other models; null goes back to what was known", async () => {
+  await setModel({ model: "ollama/other", input_usd_per_mtok: 1, output_usd_per_mtok: 2 });
+  await setModel({ model: MODEL, images: false });
+  expect(await listed(MODEL)).toMatchObject({ context_window: 32_768, images: false, tools: true });
+  expect(await listed("ollama/other")).toMatchObject({ input_usd_per_mtok: 1, output_usd_per_mtok: 2 });
+  await setModel({ model: MODEL, images: null, context_window: null });
+  expect(await listed(MODEL)).toMatchObject({ context_window: null, images: true });
+  await setModel({ model: "ollama/other", input_usd_per_mtok: null, output_usd_per_mtok: null });
+  expect(await listed("ollama/other")).toBeUndefined();
+});
+
+test("a name that is none is refused, with its field", async () => {
+  const refused = await server.request("PUT", "/v1/settings/models", { body: { model: "nobody/x", images: true } });
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([422, expect.stringContaining("/model")]);
+  expect((await server.request("POST", "/v1/settings/models/window", { body: { model: "nobody/x" } })).status).toBe(
+    404,
+  );
+});

@@ -1,0 +1,53 @@
+/** What an administrator sets of one model: one field at a time, the others and other models stay as they are. */
+import type { Catalogue, CatalogueModel } from "../../adapter/model/catalogue.ts";
+import { invalidField } from "../../core/errors.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { StoredModel } from "../../store/tables/providers.ts";
+import type { ProviderKeys } from "./keys.ts";
+import type { ModelUpdate } from "./model.ts";
+import type { Providers } from "./service.ts";
+
+export interface ModelSettingsDeps {
+  catalogue: Pick<Catalogue, "info" | "provider">;
+  keys: Pick<ProviderKeys, "row">;
+  providers: Pick<Providers, "update">;
+  splitModel(model: string): { provider: string; name: string } | undefined;
+}
+
+export interface ModelSettings {
+  /** @throws Problem 422 for a name that is none. */
+  set(input: ModelUpdate, caller: Caller): CatalogueModel & { provider: string };
+}
+
+const withoutNulls = ({
+  reasoning,
+  tools,
+  images,
+  ...figures
+}: Omit<ModelUpdate, "model">): Omit<StoredModel, "id"> => ({
+  ...figures,
+  ...(typeof reasoning === "boolean" ? { reasoning } : {}),
+  ...(typeof tools === "boolean" ? { tools } : {}),
+  ...(typeof images === "boolean" ? { images } : {}),
+});
+
+export function createModelSettings({ catalogue, keys, providers, splitModel }: ModelSettingsDeps): ModelSettings {
+  return {
+    set({ model, ...fields }, caller) {
+      const parts = splitModel(model);
+      const entry = parts && catalogue.provider(parts.provider);
+      if (!parts || !entry || entry.kind === "scripted")
+        throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
+      const { provider, name } = parts;
+      const isIt = ({ id }: StoredModel) => id === name || id === model;
+      const stored = keys.row(provider)?.models ?? [];
+      // Null forgets a field, so that what the table or the server says counts again.
+      const merged: StoredModel = { ...stored.find(isIt), ...withoutNulls(fields), id: name };
+      for (const [field, value] of Object.entries(fields)) if (value === null) Reflect.deleteProperty(merged, field);
+      const others = stored.filter((one) => !isIt(one));
+      const isEmpty = Object.keys(merged).length === 1;
+      providers.update(provider, { models: isEmpty ? others : [...others, merged] }, caller);
+      return { ...catalogue.info(model), name, provider };
+    },
+  };
+}
