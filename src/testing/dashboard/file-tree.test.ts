@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { type ChangedFile, filterFiles, rowsOf } from "./tree.ts";
+import { type ChangedFile, filterFiles, rowsOf } from "../../web/page/changes/tree.ts";
 
 const file = (path: string): ChangedFile => ({ path, status: "modified", insertions: 1, deletions: 0 });
 const FILES = ["README.md", "src/deep/only/one.ts", "src/deep/only/two.ts", "src/main.ts"].map(file);

@@ -1,9 +1,9 @@
 /** Colors and changed words of lines, without a browser. */
 import { expect, test } from "bun:test";
-import { colorLine, colorLines, type Piece } from "./color.ts";
-import { languageOf } from "./languages.ts";
-import { matchesOf } from "./matches.ts";
-import { changedWords, type Range } from "./words.ts";
+import { colorLine, colorLines, type Piece } from "../../web/ui/code/color.ts";
+import { languageOf } from "../../web/ui/code/languages.ts";
+import { matchesOf } from "../../web/ui/code/matches.ts";
+import { changedWords, type Range } from "../../web/ui/code/words.ts";
 
 const load = async (path: string) => {
   const language = await languageOf(path)?.();
