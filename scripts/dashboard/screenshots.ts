@@ -64,7 +64,7 @@ const STEPS: Picture[] = [
   },
   {
     ...{ name: "merge", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes` },
-    act: (page) => press(page, "Merge"),
+    act: (page) => press(page, "Merge another way"),
   },
   {
     ...{ name: "task-start", path: ({ project }: Seeded) => `/board?project=${project}` },

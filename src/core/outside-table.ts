@@ -51,6 +51,7 @@ export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
   create_task: row("never", "task"),
   get_vision: row("reported", "nothing"),
   message_agent: row("never", "message"),
+  answer_comment: row("never", "nothing"),
   spawn_executor: row("never", "work"),
   swarm_execute: row("never", "work"),
   update_context: row("never", "project"),

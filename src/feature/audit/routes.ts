@@ -9,6 +9,7 @@ import { operation, operations } from "../../http/operation.ts";
 import { idsSince, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
+import { namesOf } from "./names.ts";
 
 const Nullable = t.Union([t.String(), t.Null()]);
 const AuditRow = t.Object({
@@ -16,7 +17,9 @@ const AuditRow = t.Object({
   at: t.String({ format: "date-time" }),
   action: t.String(),
   actor: t.String(),
+  actor_name: t.Union([t.String(), t.Null()], { description: "As it is called now; null where it has no name." }),
   subject: Nullable,
+  subject_name: t.Union([t.String(), t.Null()], { description: "As for the actor." }),
   address: Nullable,
   data: t.Record(t.String(), t.Unknown()),
 });
@@ -27,7 +30,7 @@ const Filter = t.Object({
   since: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, or epoch milliseconds." })),
 });
 
-export function auditRoutes({ db }: Store) {
+export function auditRoutes({ db, statement }: Store) {
   return operations("admin", [
     operation(
       "listAudit",
@@ -52,11 +55,15 @@ export function auditRoutes({ db }: Store) {
           .orderBy(desc(audit.id))
           .limit(page.limit + 1)
           .all();
+        const nameOf = namesOf(
+          statement,
+          rows.slice(0, page.limit).flatMap(({ actor, subject }) => [actor, subject ?? ""]),
+        );
         return listAnswer(
           rows,
           page,
           (row) => row.id,
-          (row) => row,
+          (row) => ({ ...row, actor_name: nameOf(row.actor), subject_name: row.subject && nameOf(row.subject) }),
         );
       },
     ),

@@ -5,9 +5,10 @@ import { lifecycleRoutes } from "./routes.ts";
 import { createLifecycle } from "./service.ts";
 
 export const lifecycle = defineFeature("lifecycle", (deps: Core & { sessions: Pick<Sessions, "live"> }) => {
-  const { store, docker, instanceId, sessions } = deps;
+  const { store, clock, docker, instanceId, sessions } = deps;
   const service = createLifecycle({
     store,
+    clock,
     live: () => sessions.live(),
     async containers() {
       const rows = await docker?.containers.list([`${LABELS.instance}=${instanceId}`]).catch(() => []);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
-import type { LiveSession, TimelineItem } from "./model.ts";
+import type { AgentDay, LiveSession, TimelineItem } from "./model.ts";
 
 let server: TestServer;
 let admin: Account;
@@ -25,7 +25,7 @@ describe("lifecycle", () => {
     await server.request("GET", `/v1/events/stream?run_id=${run.body.id}`, { token: a.token });
     const mine = await itemsOf<TimelineItem>(a, "timeline");
     expect(mine.map(({ kind }) => kind)).toContain("step_complete");
-    expect(mine.every(({ run_id }) => run_id === run.body.id)).toBe(true);
+    expect(mine.every(({ run_id, run_title }) => run_id === run.body.id && run_title === "by a")).toBe(true);
     expect(mine.map(({ id }) => id)).toEqual(mine.map(({ id }) => id).sort((x, y) => y - x));
     expect(await itemsOf(b, "timeline")).toEqual([]);
     expect(await itemsOf(admin, "timeline")).toHaveLength(mine.length);
@@ -47,6 +47,21 @@ describe("lifecycle", () => {
     const rest = await itemsOf<TimelineItem>(a, `timeline?cursor=${page.body.next_cursor}`);
     expect([...page.body.items, ...rest]).toEqual(mine);
     expect((await server.request("GET", "/v1/lifecycle/timeline?kind=nothing", { token: a.token })).status).toBe(422);
+  });
+
+  test("a day holds the spans in which agents were at work, for their user and administrators", async () => {
+    const dayOf = (who: Account, query = "") =>
+      server.request<AgentDay>("GET", `/v1/lifecycle/day${query}`, { token: who.token });
+    const { items, cut } = (await dayOf(a)).body;
+    expect(cut).toBe(false);
+    const scribe = items.find(({ agent_id }) => agent_id === "scribe");
+    expect(scribe).toMatchObject({ kind: "pipeline", title: "by a", status: "succeeded", run_id: expect.any(String) });
+    expect(items.every(({ started_at, finished_at }) => finished_at !== null && started_at <= finished_at)).toBe(true);
+    expect((await dayOf(b)).body.items).toEqual([]);
+    expect((await dayOf(admin)).body.items).toHaveLength(items.length);
+    expect((await dayOf(a, "?from=2020-01-01&to=2020-01-02")).body.items).toEqual([]);
+    for (const wrong of ["?from=2020-01-02&to=2020-01-01", "?from=2020-01-01&to=2020-03-01", "?to=soon"])
+      expect([wrong, (await dayOf(a, wrong)).status]).toEqual([wrong, 422]);
   });
 
   test("open chats are alive until they are ended, visible to their owner and administrators", async () => {

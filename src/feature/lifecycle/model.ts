@@ -24,6 +24,11 @@ export const TimelineItem = t.Object({
   title: t.String({ description: "A line for people." }),
   run_id: t.Optional(t.String()),
   session_id: t.Optional(t.String()),
+  run_title: t.Optional(t.String({ description: "The first line of the run's task." })),
+  project_id: t.Optional(t.String()),
+  project_name: t.Optional(t.String()),
+  task_id: t.Optional(t.String({ description: "Task of a board that it was done for." })),
+  task_title: t.Optional(t.String()),
   data: t.Record(t.String(), t.Unknown()),
 });
 export type TimelineItem = Static<typeof TimelineItem>;
@@ -41,3 +46,28 @@ export const LiveSession = t.Object({
   container_id: orNull(t.String({ description: "Container that it works in now." })),
 });
 export type LiveSession = Static<typeof LiveSession>;
+
+/** A stretch of an agent's work. */
+export const AgentSpan = t.Object({
+  execution_id: t.String(),
+  agent_id: t.String(),
+  session_id: t.String(),
+  kind: t.Unsafe<SessionKind>(t.String({ description: "As of the session." })),
+  title: orNull(t.String({ description: "The first line of the run's task, or the chat's title." })),
+  run_id: orNull(t.String()),
+  step_id: orNull(t.String({ description: "Name of the step in the pipeline." })),
+  status: oneOf("running", "succeeded", "failed", "cancelled"),
+  started_at: Time,
+  finished_at: orNull(Time, { description: "Null: it is at work." }),
+});
+export type AgentSpan = Static<typeof AgentSpan>;
+export const AgentDay = t.Object(
+  {
+    from: Time,
+    to: Time,
+    items: t.Array(AgentSpan, { description: "In the order in which they began." }),
+    cut: t.Boolean({ description: "There were more: the latest are given." }),
+  },
+  { title: "AgentDay" },
+);
+export type AgentDay = Static<typeof AgentDay>;

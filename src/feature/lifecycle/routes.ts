@@ -4,7 +4,7 @@ import { Type as t } from "@sinclair/typebox";
 import { Time } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
-import { LiveSession, TimelineItem, TimelineKind } from "./model.ts";
+import { AgentDay, LiveSession, TimelineItem, TimelineKind } from "./model.ts";
 import type { Lifecycle } from "./service.ts";
 
 export function lifecycleRoutes(lifecycle: Lifecycle) {
@@ -24,6 +24,20 @@ export function lifecycleRoutes(lifecycle: Lifecycle) {
         summary: "What agents did, newest first",
       },
       ({ query, caller }) => lifecycle.timeline(query, pageOf(query), caller),
+    ),
+    operation(
+      "getLifecycleDay",
+      "GET /v1/lifecycle/day",
+      {
+        access: "user",
+        query: t.Object({
+          from: t.Optional(t.String({ maxLength: 40, description: "RFC 3339; a day before `to` if absent." })),
+          to: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, at most 31 days later; now if absent." })),
+        }),
+        answer: AgentDay,
+        summary: "When which agent was at work",
+      },
+      ({ query, caller }) => lifecycle.day(query, caller),
     ),
     operation(
       "listLifecycleSessions",

@@ -1,6 +1,6 @@
 /** The timeline, from the event log, and the sessions that are alive. */
 
-import { timestamp } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { ownJson } from "../../core/own-json.ts";
@@ -12,7 +12,9 @@ import { allOf } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
-import { type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
+import { type DayQuery, readDay } from "./day.ts";
+import { type AgentDay, type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
+import { namesOfRuns } from "./named.ts";
 
 export interface TimelineFilter {
   agent_id?: string | undefined;
@@ -24,12 +26,15 @@ export interface TimelineFilter {
 export interface Lifecycle {
   /** Newest first; what the caller may read. */
   timeline(filter: TimelineFilter, page: Page, caller: Caller): ListAnswer<TimelineItem>;
+  /** Spans of work of the caller's own sessions, an administrator's all. @throws Problem 422. */
+  day(query: DayQuery, caller: Caller): AgentDay;
   /** The caller's own, an administrator's all; newest first. */
   sessions(page: Page, caller: Caller): Promise<ListAnswer<LiveSession>>;
 }
 
 export interface LifecycleDeps {
   store: Store;
+  clock: Pick<Clock, "now">;
   /** Sessions that have not ended, oldest first. */
   live(): SessionRow[];
   /** Container of each session that has one; empty where the container engine does not answer. */
@@ -74,7 +79,7 @@ function titleOf({ kind, step_id }: EventRow, data: Record<string, unknown>): st
   }
 }
 
-export function createLifecycle({ store, live, containers }: LifecycleDeps): Lifecycle {
+export function createLifecycle({ store, clock, live, containers }: LifecycleDeps): Lifecycle {
   return {
     timeline({ agent_id, kind, since }, page, caller) {
       const shown = `agent_id IS NOT NULL AND kind IN (${WHICH})`;
@@ -98,6 +103,10 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
            ${where} ORDER BY id DESC LIMIT ?`,
         )
         .all(...values, page.limit + 1);
+      const names = namesOfRuns(
+        store,
+        rows.flatMap(({ run_id }) => run_id ?? []),
+      );
       return listAnswer(
         rows,
         page,
@@ -109,10 +118,12 @@ export function createLifecycle({ store, live, containers }: LifecycleDeps): Lif
             ...{ id, at, kind, agent_id, title: titleOf(row, data), data },
             ...(run_id === null ? {} : { run_id }),
             ...(session_id === null ? {} : { session_id }),
+            ...(run_id === null ? {} : names.get(run_id)),
           };
         },
       );
     },
+    day: (query, caller) => readDay(store, query, clock.now(), caller),
     async sessions(page, caller) {
       const mine = live()
         .filter((row) => mayRead(caller, WHOSE_SESSIONS.live, row))

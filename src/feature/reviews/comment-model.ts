@@ -24,6 +24,9 @@ export const RunComment = t.Object(
     url: orNull(t.String({ description: "Where it is on the code host." })),
     created_at: Time,
     sent_at: orNull(Time, { description: "When the run was sent back with it; null: not yet." }),
+    answer: orNull(t.String({ description: "What the agent that worked on it answered; null: nothing yet." })),
+    answered_by: orNull(t.String({ description: "Id of that agent." })),
+    answered_at: orNull(Time),
   },
   { title: "RunComment" },
 );
@@ -36,6 +39,18 @@ export const RunCommentCreate = t.Object({
   body: t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, pattern: "\\S" }),
 });
 export type RunCommentCreate = Static<typeof RunCommentCreate>;
+
+/** What an agent says to a comment. */
+export const CommentAnswer = t.Object({
+  comment_id: t.String({ minLength: 1, maxLength: 64, description: "As it stands before the comment: cmt_…" }),
+  answer: t.String({
+    minLength: 1,
+    maxLength: 4_000,
+    pattern: "\\S",
+    description: "What you changed, or why nothing has to change. One to three sentences.",
+  }),
+});
+export type CommentAnswer = Static<typeof CommentAnswer>;
 
 export const SendBack = t.Object({
   from_step: t.Optional(t.String({ maxLength: 64, description: "Step to continue from; every step again if absent." })),

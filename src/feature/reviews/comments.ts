@@ -2,7 +2,7 @@
  * Comments on what a run changed, by users and by reviewers on the code host. What is open goes to its agents as guidance
  * when the run is sent back.
  */
-import { and, asc, count, eq, gt, inArray, isNull } from "drizzle-orm";
+import { and, asc, count, eq, gt, inArray, isNotNull, isNull } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -18,7 +18,7 @@ import type { Run } from "../runs/model.ts";
 import type { Runs } from "../runs/service.ts";
 import type { RunRow } from "../runs/store.ts";
 import type { RunViews } from "../runs/views.ts";
-import type { RunComment, RunCommentCreate, SendBack } from "./comment-model.ts";
+import type { CommentAnswer, RunComment, RunCommentCreate, SendBack } from "./comment-model.ts";
 import { runCommented } from "./events.ts";
 import { type CommentRow, guidanceOf } from "./guidance.ts";
 import { type DiffLine, lineIn } from "./lines.ts";
@@ -29,11 +29,16 @@ export interface CommentsDeps {
   clock: Clock;
   views: Pick<RunViews, "rowFor">;
   runs: Pick<Runs, "sendBack">;
+  rowOf(runId: string): RunOfComment | undefined;
   fileOf: Merging["file"];
   /** Masks secrets in what is stored. */
   mask(text: string): string;
 }
 
+type NewComment = Omit<
+  CommentRow,
+  "id" | "run_id" | "created_at" | "sent_at" | "answer" | "answered_by" | "answered_at"
+>;
 type RunOfComment = Pick<RunRow, "id" | "project_id" | "created_by">;
 
 /** What somebody wrote about a pull request. */
@@ -63,6 +68,10 @@ export interface Comments {
   hasOpen(runId: string): boolean;
   /** @throws Problem 404, 403 for another user's comments and those from the code host. */
   remove(runId: string, id: string, caller: Caller): void;
+  /** Whether the run was sent back with comments that agents can answer. */
+  hasSent(runId: string): boolean;
+  /** An agent's answer to a comment that its run was sent back with; a later one takes its place. @throws Problem 404. */
+  answer(run: string, agentId: string, input: CommentAnswer): void;
   /** Another attempt with the open comments as guidance. @throws Problem 409 `run_not_ended`, `no_comments`; 422. */
   sendBack(runId: string, input: SendBack, caller: Caller): Run;
 }
@@ -73,7 +82,7 @@ const QUOTE_CHARACTERS = 500;
 
 const present = ({ codehost_id: _, ...row }: CommentRow): RunComment => row;
 
-export function createComments({ store, clock, views, runs, fileOf, mask }: CommentsDeps): Comments {
+export function createComments({ store, clock, views, runs, rowOf, fileOf, mask }: CommentsDeps): Comments {
   const { db } = store;
   const ofRun = (id: string) => eq(runComments.run_id, id);
   const isOpen = (id: string) => and(ofRun(id), isNull(runComments.sent_at));
@@ -101,7 +110,8 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
     if (!found && !file.cut) throw invalidField("/line", "This line is not in the diff; leave it out to name the file");
     return found ?? { quote: null };
   }
-  const emit = (row: CommentRow, run: RunOfComment, change: "added" | "deleted") =>
+  const wasSent = (id: string) => and(ofRun(id), isNotNull(runComments.sent_at));
+  const emit = (row: CommentRow, run: RunOfComment, change: "added" | "deleted" | "answered") =>
     store.write((tx) =>
       tx.emit(runCommented, {
         ...{ run_id: row.run_id, project_id: run.project_id ?? undefined, user_id: run.created_by ?? undefined },
@@ -109,9 +119,10 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
       }),
     );
   /** Inside a transaction. */
-  function insert(run: RunOfComment, fields: Omit<CommentRow, "id" | "run_id" | "created_at" | "sent_at">): CommentRow {
+  function insert(run: RunOfComment, fields: NewComment): CommentRow {
     const at = timestamp(clock.now());
-    const row = { id: newId("comment"), run_id: run.id, ...fields, created_at: at, sent_at: null };
+    const unanswered = { answer: null, answered_by: null, answered_at: null };
+    const row = { id: newId("comment"), run_id: run.id, ...fields, created_at: at, sent_at: null, ...unanswered };
     db.insert(runComments).values(row).run();
     emit(row, run, "added");
     return row;
@@ -161,6 +172,22 @@ export function createComments({ store, clock, views, runs, fileOf, mask }: Comm
     knows: (runId, hostId) => fromHost(runId, hostId) !== undefined,
     hasOpen: (runId) =>
       db.select({ id: runComments.id }).from(runComments).where(isOpen(runId)).limit(1).get() !== undefined,
+    hasSent: (runId) =>
+      db.select({ id: runComments.id }).from(runComments).where(wasSent(runId)).limit(1).get() !== undefined,
+    answer(runId, agentId, { comment_id, answer }) {
+      store.write(() => {
+        const row = db
+          .select()
+          .from(runComments)
+          .where(and(wasSent(runId), eq(runComments.id, comment_id)))
+          .get();
+        const run = rowOf(runId);
+        if (!row || !run) throw notFound("comment that this run was sent back with");
+        const fields = { answer: mask(answer), answered_by: agentId, answered_at: timestamp(clock.now()) };
+        db.update(runComments).set(fields).where(eq(runComments.id, comment_id)).run();
+        emit(row, run, "answered");
+      });
+    },
     remove(runId, id, caller) {
       const run = views.rowFor(runId, caller);
       store.write(() => {

@@ -11,9 +11,12 @@ export const runCommented = defineEvent(
       path: orNull(t.String({ description: "Null: the change as a whole." })),
       line: orNull(t.Integer({ description: "Null: the file as a whole." })),
       codehost_login: orNull(t.String({ description: "Of a reviewer on the code host." })),
-      change: oneOf("added", "deleted"),
+      change: oneOf("added", "deleted", "answered"),
     },
-    { description: "Somebody commented on what a run changed, here or on the code host, or deleted their comment." },
+    {
+      description:
+        "Somebody commented on what a run changed, here or on the code host, or deleted their comment, or an agent answered it.",
+    },
   ),
 );
 

@@ -9,6 +9,7 @@ import { createComments } from "./comments.ts";
 import { reviewEvents } from "./events.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { createMerging } from "./merging.ts";
+import { reviewTools } from "./tools.ts";
 
 type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "branches">;
@@ -22,10 +23,19 @@ export const reviews = defineFeature(
   ({ store, clock, audit, masking, projects, runs, tasks, jobs }: Needs) => {
     const { rows, views } = runs;
     const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks, jobs });
-    const comments = createComments({ store, clock, views, runs, fileOf: merging.file, mask: masking.text });
+    const comments = createComments({
+      store,
+      clock,
+      views,
+      runs,
+      rowOf: rows.run,
+      fileOf: merging.file,
+      mask: masking.text,
+    });
     return {
       service: { ...merging, comments },
       routes: () => [...mergeRoutes(merging), ...commentRoutes(comments)],
+      tools: reviewTools(comments),
       jobs: [merging.mergeJob],
       stop: merging.stop,
     };

@@ -42,8 +42,12 @@ export function guidanceOf(
   const left = comments.length - sent.length;
   const text = [
     ...[HEAD, message?.trim()],
-    ...(lines.length === 0 ? [] : ["Settle each of these comments:", lines.join("\n")]),
-    ...(quotes.length === 0 ? [] : ["Change the work as these reviewers ask.", ABOUT_QUOTES, ...quotes]),
+    ...(lines.length === 0
+      ? []
+      : ["Settle each of these comments, and answer each with answer_comment:", lines.join("\n")]),
+    ...(quotes.length === 0
+      ? []
+      : ["Change the work as these reviewers ask, and answer each with answer_comment.", ABOUT_QUOTES, ...quotes]),
     ...(left === 0 ? [] : [`${left} more comments come with the next attempt.`]),
   ];
   return { text: text.filter(Boolean).join("\n\n"), sent };
@@ -56,13 +60,13 @@ const placeOf = ({ path, line, side }: CommentRow): string =>
 
 function ownLine(row: CommentRow): string {
   const at = row.quote === null ? "" : `, at ${lineQuote(row.quote)}`;
-  return `- ${placeOf(row)}${at}: ${row.body.trim().replaceAll("\n", "\n  ")}`;
+  return `- [${row.id}] ${placeOf(row)}${at}: ${row.body.trim().replaceAll("\n", "\n  ")}`;
 }
 
 /** A line of a file is material: it stays inside its quotes, and short. */
 const lineQuote = (line: string): string => `\`${line.trim().replaceAll("`", "'").slice(0, QUOTE_CHARACTERS)}\``;
 
 function outsideQuote(row: CommentRow, mask: (text: string) => string): string {
-  const source = row.path === null ? "review" : `review of ${placeOf(row).replace(/["<>\n]/g, "")}`;
+  const source = row.path === null ? `review ${row.id}` : `review ${row.id} of ${placeOf(row).replace(/["<>\n]/g, "")}`;
   return quotedOutside({ source, author: row.codehost_login ?? "", text: row.body }, mask, OUTSIDE_CHARACTERS);
 }

@@ -6,6 +6,28 @@ import { oneOf, orNull } from "../../core/schema.ts";
 import { PageQuery } from "../../http/list.ts";
 
 const Count = orNull(t.Integer({ description: "Lines; null for a binary file." }));
+const changed = {
+  path: t.String(),
+  status: oneOf("added", "modified", "deleted", "type_changed"),
+  insertions: Count,
+  deletions: Count,
+};
+const Stats = t.Object({ files: t.Integer(), insertions: t.Integer(), deletions: t.Integer() });
+
+/** Files that are listed at once. */
+export const MAX_FILES = 5_000;
+export const RunFiles = t.Object(
+  {
+    run_id: t.String(),
+    head: t.String({ description: "Last commit of its branch." }),
+    stats: Stats,
+    items: t.Array(t.Object(changed), { description: `In git's order; at most ${MAX_FILES}.` }),
+    next_cursor: orNull(t.String()),
+  },
+  { title: "RunFiles" },
+);
+export type RunFiles = Static<typeof RunFiles>;
+
 export const RunDiff = t.Object(
   {
     run_id: t.String(),
@@ -14,13 +36,10 @@ export const RunDiff = t.Object(
     head: t.String({ description: "Last commit of its branch." }),
     merged_commit: orNull(t.String()),
     merged_into: orNull(t.String()),
-    stats: t.Object({ files: t.Integer(), insertions: t.Integer(), deletions: t.Integer() }),
+    stats: Stats,
     items: t.Array(
       t.Object({
-        path: t.String(),
-        status: oneOf("added", "modified", "deleted", "type_changed"),
-        insertions: Count,
-        deletions: Count,
+        ...changed,
         hunks: t.Array(t.Object({ header: t.String(), lines: t.Array(t.String()) })),
         cut: t.Boolean({ description: "The file's change is longer than what is shown." }),
       }),
@@ -33,6 +52,7 @@ export type RunDiff = Static<typeof RunDiff>;
 
 export const DiffQuery = t.Object({
   ...PageQuery,
+  path: t.Optional(t.String({ minLength: 1, maxLength: 4_096, description: "This file alone." })),
   format: t.Optional(oneOf("json", "patch")),
 });
 

@@ -1,10 +1,10 @@
 /** /v1/runs/{id}/diff and /merge. */
 
 import { Type as t } from "@sinclair/typebox";
-import { pageOf } from "../../http/list.ts";
+import { PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
-import { DiffQuery, Merge, RunDiff, RunMerge } from "./merge-model.ts";
+import { DiffQuery, MAX_FILES, Merge, RunDiff, RunFiles, RunMerge } from "./merge-model.ts";
 import type { Merging } from "./merging.ts";
 
 const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
@@ -21,10 +21,22 @@ export function mergeRoutes(merging: Merging) {
         summary: "What the run changed, file by file; as a patch with format=patch",
       },
       async ({ params, query, caller }): Promise<RunDiff> => {
-        if (query.format !== "patch") return merging.diff(params.id, pageOf(query), caller);
+        if (query.format !== "patch") return merging.diff(params.id, pageOf(query), caller, query.path);
         const patch = await merging.patch(params.id, caller);
         return new Response(patch, { headers: TEXT }) as never;
       },
+    ),
+    operation(
+      "listRunFiles",
+      "GET /v1/runs/:id/diff/files",
+      {
+        access: "user",
+        query: t.Object({ cursor: PageQuery.cursor }),
+        answer: RunFiles,
+        summary: "The files that the run changed, without their lines",
+      },
+      ({ params, query, caller }) =>
+        merging.files(params.id, { after: pageOf({ cursor: query.cursor }).after, limit: MAX_FILES }, caller),
     ),
     operation(
       "mergeRun",

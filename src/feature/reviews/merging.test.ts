@@ -10,7 +10,7 @@ import type { Job } from "../jobs/model.ts";
 import type { Project } from "../projects/model.ts";
 import type { Run } from "../runs/model.ts";
 import type { Task } from "../tasks/model.ts";
-import type { Merge, RunDiff } from "./merge-model.ts";
+import type { Merge, RunDiff, RunFiles } from "./merge-model.ts";
 
 const write = (path: string, content: string) => ({ tool: "write", input: { path, content } });
 const DONE = { tool: "complete", input: { outputs: {}, summary: "done" } };
@@ -115,6 +115,13 @@ describe("merging", () => {
     git(upstream, "apply", join(root, "a.patch"));
     expect(readFileSync(join(upstream, "added.txt"), "utf8")).toBe("one\ntwo\n");
     expect((await diff(done.id, "?format=html")).status).toBe(422);
+    const files = await server.request<RunFiles>("GET", `/v1/runs/${done.id}/diff/files`);
+    expect(files.body).toEqual({
+      ...{ run_id: done.id, head: shown.body.head, stats: shown.body.stats, next_cursor: null },
+      items: [{ path: "added.txt", status: "added", insertions: 2, deletions: 0 }],
+    });
+    expect((await diff(done.id, "?path=added.txt")).body.items).toEqual(shown.body.items);
+    expect((await diff(done.id, "?path=README.md")).body.items).toEqual([]);
   });
 
   test.each(["merge", "squash", "rebase"] as const)(

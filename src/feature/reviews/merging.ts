@@ -16,7 +16,7 @@ import type { RunViews } from "../runs/views.ts";
 import type { Tasks } from "../tasks/service.ts";
 import { conflictTask } from "./conflict-task.ts";
 import { createMergeJob, type MergePayload } from "./merge-job.ts";
-import type { Merge, RunDiff, RunMerge } from "./merge-model.ts";
+import type { Merge, RunDiff, RunFiles, RunMerge } from "./merge-model.ts";
 
 export interface MergingDeps {
   store: Store;
@@ -30,7 +30,9 @@ export interface MergingDeps {
 
 export interface Merging {
   /** @throws Problem 404, 409 without a project. */
-  diff(runId: string, page: Page, caller: Caller): Promise<RunDiff>;
+  diff(runId: string, page: Page, caller: Caller, path?: string): Promise<RunDiff>;
+  /** Its files alone. @throws Problem 404, 409 without a project. */
+  files(runId: string, page: Page, caller: Caller): Promise<RunFiles>;
   /** What it changed in one file; undefined when it did not. @throws Problem 404, 409 without a project. */
   file(runId: string, path: string, caller: Caller): Promise<{ hunks: Hunk[]; cut: boolean } | undefined>;
   /** A patch that `git apply` takes, at most 10 MB. @throws Problem 409 for a longer one. */
@@ -61,9 +63,21 @@ export function createMerging({ store, rows, views, audit, branches, tasks, jobs
   };
   const titleOf = (row: RunRow) => row.task_description.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
-    async diff(id, page, caller) {
+    async files(id, page, caller) {
+      const { branch } = find(id, caller);
+      const { head, changed } = await branches.diff(branch, { after: page.after, limit: page.limit + 1 });
+      const list = listAnswer(
+        changed.files,
+        page,
+        ({ path }) => path,
+        (file) => file,
+      );
+      return { run_id: id, head, stats: changed.stats, ...list };
+    },
+    async diff(id, page, caller, path) {
       const { row, branch } = find(id, caller);
-      const found = await branches.diff(branch, { after: page.after, limit: page.limit + 1 });
+      const wanted = path === undefined ? { after: page.after, limit: page.limit + 1 } : { path };
+      const found = await branches.diff(branch, wanted);
       const { files, stats } = found.changed;
       const { items, next_cursor } = listAnswer(
         files,

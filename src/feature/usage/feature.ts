@@ -5,6 +5,7 @@ import { usageEvents } from "./events.ts";
 import type { LlmCall } from "./model.ts";
 import { usageRoutes } from "./routes.ts";
 import { createUsageLog } from "./service.ts";
+import { createUsageTrends } from "./trends.ts";
 
 type Needs = Core & { budgets: Budgets; providers: { called(call: LlmCall): void } };
 
@@ -15,7 +16,7 @@ export const usage = defineFeature(
     const service = createUsageLog({ store, clock, onRecorded: [budgets.recorded, called] });
     return {
       service,
-      routes: () => usageRoutes({ usage: service, clock, budgets: budgets.states }),
+      routes: () => usageRoutes({ usage: service, trends: createUsageTrends(store), clock, budgets: budgets.states }),
       prunes: [{ keep: "llm_calls_days", run: service.prune }],
     };
   },

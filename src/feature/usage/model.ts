@@ -138,6 +138,56 @@ export const HistoryBucket = t.Composite([
 ]);
 export type HistoryBucket = Static<typeof HistoryBucket>;
 
+export const TrendBy = t.Union([t.Literal("model"), t.Literal("agent"), t.Literal("project")]);
+export type TrendBy = Static<typeof TrendBy>;
+const Outcomes = t.Object({
+  succeeded: t.Integer(),
+  failed: t.Integer(),
+  cancelled: t.Integer(),
+  cost_usd: t.Number({ description: "Of these runs in all, whenever they were paid." }),
+  calls_without_price: CallsWithoutPrice,
+});
+export type Outcomes = Static<typeof Outcomes>;
+export const UsageTrend = t.Object(
+  {
+    by: TrendBy,
+    from: t.String({ format: "date-time" }),
+    to: t.String({ format: "date-time" }),
+    series: t.Array(
+      t.Object({
+        key: t.String({ description: "A model, an agent's id, a project's id; empty: no project." }),
+        name: orNull(t.String({ description: "The project's name. Null: it is none, or was deleted." })),
+        others: t.Boolean({ description: "The sum of those that are not listed; always the last." }),
+        calls: t.Integer(),
+        cost_usd: t.Number(),
+        calls_without_price: CallsWithoutPrice,
+      }),
+      { description: "Dearest first." },
+    ),
+    items: t.Array(
+      t.Object({
+        start_at: t.String({ format: "date-time" }),
+        calls: t.Integer(),
+        cost_usd: t.Number(),
+        calls_without_price: CallsWithoutPrice,
+        costs_usd: t.Array(t.Number(), { description: "In the order of `series`." }),
+        runs: t.Composite([Outcomes], { description: "Runs that ended on this day." }),
+      }),
+      { description: "Every day (UTC) of the period, oldest first." },
+    ),
+    runs: t.Composite([
+      Outcomes,
+      t.Object({
+        per_success_usd: orNull(
+          t.Number({ description: "What the runs that ended have cost for each that succeeded; null when none did." }),
+        ),
+      }),
+    ]),
+  },
+  { title: "UsageTrend" },
+);
+export type UsageTrend = Static<typeof UsageTrend>;
+
 const Id = t.String({ maxLength: 128 });
 const Time = (description: string) => t.String({ maxLength: 40, description: `${description}: RFC 3339, or a day.` });
 const Filters = {
@@ -163,3 +213,4 @@ const Period = {
 };
 export const UsageQuery = t.Object(Period);
 export const HistoryQuery = t.Object({ ...Period, granularity: t.Optional(Granularity) });
+export const TrendQuery = t.Object({ ...Period, by: t.Optional(TrendBy) });

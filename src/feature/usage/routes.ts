@@ -16,16 +16,20 @@ import {
   HistoryQuery,
   LlmCall,
   SummaryQuery,
+  TrendQuery,
   Usage,
   UsageQuery,
   UsageSummary,
+  UsageTrend,
 } from "./model.ts";
 import { defaultFrom, startOfMonth } from "./period.ts";
 import type { UsageLog } from "./service.ts";
 import type { CallFilter } from "./sums.ts";
+import type { UsageTrends } from "./trends.ts";
 
 export interface UsageRoutesDeps {
   usage: UsageLog;
+  trends: UsageTrends;
   clock: Clock;
   /** Budgets of that user and of the instance. */
   budgets(userId: string | undefined): BudgetState[];
@@ -56,7 +60,7 @@ function filterOf(query: (typeof CallQuery)["static"], caller: Caller): CallFilt
   };
 }
 
-export function usageRoutes({ usage, clock, budgets }: UsageRoutesDeps) {
+export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) {
   return operations("usage", [
     ...callRoutes(usage),
     operation(
@@ -103,6 +107,23 @@ export function usageRoutes({ usage, clock, budgets }: UsageRoutesDeps) {
         const items = usage.history(granularity, { from, to, userId });
         if (wantsCsv(request)) return csvResponse(`usage-by-${granularity}`, BUCKET_COLUMNS, items.map(bucketCells));
         return { items, next_cursor: null };
+      },
+    ),
+    operation(
+      "getUsageTrend",
+      "GET /v1/usage/trend",
+      {
+        access: "user",
+        query: TrendQuery,
+        answer: UsageTrend,
+        summary: "Spend of each day by model, agent or project, and how the day's runs ended",
+        description: "Whole days (UTC), the last thirty by default; the eight dearest and the sum of the others.",
+      },
+      ({ query, caller }) => {
+        const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
+        const from = query.from === undefined ? defaultFrom("day", to) : timeOf(query.from, "from");
+        const userId = ownerOf(caller, query.user_id, caller.userId);
+        return trends.read(query.by ?? "model", { from, to, userId });
       },
     ),
   ]);

@@ -1,4 +1,4 @@
-/** Running totals of model calls: by day for each user, agent, provider and model; by hour for each user. One row each. */
+/** Running totals of model calls: by day for each user, agent, provider and model, and for each user and project; by hour for each user. One row each. */
 
 import { keysOf } from "../../core/typed-keys.ts";
 import type { Store } from "../../store/store.ts";
@@ -22,12 +22,19 @@ export const COLUMNS = keysOf(COUNTED);
 /** Stands for the user in calls without one; no user has this id. */
 export const NOBODY = "nobody";
 
-const upsert = (table: string, keys: readonly string[]): string => `
-  INSERT INTO ${table} (${[...keys, ...COLUMNS].join()}) VALUES (${[...keys, ...COLUMNS].map((name) => `@${name}`).join()})
-  ON CONFLICT (${keys.join()}) DO UPDATE SET ${COLUMNS.map((name) => `${name} = ${name} + excluded.${name}`).join()}`;
+const upsert = (table: string, keys: readonly string[], counted: readonly Counted[] = COLUMNS): string => `
+  INSERT INTO ${table} (${[...keys, ...counted].join()}) VALUES (${[...keys, ...counted].map((name) => `@${name}`).join()})
+  ON CONFLICT (${keys.join()}) DO UPDATE SET ${counted.map((name) => `${name} = ${name} + excluded.${name}`).join()}`;
 
 const DAYS = upsert("usage_days", ["day", "user_id", "agent_id", "provider", "model"]);
 const HOURS = upsert("usage_hours", ["hour", "user_id"]);
+/** Stands for the project in calls without one. */
+export const NO_PROJECT = "";
+const PROJECTS = upsert(
+  "usage_projects",
+  ["day", "user_id", "project_id"],
+  ["calls", "cost_nano", "calls_without_price"],
+);
 
 /** @returns a function that counts a call; called in the transaction that logs it. */
 export const createTotals =
@@ -40,6 +47,7 @@ export const createTotals =
       agent_id: row.agent_id,
       provider: row.provider,
       model: row.model,
+      project_id: row.project_id ?? NO_PROJECT,
       calls: 1,
       errors: Number(row.error_code !== null),
       input_tokens: row.input_tokens,
@@ -52,4 +60,5 @@ export const createTotals =
     };
     statement(DAYS).run(values);
     statement(HOURS).run(values);
+    statement(PROJECTS).run(values);
   };

@@ -26,4 +26,9 @@ export const runComments = sqliteTable("run_comments", {
   created_at: text().notNull(),
   /** When the run was sent back with it. */
   sent_at: text(),
+  /** What an agent answered to it. */
+  answer: text(),
+  /** Id of that agent. */
+  answered_by: text(),
+  answered_at: text(),
 });

@@ -109,3 +109,20 @@ export const runTexts = sqliteTable("run_texts", {
     .references(() => runs.id, { onDelete: "cascade" }),
   created_by: text(),
 });
+
+/** How a day's runs ended, and what they have cost in all; kept by the database with each run. */
+export const runDays = sqliteTable(
+  "run_days",
+  {
+    /** `2026-05-01`, UTC. */
+    day: text().notNull(),
+    /** `nobody` where the runs belong to no user. */
+    user_id: text().notNull(),
+    succeeded: integer().notNull(),
+    failed: integer().notNull(),
+    cancelled: integer().notNull(),
+    cost_nano: integer().notNull(),
+    calls_without_price: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.user_id] })],
+);

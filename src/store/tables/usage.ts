@@ -76,3 +76,19 @@ export const usageHours = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.hour, t.user_id] })],
 );
+
+/** What a day's calls add up to for each project. */
+export const usageProjects = sqliteTable(
+  "usage_projects",
+  {
+    day: text().notNull(),
+    /** `nobody` where the calls belong to no user. */
+    user_id: text().notNull(),
+    /** Empty where a call belongs to none. */
+    project_id: text().notNull(),
+    calls: integer().notNull(),
+    cost_nano: integer().notNull(),
+    calls_without_price: integer().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.user_id, t.project_id] })],
+);

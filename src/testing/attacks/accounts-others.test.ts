@@ -365,6 +365,8 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   sessions: "kept",
   llm_calls: "kept",
   usage_days: "kept",
+  usage_projects: "kept",
+  run_days: "kept",
   usage_hours: "kept",
   tts_calls: "handed over",
 };

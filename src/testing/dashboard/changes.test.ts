@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser())("a run's changes", () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     const merge = async (run: string, strategy: string) => {
       await open(`/runs/${run}?tab=changes`);
-      await page.getByRole("button", { name: "Merge", exact: true }).click();
+      await page.getByRole("button", { name: "Merge another way" }).click();
       await page.getByLabel("How").selectOption(strategy);
       await page.getByRole("dialog").getByRole("button", { name: "Merge" }).click();
     };

@@ -1,7 +1,10 @@
 /** Who did something, by name. The id stays in the title, where it can be looked up. */
+import { useMemo } from "react";
 import { Link } from "wouter";
 import { api } from "../api/client.ts";
 import { useMe } from "./session.tsx";
+
+const ALL = { params: { query: { limit: 200 } } };
 
 const PLAIN: Record<string, string> = {
   rule: "a rule",
@@ -13,12 +16,20 @@ const PLAIN: Record<string, string> = {
   tool: "a tool",
 };
 
+/** @returns what an agent is called; its id where it is gone. The function stays the same while the names do. */
+export function useAgentNames(): (id: string) => string {
+  const agents = api.useQuery("get", "/v1/agents", ALL, { staleTime: 300_000 });
+  return useMemo(() => {
+    const names = new Map(agents.data?.items.map(({ id, name }) => [id, name]));
+    return (id) => names.get(id) ?? id;
+  }, [agents.data]);
+}
+
 /** Names of users, for those who may list them, and of agents. */
 function useNames(): (id: string) => string | undefined {
   const me = useMe();
-  const query = { params: { query: { limit: 200 } } };
-  const users = api.useQuery("get", "/v1/admin/users", query, { enabled: me.role === "admin", staleTime: 300_000 });
-  const agents = api.useQuery("get", "/v1/agents", query, { staleTime: 300_000 });
+  const users = api.useQuery("get", "/v1/admin/users", ALL, { enabled: me.role === "admin", staleTime: 300_000 });
+  const agents = api.useQuery("get", "/v1/agents", ALL, { staleTime: 300_000 });
   return (id) =>
     id === me.id
       ? me.display_name

@@ -1,46 +1,22 @@
 /** Two texts line by line: removed and added lines, with a few lines around them. */
+import { matchesOf } from "./code/matches.ts";
 
 type Line = { kind: "same" | "gone" | "new"; text: string };
 
 const CONTEXT = 3;
-/** Above this many lines the middle is compared as a block: the table of the algorithm grows with the square. */
-const LINES_MAX = 2_000;
 
-/** Longest common subsequence over lines, without their common beginning and end. */
 function diffLines(before: string, after: string): Line[] {
   const [a, b] = [before.split("\n"), after.split("\n")];
-  let start = 0;
-  while (start < a.length && start < b.length && a[start] === b[start]) start++;
-  let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
-  const same = (lines: string[]): Line[] => lines.map((text) => ({ kind: "same", text }));
-  const [left, right] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  return [...same(a.slice(0, start)), ...middle(left, right), ...same(a.slice(a.length - end))];
-}
-
-function middle(a: string[], b: string[]): Line[] {
-  const gone = (text: string): Line => ({ kind: "gone", text });
-  const fresh = (text: string): Line => ({ kind: "new", text });
-  if (a.length > LINES_MAX || b.length > LINES_MAX) return [...a.map(gone), ...b.map(fresh)];
-  const width = b.length + 1;
-  const table = new Uint16Array((a.length + 1) * width);
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--)
-      table[i * width + j] =
-        a[i] === b[j]
-          ? table[(i + 1) * width + j + 1]! + 1
-          : Math.max(table[(i + 1) * width + j]!, table[i * width + j + 1]!);
   const lines: Line[] = [];
   let [i, j] = [0, 0];
-  while (i < a.length && j < b.length) {
-    if (a[i] === b[j]) {
-      lines.push({ kind: "same", text: a[i]! });
-      i++;
-      j++;
-    } else if (table[(i + 1) * width + j]! >= table[i * width + j + 1]!) lines.push(gone(a[i++]!));
-    else lines.push(fresh(b[j++]!));
+  for (const [inA, inB] of [...matchesOf(a, b), [a.length, b.length] as const]) {
+    while (i < inA) lines.push({ kind: "gone", text: a[i++]! });
+    while (j < inB) lines.push({ kind: "new", text: b[j++]! });
+    if (i < a.length) lines.push({ kind: "same", text: a[i]! });
+    i++;
+    j++;
   }
-  return [...lines, ...a.slice(i).map(gone), ...b.slice(j).map(fresh)];
+  return lines;
 }
 
 const LOOK = {

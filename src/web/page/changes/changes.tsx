@@ -1,7 +1,8 @@
 /** What a run changed in its repository, to read, comment, send back and merge. */
-import { Columns2, Download, GitMerge, Rows2, Undo2 } from "lucide-react";
-import { useState } from "react";
-import { type Schemas, siteUrl } from "../../api/client.ts";
+import { Columns2, Download, Map as MapIcon, Rows2, Undo2 } from "lucide-react";
+import { type ReactNode, useMemo, useState } from "react";
+import { Link } from "wouter";
+import { api, type Schemas, siteUrl } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,10 +12,11 @@ import { useParam } from "../../ui/tabs.tsx";
 import { OtherComments } from "./comments.tsx";
 import { FileSection } from "./file-change.tsx";
 import { FileTree } from "./file-tree.tsx";
-import { MergeDialog } from "./merge-dialog.tsx";
+import { Merging } from "./merging.tsx";
 import { Publish } from "./publish.tsx";
-import { useReview } from "./review.ts";
+import { type Review, useReview } from "./review.ts";
 import { SendBack } from "./send-back.tsx";
+import type { ChangedFile } from "./tree.ts";
 
 type Run = Schemas["Run"];
 type Diff = Schemas["RunDiff"];
@@ -25,20 +27,18 @@ const FILES = 50;
 export default function Changes({ run }: { run: Run }) {
   const query = usePages("/v1/runs/{id}/diff", { path: { id: run.id }, query: { limit: FILES } });
   const first = query.data?.pages[0] as Diff | undefined;
+  const more = query.hasNextPage && (
+    <div className="mt-4 text-center">
+      <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
+        Show more of {plural(first?.stats.files ?? 0, "file")}
+      </Button>
+    </div>
+  );
   return (
     <Await query={query} rows={6}>
       {() =>
         first && first.stats.files > 0 ? (
-          <>
-            <Review key={first.head} run={run} diff={first} files={query.rows} />
-            {query.hasNextPage && (
-              <div className="mt-4 text-center">
-                <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
-                  Show more of {plural(first.stats.files, "file")}
-                </Button>
-              </div>
-            )}
-          </>
+          <ReviewPage key={first.head} run={run} diff={first} shown={query.rows} more={more} />
         ) : (
           <Empty cli={`skep diff ${run.id}`}>The run has not changed a file of its repository.</Empty>
         )
@@ -50,30 +50,43 @@ export default function Changes({ run }: { run: Run }) {
 const wide = () => matchMedia("(min-width: 1100px)").matches;
 const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 
-function Review({ run, diff, files }: { run: Run; diff: Diff; files: Diff["items"] }) {
+interface PageProps {
+  run: Run;
+  diff: Diff;
+  /** The files that are shown below each other. */
+  shown: Diff["items"];
+  more: ReactNode;
+}
+
+function ReviewPage({ run, diff, shown, more }: PageProps) {
   const review = useReview(run.id, diff.head);
+  const list = usePages("/v1/runs/{id}/diff/files", { path: { id: run.id } });
   const [view, setView] = useParam("view");
-  const [merging, setMerging] = useParam("merge");
-  const [dialog, setDialog] = useState<"merge" | "back" | null>(merging ? "merge" : null);
-  const close = () => {
-    setDialog(null);
-    if (merging) setMerging("");
-  };
+  const [alone, setAlone] = useParam("file");
+  const [back, setBack] = useState(false);
   const split = view ? view === "split" : wide();
-  usePageKeys(FILE_KEYS);
-  const { stats, merged_into, merged_commit } = diff;
+  const { stats } = diff;
   const ended = ENDED.has(run.status);
+  // The list without lines may come later than the first files with theirs.
+  const files: readonly ChangedFile[] = list.rows.length > 0 ? list.rows : shown;
+  const pick = (path: string) => {
+    if (alone === "" && goTo(path)) return;
+    setAlone(path);
+    scrollTo({ top: 0 });
+  };
+  const keys = useMemo(() => fileKeys(files, alone, setAlone), [files, alone, setAlone]);
+  usePageKeys(keys);
   return (
-    <>
+    <div data-full-width>
       <div data-verbs className="mb-3 flex flex-wrap items-center gap-2">
         <p className="mr-auto">
-          {plural(stats.files, "file")}, <span className="text-ok">+{stats.insertions}</span>{" "}
-          <span className="text-bad">−{stats.deletions}</span>
+          {plural(stats.files, "file")}, <span className="text-ok">+{stats.insertions.toLocaleString("en-US")}</span>{" "}
+          <span className="text-bad">−{stats.deletions.toLocaleString("en-US")}</span>
           {review.viewed.size > 0 && <span className="text-dim">, {review.viewed.size} viewed</span>}
-          {merged_into && (
+          {diff.merged_into && (
             <span className="text-dim">
               {" "}
-              · merged into {merged_into} as <code className="font-mono">{merged_commit?.slice(0, 10)}</code>
+              · merged into {diff.merged_into} as <code className="font-mono">{diff.merged_commit?.slice(0, 10)}</code>
             </span>
           )}
         </p>
@@ -84,46 +97,98 @@ function Review({ run, diff, files }: { run: Run; diff: Diff; files: Diff["items
         >
           {split ? "Unified" : "Side by side"}
         </Button>
-        <a
-          href={siteUrl(`/v1/runs/${run.id}/diff?format=patch`)}
-          download={`${run.id}.patch`}
-          className="inline-flex h-8 items-center gap-1.5 rounded-md px-2.5 text-sm font-medium text-dim hover:bg-hover hover:text-ink max-sm:min-h-11"
-        >
+        {run.project_id && (
+          <Link href={`/projects/${run.project_id}/graph?tab=map&run=${run.id}`} className={QUIET_LINK}>
+            <MapIcon aria-hidden size={14} />
+            On the map
+          </Link>
+        )}
+        <a href={siteUrl(`/v1/runs/${run.id}/diff?format=patch`)} download={`${run.id}.patch`} className={QUIET_LINK}>
           <Download aria-hidden size={14} />
           Patch
         </a>
         {ended && <Publish run={run} />}
         {ended && (
-          <Button icon={<Undo2 aria-hidden size={14} />} onClick={() => setDialog("back")}>
+          <Button icon={<Undo2 aria-hidden size={14} />} onClick={() => setBack(true)}>
             Send back{review.comments.length > 0 && ` (${review.comments.length})`}
           </Button>
         )}
-        {ended && (
-          <Button kind="primary" icon={<GitMerge aria-hidden size={14} />} onClick={() => setDialog("merge")}>
-            {merged_into ? "Merge again" : "Merge"}
-          </Button>
+        {ended && <Merging run={run} diff={diff} />}
+      </div>
+      <OtherComments files={shown} review={review} />
+      <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
+        <FileTree files={files} total={stats.files} more={list} alone={alone} review={review} onPick={pick} />
+        {alone ? (
+          <OneFile key={alone} run={run} path={alone} files={files} split={split} review={review} show={setAlone} />
+        ) : (
+          <div className="min-w-0">
+            <div className="flex flex-col gap-4">
+              {shown.map((file) => (
+                <FileSection key={file.path} file={file} split={split} review={review} />
+              ))}
+            </div>
+            {more}
+          </div>
         )}
       </div>
-      <OtherComments files={files} review={review} />
-      <div className="grid items-start gap-4 lg:grid-cols-[14rem_minmax(0,1fr)]">
-        <FileTree files={files} review={review} onPick={goTo} />
-        <div className="flex min-w-0 flex-col gap-4">
-          {files.map((file) => (
-            <FileSection key={file.path} file={file} split={split} review={review} />
-          ))}
-        </div>
+      {back && <SendBack run={run} review={review} onClose={() => setBack(false)} />}
+    </div>
+  );
+}
+
+const QUIET_LINK =
+  "inline-flex h-8 items-center gap-1.5 rounded-md px-2.5 text-sm font-medium text-dim hover:bg-hover hover:text-ink max-sm:min-h-11";
+
+interface OneProps {
+  run: Run;
+  path: string;
+  files: readonly ChangedFile[];
+  split: boolean;
+  review: Review;
+  /** Shows another file; all of them for an empty path. */
+  show(path: string): void;
+}
+
+/** A file that was chosen, with the ways to its neighbors and back to all. */
+function OneFile({ run, path, files, split, review, show }: OneProps) {
+  const params = { path: { id: run.id }, query: { path, limit: 1 } };
+  const query = api.useQuery("get", "/v1/runs/{id}/diff", { params });
+  const at = files.findIndex((file) => file.path === path);
+  const [before, after] = [files[at - 1], files[at + 1]];
+  return (
+    <div className="min-w-0">
+      <div className="mb-2 flex flex-wrap items-center gap-2">
+        <p className="mr-auto text-sm text-dim">
+          {at >= 0 && `File ${(at + 1).toLocaleString("en-US")} of ${files.length.toLocaleString("en-US")}`}
+        </p>
+        <Button disabled={!before} onClick={() => show(before?.path ?? "")}>
+          Previous file
+        </Button>
+        <Button disabled={!after} onClick={() => show(after?.path ?? "")}>
+          Next file
+        </Button>
+        <Button onClick={() => show("")}>All files</Button>
       </div>
-      {dialog === "merge" && <MergeDialog run={run} onClose={close} />}
-      {dialog === "back" && <SendBack run={run} review={review} onClose={close} />}
-    </>
+      <Await query={query} rows={8}>
+        {({ items: [file] }) =>
+          file ? (
+            <FileSection file={file} split={split} review={review} unfolded />
+          ) : (
+            <Empty>The run has not changed this file.</Empty>
+          )
+        }
+      </Await>
+    </div>
   );
 }
 
 const sections = () => [...document.querySelectorAll<HTMLElement>("main [data-file]")];
-function goTo(path: string): void {
+/** @returns whether the file is on the page. */
+function goTo(path: string): boolean {
   const section = sections().find((one) => one.dataset["file"] === path);
   section?.scrollIntoView({ block: "start" });
   section?.focus({ preventScroll: true });
+  return section !== undefined;
 }
 const here = () => document.activeElement?.closest<HTMLElement>("[data-file]");
 function step(by: number): void {
@@ -134,12 +199,20 @@ function step(by: number): void {
   if (next) goTo(next.dataset["file"]!);
 }
 
-const FILE_KEYS = {
-  n: () => step(1),
-  p: () => step(-1),
-  v: () => here()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click(),
-  c: () => {
-    const line = document.activeElement?.closest<HTMLElement>("[data-comment]");
-    (line ?? here()?.querySelector<HTMLElement>("[data-changed]"))?.click();
-  },
-};
+function fileKeys(files: readonly ChangedFile[], alone: string, show: (path: string) => void) {
+  const go = (by: number) => () => {
+    if (alone === "") return step(by);
+    const next = files[files.findIndex(({ path }) => path === alone) + by];
+    if (next) show(next.path);
+  };
+  const section = () => here() ?? (alone === "" ? undefined : sections()[0]);
+  return {
+    n: go(1),
+    p: go(-1),
+    v: () => section()?.querySelector<HTMLInputElement>("input[type=checkbox]")?.click(),
+    c: () => {
+      const line = document.activeElement?.closest<HTMLElement>("[data-comment]");
+      (line ?? section()?.querySelector<HTMLElement>("[data-changed]"))?.click();
+    },
+  };
+}

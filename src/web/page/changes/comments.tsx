@@ -1,55 +1,66 @@
 /** Comments on a run's changes: one shown, one being written, and those on no line that is shown. */
 import { useId, useState } from "react";
+import { Actor } from "../../shell/actor.tsx";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
 import { plural } from "../../ui/format.ts";
+import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { type FileChange, numbered } from "./lines.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
 
-/** What somebody said. @param edit opens one's own to change it. */
-export function CommentNote({ comment, review, edit }: { comment: Comment; review: Review; edit?: () => void }) {
+interface NoteProps {
+  comment: Comment;
+  review: Review;
+  /** Opens one's own to change it. */
+  edit?: () => void;
+  /** Begins the next comment of the thread. */
+  reply?: () => void;
+}
+
+/** What somebody said, and below it what the agent that worked on it answered. */
+export function CommentNote({ comment, review, edit, reply }: NoteProps) {
   const me = useMe();
   const action = useAction();
-  const { codehost_login, created_by, url, body, sent_at } = comment;
+  const { codehost_login, created_by, created_at, url, body, sent_at, answer, answered_by, answered_at } = comment;
   const own = codehost_login === null && created_by === (me.session.kind === "local" ? null : me.id);
+  const isOpen = sent_at === null;
   return (
-    <div className="border-y border-wait/40 bg-wait-soft px-3 py-1.5 font-sans text-sm">
-      <div className="flex items-start gap-2">
-        <div className="min-w-0 flex-1">
-          {!own && (
-            <p className="text-xs text-dim">
-              {codehost_login === null ? "Another user" : `${codehost_login} on the code host`}
-              {url && (
-                <>
-                  {" · "}
-                  <a href={url} target="_blank" rel="noreferrer" className="underline">
-                    Open
-                  </a>
-                </>
-              )}
-            </p>
+    <div className="border-y border-wait/40 bg-wait-soft px-3 py-2 font-sans text-sm">
+      <div className="flex flex-wrap items-baseline gap-x-2">
+        <p className="min-w-0 flex-1 text-xs text-dim">
+          <b className="font-medium text-ink">
+            {own ? "You" : codehost_login === null ? <Actor id={created_by ?? "local"} /> : codehost_login}
+          </b>
+          {codehost_login !== null && " on the code host"} <Ago at={created_at} sentence />
+          {url && (
+            <>
+              {" · "}
+              <a href={url} target="_blank" rel="noreferrer" className="underline">
+                Open
+              </a>
+            </>
           )}
-          <p className="break-words whitespace-pre-wrap">{body}</p>
-          {sent_at && (
-            <p className="text-xs text-dim">
-              Sent to the agents <Ago at={sent_at} sentence />
-            </p>
+          {!isOpen && answer === null && (
+            <>
+              {" · Sent to the agents "}
+              <Ago at={sent_at} sentence />
+            </>
           )}
-        </div>
-        {own && edit && sent_at === null && (
-          <button type="button" className="underline" onClick={edit}>
+        </p>
+        {own && edit && isOpen && (
+          <button type="button" className="underline max-sm:min-h-11" onClick={edit}>
             Edit
           </button>
         )}
-        {codehost_login === null && sent_at === null && (own || me.role === "admin") && (
+        {codehost_login === null && isOpen && (own || me.role === "admin") && (
           <button
             type="button"
-            className="underline"
+            className="underline max-sm:min-h-11"
             disabled={action.busy}
             onClick={() => void action.run(() => review.remove(comment))}
           >
@@ -57,6 +68,23 @@ export function CommentNote({ comment, review, edit }: { comment: Comment; revie
           </button>
         )}
       </div>
+      <p className="mt-0.5 break-words whitespace-pre-wrap">{body}</p>
+      {answer !== null && (
+        <div className="mt-2 border-l-2 border-wait/60 pl-3">
+          <p className="text-xs text-dim">
+            <b className="font-medium text-ink">
+              <Actor id={answered_by ?? "agent"} />
+            </b>{" "}
+            answered <Ago at={answered_at} sentence />
+          </p>
+          <MarkdownText text={answer} />
+          {reply && (
+            <button type="button" className="mt-1 underline max-sm:min-h-11" onClick={reply}>
+              Reply
+            </button>
+          )}
+        </div>
+      )}
       <ProblemNote error={action.error} />
     </div>
   );

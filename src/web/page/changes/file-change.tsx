@@ -1,6 +1,7 @@
 /** One changed file: its hunks, below each other or side by side, with comments at their lines. */
 import { ChevronRight, MessageSquarePlus } from "lucide-react";
-import { type KeyboardEvent, type ReactNode, useRef, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import { Pieces } from "../../ui/code/pieces.tsx";
 import { draftKeys } from "../../ui/draft.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";
@@ -9,6 +10,8 @@ import { CommentEditor, CommentNote } from "./comments.tsx";
 import { copyCode } from "./copy-code.ts";
 import { Amount } from "./file-tree.tsx";
 import { type FileChange, foldedBecause, type Line, lineKey, numbered, sideBySide } from "./lines.ts";
+import { useNear } from "./near.ts";
+import { type Paint, usePaint } from "./paint.ts";
 import { type Comment, type Review, standsAt } from "./review.ts";
 
 const STATUS = { added: "new", deleted: "deleted", type_changed: "type changed", modified: null };
@@ -19,13 +22,20 @@ interface Props {
   review: Review;
 }
 
-export function FileSection({ file, split, review }: Props) {
+/** Pixels of a line, to keep the room of lines that are drawn later. */
+const LINE = 24;
+
+/** @param unfolded it was chosen: it is open, however long it is. */
+export function FileSection({ file, split, review, unfolded = false }: Props & { unfolded?: boolean }) {
   const viewed = review.viewed.has(file.path);
   const because = foldedBecause(file);
-  const [open, setOpen] = useState(because === null && !viewed);
+  const [open, setOpen] = useState(unfolded || (because === null && !viewed));
+  const section = useRef<HTMLElement>(null);
+  const near = useNear(section);
   const slash = file.path.lastIndexOf("/") + 1;
   return (
     <section
+      ref={section}
       aria-label={file.path}
       data-file={file.path}
       tabIndex={-1}
@@ -62,7 +72,10 @@ export function FileSection({ file, split, review }: Props) {
           Viewed
         </label>
       </div>
-      {open && <Hunks file={file} split={split} review={review} />}
+      {open && near && <Hunks file={file} split={split} review={review} />}
+      {open && !near && (
+        <div style={{ height: LINE * file.hunks.reduce((sum, { lines }) => sum + lines.length + 1, 0) }} />
+      )}
       {!open && because && !viewed && (
         <p className="px-3 py-2 text-sm text-dim">
           {because}{" "}
@@ -90,6 +103,10 @@ function walkLines(event: KeyboardEvent<HTMLElement>): void {
 }
 
 function Hunks({ file, split, review }: Props) {
+  const hunks = useMemo(() => file.hunks.map(numbered), [file.hunks]);
+  const paint = usePaint(file.path, hunks);
+  // What is new or gone as a whole has one side.
+  const sides = file.status === "added" ? "new" : file.status === "deleted" ? "gone" : split ? "split" : "both";
   const drafts = `comment/${review.run}/${file.path}/`;
   // A comment that was begun is open again after a reload.
   const [at, setAt] = useState<{ line: string; before?: Comment } | null>(() => {
@@ -118,7 +135,13 @@ function Hunks({ file, split, review }: Props) {
       <>
         {here.map((one) =>
           editing && at.before?.id === one.id ? null : (
-            <CommentNote key={one.id} comment={one} review={review} edit={() => setAt({ line: key, before: one })} />
+            <CommentNote
+              key={one.id}
+              comment={one}
+              review={review}
+              edit={() => setAt({ line: key, before: one })}
+              {...(one === here.at(-1) && one.answer !== null ? { reply: () => setAt({ line: key }) } : {})}
+            />
           ),
         )}
         {editing && (
@@ -133,15 +156,19 @@ function Hunks({ file, split, review }: Props) {
       </>
     );
   };
-  const shared = { noteAt, comment: (line: Line) => setAt({ line: lineKey(line) }) };
+  const shared = { noteAt, paint, comment: (line: Line) => setAt({ line: lineKey(line) }) };
   return (
     <div ref={box} onCopy={copyCode} className="font-mono text-xs leading-6">
-      {file.hunks.map(numbered).map(({ header, lines }, index) => (
+      {hunks.map(({ header, lines }, index) => (
         <div key={`${header}${index.toString()}`}>
           <div className="row-block border-y border-line bg-sunken px-3 py-0.5 text-faint select-none first:border-t-0">
             {header}
           </div>
-          {split ? <SplitLines lines={lines} {...shared} /> : <UnifiedLines lines={lines} {...shared} />}
+          {sides === "split" ? (
+            <SplitLines lines={lines} {...shared} />
+          ) : (
+            <UnifiedLines lines={lines} one={sides !== "both"} {...shared} />
+          )}
         </div>
       ))}
       {file.cut && (
@@ -156,6 +183,7 @@ function Hunks({ file, split, review }: Props) {
 
 interface LinesProps {
   lines: Line[];
+  paint: Paint;
   noteAt(line: Line): ReactNode;
   comment(line: Line): void;
 }
@@ -163,24 +191,27 @@ interface LinesProps {
 const TONE = { same: "", gone: "bg-bad-soft", new: "bg-ok-soft", note: "text-faint" };
 const MARK = { same: " ", gone: "−", new: "+", note: " " };
 
-function UnifiedLines({ lines, noteAt, comment }: LinesProps) {
+/** @param one all lines are of one side: one column of numbers. */
+function UnifiedLines({ lines, one, paint, noteAt, comment }: LinesProps & { one: boolean }) {
+  const columns = one ? "grid-cols-[2.75rem_minmax(0,1fr)]" : "grid-cols-[2.75rem_2.75rem_minmax(0,1fr)]";
   return lines.map((line, at) => (
     <div key={`${line.before}/${line.after}/${at.toString()}`}>
-      <div className={`group grid grid-cols-[2.75rem_2.75rem_minmax(0,1fr)] ${TONE[line.kind]}`}>
+      <div className={`group grid ${columns} ${TONE[line.kind]}`}>
         {line.kind === "gone" ? (
           <LineNumber of={line.before} line={line} comment={comment} />
         ) : (
-          <Counted of={line.before} />
+          !one && <Counted of={line.before} />
         )}
-        {line.kind === "gone" ? <span /> : <LineNumber of={line.after} line={line} comment={comment} />}
-        <Code line={line} />
+        {line.kind !== "gone" && <LineNumber of={line.after} line={line} comment={comment} />}
+        {line.kind === "gone" && !one && <span />}
+        <Code line={line} paint={paint} />
       </div>
       {noteAt(line)}
     </div>
   ));
 }
 
-function SplitLines({ lines, noteAt, comment }: LinesProps) {
+function SplitLines({ lines, paint, noteAt, comment }: LinesProps) {
   return sideBySide(lines).map(([left, right], at) => (
     <div key={`${left?.before}/${right?.after}/${at.toString()}`}>
       <div className="grid grid-cols-[2.75rem_minmax(0,1fr)_2.75rem_minmax(0,1fr)]">
@@ -197,7 +228,7 @@ function SplitLines({ lines, noteAt, comment }: LinesProps) {
               ) : (
                 <LineNumber of={side === 0 ? line.before : line.after} line={line} comment={comment} />
               )}
-              <Code line={line} />
+              <Code line={line} paint={paint} />
             </div>
           ) : (
             <div key={side.toString()} className={`col-span-2 bg-sunken ${side === 1 ? "border-l border-line" : ""}`} />
@@ -237,7 +268,9 @@ function LineNumber({ of, line, comment }: { of: number | null; line: Line; comm
   );
 }
 
-const Code = ({ line }: { line: Line }) => (
+const WORD = { same: "", gone: "bg-bad-mark", new: "bg-ok-mark", note: "" };
+
+const Code = ({ line, paint }: { line: Line; paint: Paint }) => (
   <span className="flex min-w-0">
     <span aria-hidden className="w-4 shrink-0 text-faint select-none">
       {MARK[line.kind]}
@@ -248,7 +281,12 @@ const Code = ({ line }: { line: Line }) => (
       </span>
     )}
     <span data-code={line.kind === "note" ? undefined : ""} className="min-w-0 break-words whitespace-pre-wrap">
-      {line.text}
+      <Pieces
+        text={line.text}
+        colors={paint.colors(line)}
+        marks={paint.marks(line)}
+        mark={`rounded-xs ${WORD[line.kind]}`}
+      />
     </span>
   </span>
 );

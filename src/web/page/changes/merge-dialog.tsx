@@ -1,8 +1,7 @@
 /** Takes a run's work into a branch. What blocks it is shown with its places. */
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { api, fieldError, problemOf, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,8 +9,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import type { StartState } from "../runs/start-page.tsx";
+import { mergeRun } from "./merge-run.ts";
 
 type Strategy = Schemas["Merge"]["strategy"];
 const STRATEGIES: [Strategy, string, string][] = [
@@ -44,13 +43,7 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
             ...(text("into") ? { into: text("into") } : {}),
             ...(text("message") ? { message: text("message") } : {}),
           };
-          const done = await must(client.POST("/v1/runs/{id}/merge", { params: { path: { id: run.id } }, body }));
-          notify(
-            "state" in done
-              ? "The merge takes a while. It continues in the background."
-              : `Merged into ${done.into}${done.pushed ? " and pushed" : ""}.`,
-          );
-          await refresh("/v1/runs", "/v1/projects");
+          await mergeRun(run, body);
           onClose();
         }}
       >
@@ -92,14 +85,14 @@ interface ConflictReport {
   more: number;
 }
 
-function conflictsOf(error: unknown): ConflictReport | null {
+export function conflictsOf(error: unknown): ConflictReport | null {
   if (!error || problemOf(error).code !== "merge_conflict") return null;
   const { into, files, more } = error as ConflictReport;
   return { into, files, more };
 }
 
 /** Nothing was merged: where both changed the same, and a run that solves it. */
-function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["Run"] }) {
+export function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["Run"] }) {
   const task = `Take the work of branch ${run.branch} into ${into} and solve the conflicts in ${files
     .slice(0, 20)
     .map(({ path }) => path)

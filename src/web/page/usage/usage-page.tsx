@@ -1,14 +1,15 @@
 /** What it cost: by day, model, agent; the budgets; the calls behind each figure. */
 import { Download } from "lucide-react";
-import { Suspense } from "react";
+import { Suspense, useMemo } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { useAgentNames } from "../../shell/actor.tsx";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
-import { costText, count, duration, usd } from "../../ui/format.ts";
+import { costText, count, duration, plural, usd } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
@@ -18,7 +19,7 @@ import { Ago } from "../../ui/time.tsx";
 import { Budgets } from "./budgets.tsx";
 import { downloadCsv } from "./download-csv.ts";
 
-const SpendChart = lazy(() => import("./spend-chart.tsx"));
+const Trends = lazy(() => import("./trends.tsx"));
 
 type Call = Schemas["LlmCall"];
 const DAY_MS = 86_400_000;
@@ -49,11 +50,11 @@ export default function UsagePage() {
     saving.run(() => downloadCsv(`/v1/llm-calls?${new URLSearchParams(queryOf(filters))}`, "llm-calls.csv"));
   const everybody = admin && whose !== "me";
   const owner = everybody ? { user_id: "all" } : {};
-  const granularity = span <= 2 ? ("hour" as const) : ("day" as const);
   const usage = api.useQuery("get", "/v1/usage", { params: { query: { from, ...owner } } });
   const users = api.useQuery("get", "/v1/users", { params: { query: { limit: 200 } } }, { enabled: everybody });
-  const nameOf = (id: string) => users.data?.items.find((one) => one.id === id)?.display_name || id;
-  const history = api.useQuery("get", "/v1/usage/history", { params: { query: { from, granularity, ...owner } } });
+  const nameOf = (id: string) => users.data?.items.find((one) => one.id === id)?.display_name || "a user";
+  const agentName = useAgentNames();
+  const words = { model, agent: agent && agentName(agent), user: user && nameOf(user), day };
   return (
     <>
       <PageHeader
@@ -96,6 +97,7 @@ export default function UsagePage() {
                     {forecast.expected_usd > 0 ? `about ${usd(forecast.expected_usd)}` : usd(0)}
                   </span>,
                 ],
+                ["A run that succeeded", <PerSuccess key="success" period={{ from, ...owner }} />],
                 ["Calls", count(totals.calls)],
                 ["Failed", count(totals.errors)],
                 ["Tokens in", count(totals.input_tokens)],
@@ -110,22 +112,20 @@ export default function UsagePage() {
                   : `${count(totals.calls_without_price)} calls have no known price and are not in the sum. Give their models one under Model providers.`}
               </p>
             )}
-            <Section title="Spend">
-              <Panel className="p-3">
-                <Await query={history}>
-                  {({ items }) => (
-                    <Suspense fallback={<Loading rows={4} />}>
-                      <SpendChart buckets={items} onPick={(at) => setDay(at.slice(0, 10))} />
-                    </Suspense>
-                  )}
-                </Await>
-              </Panel>
-            </Section>
+            <Suspense fallback={<Loading rows={6} />}>
+              <Trends
+                period={{ from, ...owner }}
+                hourly={span <= 2}
+                budgets={budgets}
+                perDay={span <= 90 ? forecast.per_day_usd : 0}
+                pick={{ day: setDay, model: setModel, agent: setAgent }}
+              />
+            </Suspense>
             <div className="grid gap-x-6 lg:grid-cols-2">
               <Shares title="By model" rows={by_model.map((row) => ({ name: row.model, ...row }))} onPick={setModel} />
               <Shares
                 title="By agent"
-                rows={by_agent.map((row) => ({ name: row.agent_id, ...row }))}
+                rows={by_agent.map((row) => ({ name: row.agent_id, label: agentName(row.agent_id), ...row }))}
                 onPick={setAgent}
               />
               {everybody && by_user.length > 1 && (
@@ -146,6 +146,8 @@ export default function UsagePage() {
       </Await>
       <Calls
         filters={filters}
+        words={words}
+        agentName={agentName}
         clear={{
           ...{ model: () => setModel(""), agent: () => setAgent("") },
           ...{ user: () => setUser(""), day: () => setDay("") },
@@ -202,11 +204,24 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
   );
 }
 
-const COLUMNS: Column<Call>[] = [
+/** What runs that ended have cost for each that succeeded. */
+function PerSuccess({ period }: { period: { from: string; user_id?: string } }) {
+  const trend = api.useQuery("get", "/v1/usage/trend", { params: { query: period } });
+  const { per_success_usd, succeeded, failed, calls_without_price } = trend.data?.runs ?? {};
+  if (per_success_usd === undefined) return "…";
+  if (per_success_usd === null) return "–";
+  return (
+    <span title={`${plural(succeeded ?? 0, "run")} succeeded, ${failed} failed; what the failed ones cost is in it`}>
+      {costText({ cost_usd: per_success_usd, calls_without_price: calls_without_price ?? 0 })}
+    </span>
+  );
+}
+
+const columnsOf = (agentName: (id: string) => string): Column<Call>[] => [
   {
     title: "Call",
     className: "w-2/5 min-w-40",
-    cell: ({ model, agent_id, purpose }) => <TwoLines first={model} second={`${agent_id} · ${purpose}`} />,
+    cell: ({ model, agent_id, purpose }) => <TwoLines first={model} second={`${agentName(agent_id)} · ${purpose}`} />,
   },
   {
     title: "Outcome",
@@ -245,10 +260,18 @@ function queryOf({ model, agent, user, day, from }: CallFilters) {
 
 type Chosen = "model" | "agent" | "user" | "day";
 
-function Calls({ filters, clear }: { filters: CallFilters; clear: Record<Chosen, () => void> }) {
+interface CallsProps {
+  filters: CallFilters;
+  /** The filters for people. */
+  words: Record<Chosen, string>;
+  agentName(id: string): string;
+  clear: Record<Chosen, () => void>;
+}
+
+function Calls({ filters, words, agentName, clear }: CallsProps) {
+  const columns = useMemo(() => columnsOf(agentName), [agentName]);
   const query = usePages("/v1/llm-calls", { query: { limit: 25, ...queryOf(filters) } });
-  const { from: _, ...chosen } = filters;
-  const on = Object.entries(chosen).filter(([, value]) => value) as [Chosen, string][];
+  const on = Object.entries(words).filter(([, value]) => value) as [Chosen, string][];
   return (
     <Section
       title="Calls"
@@ -278,7 +301,7 @@ function Calls({ filters, clear }: { filters: CallFilters; clear: Record<Chosen,
             <Table
               label="Model calls"
               rows={query.rows}
-              columns={COLUMNS}
+              columns={columns}
               keyOf={({ id }) => id}
               hrefOf={({ run_id }) => (run_id ? `/runs/${run_id}` : "/usage")}
               more={query}

@@ -1,0 +1,67 @@
+/** When which agent was at work: the executions of a span of time. */
+import { timestamp } from "../../core/clock.ts";
+import { invalidField } from "../../core/errors.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
+import { timeOf } from "../../core/time-of.ts";
+import type { Caller } from "../../http/caller.ts";
+import type { Store } from "../../store/store.ts";
+import type { AgentDay, AgentSpan } from "./model.ts";
+import { firstLine } from "./named.ts";
+
+const DAY_MS = 86_400_000;
+const MOST_DAYS = 31;
+/** Spans of one answer. */
+const MOST_SPANS = 2_000;
+
+interface SpanRow extends Omit<AgentSpan, "title" | "status"> {
+  status: string;
+  text: string | null;
+}
+
+const ENDS: Record<string, AgentSpan["status"]> = {
+  succeeded: "succeeded",
+  failed: "failed",
+  cancelled: "cancelled",
+  interrupted: "cancelled",
+};
+
+export interface DayQuery {
+  from?: string | undefined;
+  to?: string | undefined;
+}
+
+/** @throws Problem 422 for a span that is empty or too long. */
+export function readDay(
+  { statement }: Pick<Store, "statement">,
+  query: DayQuery,
+  now: number,
+  caller: Caller,
+): AgentDay {
+  const to = query.to === undefined ? now : timeOf(query.to, "to");
+  const from = query.from === undefined ? to - DAY_MS : timeOf(query.from, "from");
+  if (to <= from) throw invalidField("to", "Must be later than from");
+  if (to - from > MOST_DAYS * DAY_MS) throw invalidField("from", `Must be at most ${MOST_DAYS} days before to`);
+  // What began before the span may reach into it. No execution lasts longer than a day.
+  const values = [timestamp(from - DAY_MS), timestamp(to), timestamp(from)];
+  const rows = statement<SpanRow>(
+    `SELECT e.id AS execution_id, e.agent_id, e.session_id, s.kind, e.run_id, s.step_id, e.status, e.started_at,
+       e.finished_at, coalesce(substr(r.task_description, 1, 400), s.title) AS text
+     FROM executions e JOIN sessions s ON s.id = e.session_id LEFT JOIN runs r ON r.id = e.run_id
+     WHERE e.started_at >= ? AND e.started_at < ? AND (e.finished_at IS NULL OR e.finished_at > ?)
+       AND e.agent_id <> '${NO_AGENT}' ${caller.admin ? "" : "AND s.user_id = ?"}
+     ORDER BY e.started_at DESC LIMIT ${MOST_SPANS + 1}`,
+  ).all(caller.admin ? values : [...values, caller.userId ?? ""]);
+  return {
+    from: timestamp(from),
+    to: timestamp(to),
+    items: rows
+      .slice(0, MOST_SPANS)
+      .reverse()
+      .map(({ text, status, ...row }) => ({
+        ...row,
+        title: text === null ? null : firstLine(text),
+        status: row.finished_at === null ? "running" : (ENDS[status] ?? "failed"),
+      })),
+    cut: rows.length > MOST_SPANS,
+  };
+}

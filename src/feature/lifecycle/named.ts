@@ -1,0 +1,39 @@
+/** What a page of the timeline is about, by name: the run's task, the project, the task of the board. */
+import type { Store } from "../../store/store.ts";
+import type { TimelineItem } from "./model.ts";
+
+const TITLE_CHARACTERS = 200;
+
+/** The first line that says something. */
+export const firstLine = (text: string): string => text.trim().split("\n", 1)[0]!.trim().slice(0, TITLE_CHARACTERS);
+
+export type Names = Pick<TimelineItem, "run_title" | "project_id" | "project_name" | "task_id" | "task_title">;
+
+interface NamesRow {
+  id: string;
+  text: string;
+  project_id: string | null;
+  project_name: string | null;
+  task_id: string | null;
+  task_title: string | null;
+}
+
+/** @returns names by the run's id. Asked for the runs of one page. */
+export function namesOfRuns({ statement }: Pick<Store, "statement">, ids: readonly string[]): Map<string, Names> {
+  const rows = statement<NamesRow>(
+    `SELECT r.id, substr(r.task_description, 1, 400) AS text, p.id AS project_id, p.name AS project_name,
+       t.id AS task_id, t.title AS task_title
+     FROM runs r LEFT JOIN projects p ON p.id = r.project_id LEFT JOIN tasks t ON t.id = r.task_id
+     WHERE r.id IN (SELECT value FROM json_each(?))`,
+  ).all([JSON.stringify(ids)]);
+  return new Map(
+    rows.map(({ id, text, project_id, project_name, task_id, task_title }) => [
+      id,
+      {
+        run_title: firstLine(text),
+        ...(project_id === null || project_name === null ? {} : { project_id, project_name }),
+        ...(task_id === null || task_title === null ? {} : { task_id, task_title }),
+      },
+    ]),
+  );
+}

@@ -1,0 +1,15 @@
+/** Takes a run's work into a branch, and says what came of it. */
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { notify } from "../../ui/notice.tsx";
+
+/** @throws Problem, `merge_conflict` among them. */
+export async function mergeRun(run: Pick<Schemas["Run"], "id">, body: Schemas["MergeRunBody"]): Promise<void> {
+  const done = await must(client.POST("/v1/runs/{id}/merge", { params: { path: { id: run.id } }, body }));
+  notify(
+    "state" in done
+      ? "The merge takes a while. It continues in the background."
+      : `Merged into ${done.into}${done.pushed ? " and pushed" : ""}.`,
+  );
+  await refresh("/v1/runs", "/v1/projects");
+}

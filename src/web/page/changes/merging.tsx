@@ -1,0 +1,66 @@
+/** The main button of a review: the run's work goes into the project's branch. What blocks it is shown with its places. */
+import { ChevronDown, GitMerge } from "lucide-react";
+import { useState } from "react";
+import { api, type Schemas } from "../../api/client.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Conflicts, conflictsOf, MergeDialog } from "./merge-dialog.tsx";
+import { mergeRun } from "./merge-run.ts";
+
+type Run = Schemas["Run"];
+
+/** @param run that has ended. */
+export function Merging({ run, diff }: { run: Run; diff: Pick<Schemas["RunDiff"], "merged_into"> }) {
+  const [asked, setAsked] = useParam("merge");
+  const [dialog, setDialog] = useState(asked !== "");
+  const action = useAction();
+  const project = api.useQuery(
+    "get",
+    "/v1/projects/{id}",
+    { params: { path: { id: run.project_id ?? "" } } },
+    { enabled: run.project_id !== null },
+  );
+  const into = project.data?.default_branch;
+  const conflicts = conflictsOf(action.error);
+  return (
+    <>
+      <span className="inline-flex">
+        <Button
+          kind="primary"
+          className="rounded-r-none"
+          busy={action.busy}
+          icon={<GitMerge aria-hidden size={14} />}
+          onClick={() => action.run(() => mergeRun(run, { strategy: "merge", push: false }))}
+        >
+          {diff.merged_into ? "Merge again" : "Merge"}
+          {into && ` into ${into}`}
+        </Button>
+        <Button
+          kind="primary"
+          aria-label="Merge another way"
+          title="Merge another way"
+          className="rounded-l-none border-l-panel/30 px-1.5 max-sm:min-w-11"
+          onClick={() => setDialog(true)}
+        >
+          <ChevronDown aria-hidden size={14} />
+        </Button>
+      </span>
+      {action.error !== undefined && (
+        <div className="basis-full">
+          {conflicts ? <Conflicts run={run} {...conflicts} /> : <ProblemNote error={action.error} />}
+        </div>
+      )}
+      {dialog && (
+        <MergeDialog
+          run={run}
+          onClose={() => {
+            setDialog(false);
+            if (asked) setAsked("");
+          }}
+        />
+      )}
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/** Which language a file is in, by its name, and the tokenizer of it, loaded when it is first used. */
+import type { StreamParser } from "@codemirror/streamparser";
+
+export type Language = StreamParser<unknown>;
+type Load = () => Promise<Language>;
+
+const clike = () => import("@codemirror/legacy-modes/mode/clike");
+const css = () => import("@codemirror/legacy-modes/mode/css");
+const script = () => import("@codemirror/legacy-modes/mode/javascript");
+const xml = () => import("@codemirror/legacy-modes/mode/xml");
+
+const LANGUAGES: [endings: string, load: Load][] = [
+  ["ts tsx mts cts", async () => (await script()).typescript],
+  ["js jsx mjs cjs", async () => (await script()).javascript],
+  ["json jsonc webmanifest", async () => (await script()).json],
+  ["py pyi", async () => (await import("@codemirror/legacy-modes/mode/python")).python],
+  ["go", async () => (await import("@codemirror/legacy-modes/mode/go")).go],
+  ["rs", async () => (await import("@codemirror/legacy-modes/mode/rust")).rust],
+  ["java", async () => (await clike()).java],
+  ["kt kts", async () => (await clike()).kotlin],
+  ["scala sc", async () => (await clike()).scala],
+  ["cs", async () => (await clike()).csharp],
+  ["c h", async () => (await clike()).c],
+  ["cc cpp cxx hpp hh", async () => (await clike()).cpp],
+  ["dart", async () => (await clike()).dart],
+  ["rb rake gemspec", async () => (await import("@codemirror/legacy-modes/mode/ruby")).ruby],
+  ["swift", async () => (await import("@codemirror/legacy-modes/mode/swift")).swift],
+  ["lua", async () => (await import("@codemirror/legacy-modes/mode/lua")).lua],
+  ["sh bash zsh", async () => (await import("@codemirror/legacy-modes/mode/shell")).shell],
+  ["ps1", async () => (await import("@codemirror/legacy-modes/mode/powershell")).powerShell],
+  ["sql", async () => (await import("@codemirror/legacy-modes/mode/sql")).standardSQL],
+  ["css", async () => (await css()).css],
+  ["scss", async () => (await css()).sCSS],
+  ["less", async () => (await css()).less],
+  ["html htm vue svelte", async () => (await xml()).html],
+  ["xml svg csproj plist", async () => (await xml()).xml],
+  ["yaml yml", async () => (await import("@codemirror/legacy-modes/mode/yaml")).yaml],
+  ["toml", async () => (await import("@codemirror/legacy-modes/mode/toml")).toml],
+  ["ini properties env", async () => (await import("@codemirror/legacy-modes/mode/properties")).properties],
+  ["proto", async () => (await import("@codemirror/legacy-modes/mode/protobuf")).protobuf],
+  ["dockerfile", async () => (await import("@codemirror/legacy-modes/mode/dockerfile")).dockerFile],
+];
+
+const BY_ENDING = new Map(
+  LANGUAGES.flatMap(([endings, load]) => endings.split(" ").map((one) => [one, load] as const)),
+);
+
+/** @returns what loads the language of a file; undefined for a file in none that is known. */
+export function languageOf(path: string): Load | undefined {
+  const name = path.slice(path.lastIndexOf("/") + 1).toLowerCase();
+  return BY_ENDING.get(name.slice(name.lastIndexOf(".") + 1));
+}

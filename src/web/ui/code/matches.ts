@@ -1,0 +1,32 @@
+/** What two sequences have in common, in order: the base of every comparison of texts. */
+
+/** Elements of the shorter one above which only the common beginning and end are found: the table grows with the square. */
+const MOST = 2_000;
+
+/** @returns the places of equal elements, in both, ascending: a longest common subsequence. */
+export function matchesOf(a: readonly string[], b: readonly string[], most = MOST): [inA: number, inB: number][] {
+  let start = 0;
+  while (start < a.length && start < b.length && a[start] === b[start]) start++;
+  let end = 0;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  const pairs: [number, number][] = Array.from({ length: start }, (_, at) => [at, at]);
+  const [rows, columns] = [a.length - start - end, b.length - start - end];
+  if (rows <= most && columns <= most) {
+    const width = columns + 1;
+    const table = new Uint16Array((rows + 1) * width);
+    for (let i = rows - 1; i >= 0; i--)
+      for (let j = columns - 1; j >= 0; j--)
+        table[i * width + j] =
+          a[start + i] === b[start + j]
+            ? table[(i + 1) * width + j + 1]! + 1
+            : Math.max(table[(i + 1) * width + j]!, table[i * width + j + 1]!);
+    let [i, j] = [0, 0];
+    while (i < rows && j < columns) {
+      if (a[start + i] === b[start + j]) pairs.push([start + i++, start + j++]);
+      else if (table[(i + 1) * width + j]! >= table[i * width + j + 1]!) i++;
+      else j++;
+    }
+  }
+  for (let at = end; at > 0; at--) pairs.push([a.length - at, b.length - at]);
+  return pairs;
+}

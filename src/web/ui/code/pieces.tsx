@@ -1,0 +1,37 @@
+/** A line of code with its colors and its changed words. */
+import { memo } from "react";
+import type { Piece } from "./color.ts";
+import type { Range } from "./words.ts";
+
+interface Props {
+  text: string;
+  colors?: readonly Piece[] | undefined;
+  /** Marked as changed. */
+  marks?: readonly Range[] | undefined;
+  /** Style of the marks. */
+  mark?: string;
+}
+
+export const Pieces = memo(function Pieces({ text, colors = [], marks = [], mark = "" }: Props) {
+  if (colors.length === 0 && marks.length === 0) return text;
+  const edges = new Set([0, text.length]);
+  for (const [from, to] of [...colors, ...marks]) edges.add(Math.min(from, text.length)).add(Math.min(to, text.length));
+  const cuts = [...edges].sort((a, b) => a - b);
+  let color = 0;
+  let marked = 0;
+  return cuts.slice(0, -1).map((from, index) => {
+    while ((colors[color]?.[1] ?? text.length) <= from && color < colors.length) color++;
+    while ((marks[marked]?.[1] ?? text.length) <= from && marked < marks.length) marked++;
+    const [piece, range] = [colors[color], marks[marked]];
+    const name = piece && piece[0] <= from ? `tok-${piece[2]}` : "";
+    const style = `${name} ${range && range[0] <= from ? mark : ""}`.trim();
+    const part = text.slice(from, cuts[index + 1]);
+    return style === "" ? (
+      part
+    ) : (
+      <span key={from} className={style}>
+        {part}
+      </span>
+    );
+  });
+});
