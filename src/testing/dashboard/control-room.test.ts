@@ -134,7 +134,7 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     expect(await main.locator(":scope > ul > li").allTextContents()).toEqual([
       ...["Home", "Inbox1 waiting for you", "Runs", "Board", "Chat", "Code"],
     ]);
-    await page.getByRole("combobox", { name: "Project" }).first().selectOption(ids.project);
+    await page.getByRole("combobox", { name: "Working in" }).selectOption(ids.project);
     await main.getByRole("link", { name: "Runs", exact: true }).click();
     await page.waitForURL(`${server.url}/runs?project=${ids.project}`);
     await main.getByRole("link", { name: "Code", exact: true }).click();
@@ -143,13 +143,13 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     await main.getByRole("link", { name: "Pipelines" }).click();
     await page.getByRole("heading", { name: "Pipelines", level: 1 }).waitFor();
     await page.keyboard.press("n");
-    await page.getByLabel("Pipeline").selectOption("look");
+    await page.getByLabel("Pipeline").selectOption("checks");
     await typeInto(page.getByLabel("Task"), "Look at the shop");
     await page.keyboard.press("Control+Enter");
     await page.waitForURL(/\/runs\/run_/);
     await open("/runs/new");
-    await becomes(() => page.getByLabel("Pipeline").inputValue(), "look");
-    await becomes(() => page.getByLabel("Project", { exact: true }).last().inputValue(), "shop");
+    await becomes(() => page.getByLabel("Pipeline").inputValue(), "checks");
+    await becomes(() => page.getByLabel("Project").inputValue(), "shop");
     await close();
     expect(faults).toEqual([]);
   });

@@ -111,7 +111,7 @@ function Switcher({ id, all }: Chosen) {
     if (within && next) navigate(`/projects/${next}${within[1] ?? ""}`);
   };
   return (
-    <Select aria-label="Project" value={id} onPick={choose}>
+    <Select aria-label="Working in" value={id} onPick={choose}>
       <option value="">All projects</option>
       {all.map((one) => (
         <option key={one.id} value={one.id}>

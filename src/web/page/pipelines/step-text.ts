@@ -1,5 +1,5 @@
 /** Changes of one step in the text of a pipeline; the rest of the text, comments too, stays as it is written. */
-import { type Document, isMap, isSeq, parseDocument, Scalar, type YAMLMap } from "yaml";
+import { type Document, isMap, isSeq, parseDocument, Scalar, YAMLMap } from "yaml";
 
 /** Members of a step that the form changes; an empty value removes the member. */
 export type StepChange = Record<string, string | string[] | Record<string, unknown> | undefined>;
@@ -27,7 +27,7 @@ function toNode(doc: Document.Parsed, value: NonNullable<StepChange[string]>) {
 }
 
 function apply({ doc }: Steps, step: YAMLMap, change: StepChange): void {
-  const known = step.toJSON() as Record<string, unknown>;
+  const known: Record<string, unknown> = step.toJSON();
   for (const [name, value] of Object.entries(change)) {
     if (isEmpty(value)) step.delete(name);
     else if (JSON.stringify(known[name]) !== JSON.stringify(value)) step.set(name, toNode(doc, value!));
@@ -50,7 +50,7 @@ export function addStep(source: string, change: StepChange): string {
   const found = read(source);
   const list = found?.doc.get("steps");
   if (!found || !isSeq(list)) return source;
-  const step = found.doc.createNode({}) as YAMLMap;
+  const step = new YAMLMap();
   apply(found, step, change);
   list.add(step);
   return write(found.doc);
@@ -72,5 +72,5 @@ export function removeStep(source: string, id: string): string {
 /** The members of a step as plain values. @returns undefined where there is no such step. */
 export function readStep(source: string, id: string): Record<string, unknown> | undefined {
   const step = read(source)?.steps.find((one) => idOf(one) === id);
-  return step?.toJSON() as Record<string, unknown> | undefined;
+  return step?.toJSON();
 }

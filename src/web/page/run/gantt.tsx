@@ -141,14 +141,15 @@ interface RowProps {
   unfold: { current(step: string): void };
 }
 
-const Row = memo(
-  DrawnRow,
-  (one, other) =>
-    (Object.keys(one) as (keyof RowProps)[]).every((name) => name === "row" || one[name] === other[name]) &&
-    one.row.attempt === other.row.attempt &&
-    one.row.status === other.row.status &&
-    one.row.folded === other.row.folded,
-);
+/** Whether a row would be drawn as it is. */
+const isSame = (one: RowProps, other: RowProps): boolean =>
+  one.row.attempt === other.row.attempt &&
+  one.row.status === other.row.status &&
+  one.row.folded === other.row.folded &&
+  SCALARS.every((name) => one[name] === other[name]);
+const SCALARS = ["from", "whole", "now", "current", "costs", "isLatest"] as const;
+
+const Row = memo(DrawnRow, isSame);
 
 function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfold }: RowProps) {
   const { key, step, name, note, status, inner, attempt, folded } = row;

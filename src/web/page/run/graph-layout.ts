@@ -55,6 +55,7 @@ export function chooseLayout(steps: readonly Shape[], room: number, side: number
   if (fits(wide)) return wide;
   const across = layOut(steps, "LR", WIDTHS.narrow);
   if (fits(across)) return across;
-  const down = layOut(steps, "TB", WIDTHS.wide);
-  return (down.width + side) * SMALLEST <= room || down.width + side < across.width ? down : across;
+  const down = [WIDTHS.wide, WIDTHS.narrow].map((box) => layOut(steps, "TB", box));
+  const fitting = down.find((one) => (one.width + side) * SMALLEST <= room);
+  return fitting ?? (down[1]!.width + side < across.width ? down[1]! : across);
 }

@@ -19,7 +19,6 @@ import { isMergeable, useChangedFiles } from "./what-next.ts";
 type Run = Schemas["RunDetail"];
 
 /** Rows of a list beside the text. */
-const FILES_SHOWN = 12;
 const STEPS_SHOWN = 6;
 
 export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; timeline: Attempt[] }) {
@@ -144,7 +143,8 @@ function Box({ title, beside, children }: { title: string; beside?: ReactNode; c
 }
 
 function Changed({ run }: { run: Run }) {
-  const { query, stats, files } = useChangedFiles(run);
+  const query = useChangedFiles(run);
+  const stats = query.data?.stats;
   const changes = `/runs/${run.id}?tab=changes`;
   return (
     <Box
@@ -158,13 +158,13 @@ function Changed({ run }: { run: Run }) {
       }
     >
       <Await query={query} rows={2}>
-        {() =>
-          !stats || stats.files === 0 ? (
+        {({ stats, items }) =>
+          stats.files === 0 ? (
             <p className="text-sm text-dim">The run has not changed a file of its repository.</p>
           ) : (
             <>
               <ul className="mb-2.5">
-                {files.slice(0, FILES_SHOWN).map(({ path, insertions, deletions }) => (
+                {items.map(({ path, insertions, deletions }) => (
                   <li key={path} className="flex min-h-6 items-center gap-2 text-sm">
                     <FileDiff aria-hidden size={13} className="shrink-0 text-faint" />
                     <span title={path} className="min-w-0 flex-1 truncate font-mono text-xs">
@@ -176,8 +176,8 @@ function Changed({ run }: { run: Run }) {
                     </span>
                   </li>
                 ))}
-                {stats.files > FILES_SHOWN && (
-                  <li className="text-sm text-dim">{plural(stats.files - FILES_SHOWN, "more file")}</li>
+                {stats.files > items.length && (
+                  <li className="text-sm text-dim">{plural(stats.files - items.length, "more file")}</li>
                 )}
               </ul>
               {run.merged_commit ? (

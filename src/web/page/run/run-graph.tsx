@@ -120,6 +120,8 @@ function StepBox({ data: { step, rows, current, direction, width } }: NodeProps<
 const nodeTypes = { step: StepBox };
 const edgeTypes = { back: BackEdgeLine };
 
+/** Room at the left and the right of the steps, px. */
+const EDGE = 8;
 /** Height of the graph, px; the page scrolls, the graph does not shrink. */
 const MOST = 1_600;
 const NONE: Attempt[] = [];
@@ -156,7 +158,7 @@ export default function RunGraph({ steps, attempts = NONE, current, onPick, plai
   const side = sideOf(ways);
   const shape = JSON.stringify(steps.map(({ id, needs }) => [id, needs]));
   // biome-ignore lint/correctness/useExhaustiveDependencies: states change often, places only with the shape.
-  const layout = useMemo(() => chooseLayout(steps, width - 32, side), [shape, width, side]);
+  const layout = useMemo(() => chooseLayout(steps, width - 2 * EDGE, side), [shape, width, side]);
   const { direction, places } = layout;
   const nodes: StepNode[] = steps.map((step) => {
     const { x, y } = places.get(step.id) ?? { x: 0, y: 0 };
@@ -172,7 +174,7 @@ export default function RunGraph({ steps, attempts = NONE, current, onPick, plai
   // The row of buttons at the bottom lies over no step.
   const fit = {
     ...{ maxZoom: 1, minZoom: SMALLEST },
-    padding: { top: "20px", right: `${isDown ? side + 16 : 16}px`, bottom: `${68 + below}px`, left: "16px" },
+    padding: { top: "20px", right: `${(isDown ? side : 0) + EDGE}px`, bottom: `${68 + below}px`, left: `${EDGE}px` },
   } as const;
   return (
     <div

@@ -45,7 +45,7 @@ function RunView({ run }: { run: Run }) {
   const step = params.get("step") ?? "";
   const opened = useOpenedStatus(run.status);
   const view = viewOf(params.get("tab") ?? "", step, opened);
-  const { stats } = useChangedFiles(run);
+  const stats = useChangedFiles(run).data?.stats;
   // On a phone a step that was chosen is a screen of its own.
   const around = step && view === "steps" ? "max-lg:hidden" : "";
   const tabs = [

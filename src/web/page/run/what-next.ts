@@ -1,6 +1,5 @@
 /** What a run leads to, from its state. */
-import type { Schemas } from "../../api/client.ts";
-import { usePages } from "../../api/queries.ts";
+import { api, type Schemas } from "../../api/client.ts";
 
 type Run = Schemas["Run"];
 
@@ -8,19 +7,17 @@ type Run = Schemas["Run"];
 export const isMergeable = (run: Run): boolean =>
   run.status === "succeeded" && run.project_id !== null && run.branch !== null;
 
-/** Files of one answer; the same as where the changes are read, so that they are asked for once. */
-const FILES = 50;
+/** Files that the result names; the changes themselves have all. */
+const FILES = 12;
 
-/** The files that a run has changed, once it has succeeded. */
-export function useChangedFiles(run: Run) {
-  const query = usePages(
+/** The files that a run has changed, once it has succeeded: how many, and the first of them. */
+export const useChangedFiles = (run: Run) =>
+  api.useQuery(
+    "get",
     "/v1/runs/{id}/diff",
-    { path: { id: run.id }, query: { limit: FILES } },
+    { params: { path: { id: run.id }, query: { limit: FILES } } },
     { enabled: isMergeable(run) },
   );
-  const first = query.data?.pages[0] as Schemas["RunDiff"] | undefined;
-  return { query, stats: first?.stats, files: query.rows };
-}
 
 /**
  * The view that a run's page opens with: the result once it has succeeded, else its steps. A link to a step shows it.
