@@ -16,6 +16,7 @@ import {
   GitPullRequest,
   History,
   House,
+  Inbox,
   KeyRound,
   type LucideIcon,
   MessagesSquare,
@@ -39,7 +40,8 @@ export interface Page {
   view: ComponentType;
   /** Shown to administrators only; the API refuses others as well. */
   admin?: boolean;
-  nav?: { group: "Work" | "Team" | "System"; icon: LucideIcon; key: string };
+  /** Its place in the navigation; `label` where that says more than the title. */
+  nav?: { group: "Main" | "Library" | "Settings"; icon: LucideIcon; key: string; label?: string };
 }
 
 type Loader = () => Promise<{ default: ComponentType }>;
@@ -49,100 +51,103 @@ const page = (path: string, title: string, load: Loader, more: Omit<Page, "path"
 });
 
 export const PAGES: Page[] = [
-  page("/", "Home", () => import("./page/home/home-page.tsx"), { nav: { group: "Work", icon: House, key: "h" } }),
+  page("/", "Home", () => import("./page/home/home-page.tsx"), { nav: { group: "Main", icon: House, key: "h" } }),
+  page("/inbox", "Inbox", () => import("./page/inbox/inbox-page.tsx"), {
+    nav: { group: "Main", icon: Inbox, key: "i" },
+  }),
   page("/runs", "Runs", () => import("./page/runs/runs-page.tsx"), {
-    nav: { group: "Work", icon: Activity, key: "r" },
+    nav: { group: "Main", icon: Activity, key: "r" },
   }),
   page("/runs/new", "Start a run", () => import("./page/runs/start-page.tsx")),
   page("/runs/:id", "Run", () => import("./page/run/run-page.tsx")),
+  page("/board", "Board", () => import("./page/board/board-page.tsx"), {
+    nav: { group: "Main", icon: SquareKanban, key: "b" },
+  }),
   page("/chat", "Chat", () => import("./page/chat/chats-page.tsx"), {
-    nav: { group: "Work", icon: MessagesSquare, key: "c" },
+    nav: { group: "Main", icon: MessagesSquare, key: "c" },
   }),
   page("/chat/:id", "Chat", () => import("./page/chat/chat-page.tsx")),
-  page("/board", "Board", () => import("./page/board/board-page.tsx"), {
-    nav: { group: "Work", icon: SquareKanban, key: "b" },
+  page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
+    nav: { group: "Library", icon: FolderGit2, key: "p" },
   }),
-  page("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
-    nav: { group: "Work", icon: CalendarClock, key: "f" },
-  }),
-  page("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
-  page("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
-    nav: { group: "Work", icon: Network, key: "x" },
-  }),
-  page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
-  page("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
-    nav: { group: "Work", icon: FileText, key: "d" },
-  }),
-  page("/documents/:id", "Document", () => import("./page/document/document-page.tsx")),
   page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
   page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
-  page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
-    nav: { group: "Work", icon: FolderGit2, key: "p" },
-  }),
   page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
   page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
   page("/onboarding", "Onboarding", () => import("./page/onboarding/onboardings-page.tsx")),
   page("/onboarding/:id", "Onboarding", () => import("./page/onboarding/onboarding-page.tsx")),
   page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {
-    nav: { group: "Team", icon: Workflow, key: "l" },
+    nav: { group: "Library", icon: Workflow, key: "l" },
   }),
   page("/pipelines/:id", "Pipeline", () => import("./page/pipelines/pipeline-page.tsx")),
   page("/agents", "Agents", () => import("./page/agents/agents-page.tsx"), {
-    nav: { group: "Team", icon: Bot, key: "a" },
+    nav: { group: "Library", icon: Bot, key: "a" },
   }),
   page("/agents/:id", "Agent", () => import("./page/agents/agent-page.tsx")),
   page("/skills", "Skills", () => import("./page/skills/skills-page.tsx"), {
-    nav: { group: "Team", icon: Sparkles, key: "k" },
+    nav: { group: "Library", icon: Sparkles, key: "k" },
   }),
   page("/skills/:name", "Skill", () => import("./page/skills/skill-page.tsx")),
   page("/memory", "Memory", () => import("./page/memory/memory-page.tsx"), {
-    nav: { group: "Team", icon: Brain, key: "o" },
+    nav: { group: "Library", icon: Brain, key: "o" },
   }),
   page("/memory/:agent", "Memory", () => import("./page/memory/vault-page.tsx")),
+  page("/routines", "Routines", () => import("./page/routines/routines-page.tsx"), {
+    nav: { group: "Library", icon: CalendarClock, key: "f" },
+  }),
+  page("/routines/:agent/:id", "Routine", () => import("./page/routine/routine-page.tsx")),
+  page("/swarms", "Swarms", () => import("./page/swarms/swarms-page.tsx"), {
+    nav: { group: "Library", icon: Network, key: "x" },
+  }),
+  page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
+  page("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
+    nav: { group: "Library", icon: FileText, key: "d" },
+  }),
+  page("/documents/:id", "Document", () => import("./page/document/document-page.tsx")),
   page("/activity", "Activity", () => import("./page/activity/activity-page.tsx"), {
-    nav: { group: "Team", icon: History, key: "t" },
+    nav: { group: "Settings", icon: History, key: "t" },
   }),
   page("/usage", "Usage", () => import("./page/usage/usage-page.tsx"), {
-    nav: { group: "System", icon: BarChart3, key: "u" },
+    nav: { group: "Settings", icon: BarChart3, key: "u" },
   }),
   page("/providers", "Model providers", () => import("./page/providers/providers-page.tsx"), {
-    nav: { group: "System", icon: PlugZap, key: "m" },
+    nav: { group: "Settings", icon: PlugZap, key: "m" },
   }),
   page("/secrets", "Secrets", () => import("./page/secrets/secrets-page.tsx"), {
-    nav: { group: "System", icon: KeyRound, key: "s" },
+    nav: { group: "Settings", icon: KeyRound, key: "s" },
   }),
   page("/cookies", "Cookies", () => import("./page/cookies/cookies-page.tsx"), {
-    nav: { group: "System", icon: Cookie, key: "i" },
+    nav: { group: "Settings", icon: Cookie, key: "g" },
   }),
   page("/voice", "Voice", () => import("./page/voice/voice-page.tsx"), {
     admin: true,
-    nav: { group: "System", icon: Volume2, key: "v" },
+    nav: { group: "Settings", icon: Volume2, key: "v" },
   }),
   page("/tool-servers", "Tool servers", () => import("./page/tool-servers/tool-servers-page.tsx"), {
     admin: true,
-    nav: { group: "System", icon: Plug, key: "z" },
+    nav: { group: "Settings", icon: Plug, key: "z" },
   }),
   page("/tool-servers/:id", "Tool server", () => import("./page/tool-server/tool-server-page.tsx"), { admin: true }),
   page("/users", "Users", () => import("./page/users/users-page.tsx"), {
     admin: true,
-    nav: { group: "System", icon: Users, key: "w" },
+    nav: { group: "Settings", icon: Users, key: "w" },
   }),
   page("/settings", "Settings", () => import("./page/settings/settings-page.tsx"), {
     admin: true,
-    nav: { group: "System", icon: Settings, key: "e" },
+    nav: { group: "Settings", icon: Settings, key: "e", label: "Server settings" },
   }),
   page("/system", "System", () => import("./page/system/system-page.tsx"), {
     admin: true,
-    nav: { group: "System", icon: Server, key: "y" },
+    nav: { group: "Settings", icon: Server, key: "y" },
   }),
   page("/code-host", "Code host", () => import("./page/codehost/codehost-page.tsx"), {
-    nav: { group: "System", icon: GitPullRequest, key: "q" },
+    nav: { group: "Settings", icon: GitPullRequest, key: "q" },
   }),
   page("/notifications", "Notifications", () => import("./page/notifications/notifications-page.tsx"), {
-    nav: { group: "System", icon: Bell, key: "n" },
+    nav: { group: "Settings", icon: Bell, key: "n" },
   }),
   page("/jobs", "Background work", () => import("./page/jobs/jobs-page.tsx"), {
-    nav: { group: "System", icon: Boxes, key: "j" },
+    nav: { group: "Settings", icon: Boxes, key: "j" },
   }),
   page("/account", "My account", () => import("./page/account/account-page.tsx")),
   page("/setup", "Set up", () => import("./page/setup/setup-page.tsx")),

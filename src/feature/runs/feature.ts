@@ -17,10 +17,12 @@ import { createAdvance } from "./advance.ts";
 import { createRunAgents } from "./agents.ts";
 import { createApprovals } from "./approvals.ts";
 import { approvalRequested, runEvents } from "./events.ts";
+import { createOverview } from "./overview.ts";
 import { runRoutes } from "./routes.ts";
 import { createRuns, type RunsService } from "./service.ts";
 import { steeringRoutes } from "./steering-routes.ts";
 import { createRunStore } from "./store.ts";
+import { timelineOf } from "./timeline.ts";
 import { createRunViews, type RunViews } from "./views.ts";
 
 type Needs = Core & {
@@ -78,7 +80,11 @@ export const runs = defineFeature(
       service,
       routes: () => [
         ...runRoutes({ runs, views, agents }),
-        ...steeringRoutes({ runs, views, rows, approvals: createApprovals({ rows, runs }) }),
+        ...steeringRoutes({
+          ...{ runs, views, rows, approvals: createApprovals({ rows, runs }) },
+          overview: createOverview({ store, rows, now: clock.now }),
+          timelineOf: (run) => timelineOf(store, run),
+        }),
       ],
       tools: toolsOf("run-history", [historyTool(views)]),
       counts: () => ({

@@ -4,11 +4,19 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { oneOf } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
+import { queryInteger } from "../../http/schema.ts";
 import { ApprovalAnswers, type ApprovalList, BulkOutcome, eachOnItsOwn, PendingApproval } from "./approvals.ts";
+import { type Overview, RunAtWork, RunDay } from "./overview.ts";
 import { planOf, RunPlan } from "./plan.ts";
 import type { Runs } from "./service.ts";
-import type { RunStore } from "./store.ts";
+import type { RunRow, RunStore } from "./store.ts";
+import { RunTimeline } from "./timeline.ts";
 import type { RunViews } from "./views.ts";
+
+/** Runs at work that one answer holds: each is read with its steps and its last message. */
+const AT_WORK_MAX = 20;
+const DAYS_MAX = 90;
+const DAYS = 14;
 
 const RUNS_MAX = 200;
 const BulkRuns = t.Object({
@@ -22,9 +30,11 @@ export interface SteeringDeps {
   views: RunViews;
   rows: RunStore;
   approvals: ApprovalList;
+  overview: Overview;
+  timelineOf(run: RunRow): RunTimeline;
 }
 
-export function steeringRoutes({ runs, views, rows, approvals }: SteeringDeps) {
+export function steeringRoutes({ runs, views, rows, approvals, overview, timelineOf }: SteeringDeps) {
   return operations("runs", [
     operation(
       "listApprovals",
@@ -51,6 +61,48 @@ export function steeringRoutes({ runs, views, rows, approvals }: SteeringDeps) {
         const run = views.rowFor(params.id, caller);
         return planOf(run, rows.stepsOf(run.id));
       },
+    ),
+    operation(
+      "getRunTimeline",
+      "GET /v1/runs/:id/timeline",
+      {
+        access: "user",
+        answer: RunTimeline,
+        summary: "When each attempt of the run's steps waited, worked and asked a model",
+        description: "The newest 1,000 attempts, without what they were asked and gave.",
+      },
+      ({ params, caller }) => timelineOf(views.rowFor(params.id, caller)),
+    ),
+    operation(
+      "listRunsAtWork",
+      "GET /v1/runs/at-work",
+      {
+        access: "user",
+        query: t.Object(PageQuery),
+        answer: listOf(RunAtWork),
+        summary: "Runs at work and in the queue, each with its steps and the agent's last words; newest first",
+        description: "At most 20 in one answer.",
+      },
+      ({ query, caller }) => {
+        const page = pageOf(query);
+        const limit = Math.min(page.limit, AT_WORK_MAX);
+        const { items, next_cursor } = views.list({ status: "running,queued" }, { ...page, limit }, caller);
+        return { items: overview.atWork(items), next_cursor };
+      },
+    ),
+    operation(
+      "listRunDays",
+      "GET /v1/runs/days",
+      {
+        access: "user",
+        query: t.Object({
+          days: t.Optional(queryInteger({ minimum: 1, maximum: DAYS_MAX, description: `Default ${DAYS}.` })),
+        }),
+        answer: t.Object({ items: t.Array(RunDay) }, { title: "RunDays" }),
+        summary: "How the runs of the last days ended, by the day (UTC) on which they were created; oldest first",
+        description: "Your own; an administrator's answer counts everybody's.",
+      },
+      ({ query, caller }) => ({ items: overview.days(query.days ?? DAYS, caller) }),
     ),
     operation(
       "steerRuns",

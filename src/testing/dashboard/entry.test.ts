@@ -8,7 +8,7 @@ import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
-import { focused, pressTo, typeInto } from "./keyboard.ts";
+import { focused, pressTo, typeInto, unfoldNavigation } from "./keyboard.ts";
 import { pagesOfTheDashboard } from "./rights.ts";
 import { visit } from "./visitor.ts";
 
@@ -196,7 +196,7 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
     expect(await logInByKeyboard(page, "user@example.test")).toEqual([]);
     await page.getByRole("heading", { name: "Home" }).waitFor();
     const navigation = page.getByRole("navigation", { name: "Main" });
-    await navigation.getByRole("link").first().waitFor();
+    await unfoldNavigation(page);
     const names = (await navigation.getByRole("link").allTextContents()).map((name) => name.trim());
     const { admins, all } = pagesOfTheDashboard();
     expect(admins.length).toBeGreaterThan(5);

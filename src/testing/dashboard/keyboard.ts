@@ -47,3 +47,13 @@ export async function typeInto(field: Locator, text: string): Promise<void> {
     await keyboard.type(line);
   }
 }
+
+/** Opens every folded group of the navigation, so that each of its links can be clicked. */
+export async function unfoldNavigation(page: Page): Promise<void> {
+  const navigation = page.getByRole("navigation", { name: "Main" });
+  await navigation.getByRole("link", { name: "Home" }).waitFor();
+  for (const group of ["Library", "Settings"]) {
+    const folded = navigation.locator("details:not([open]) > summary", { hasText: group });
+    if ((await folded.count()) > 0) await folded.click();
+  }
+}

@@ -18,7 +18,7 @@ import { startWebServer, type WebServer } from "../mcp/web-server.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../source-tree.ts";
-import { typeInto } from "./keyboard.ts";
+import { typeInto, unfoldNavigation } from "./keyboard.ts";
 import { COMMENT, FIRST_TRY, HELLO, MODEL, newcomerModel, SECOND_TRY } from "./newcomer-model.ts";
 import { visit } from "./visitor.ts";
 
@@ -62,8 +62,10 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   });
 
   const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
-  const goTo = (page: Page, name: string) =>
-    page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
+  const goTo = async (page: Page, name: string) => {
+    await unfoldNavigation(page);
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name, exact: true }).click();
+  };
   const heading = (page: Page, name: string | RegExp) => page.getByRole("heading", { name, level: 1 }).waitFor();
 
   /** Three steps: an account, a model, the example. */
@@ -242,8 +244,9 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await typeInto(theirs.getByLabel("Password"), PASSWORD);
     await press(theirs, "Log in");
     await heading(theirs, "Home");
+    await unfoldNavigation(theirs);
     const links = theirs.getByRole("navigation", { name: "Main" }).getByRole("link");
-    for (const name of ["Users", "Settings", "System", "Tool servers"])
+    for (const name of ["Users", "Server settings", "System", "Tool servers"])
       expect([name, await links.filter({ hasText: new RegExp(`^${name}$`) }).count()]).toEqual([name, 0]);
     await theirs.getByRole("heading", { name: "First steps" }).waitFor();
     await goTo(theirs, "Runs");

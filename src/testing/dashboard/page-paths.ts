@@ -5,8 +5,17 @@ import type { Seeded } from "./seed.ts";
 export const MISSING = "/no-such-page";
 
 export const pathsOf = (ids: Seeded): string[] => [
-  ...["/", "/runs", "/runs?status=failed&q=nightly", "/runs/new", `/runs/${ids.waiting}`, `/runs/${ids.failed}`],
-  ...[`/runs/${ids.running}`, `/runs/${ids.succeeded}?tab=graph`, `/runs/${ids.succeeded}?tab=timeline`],
+  ...[
+    "/",
+    "/inbox",
+    "/inbox?tab=answered",
+    "/runs",
+    "/runs?status=failed&q=nightly",
+    "/runs/new",
+    `/runs/${ids.waiting}`,
+    `/runs/${ids.failed}`,
+  ],
+  ...[`/runs/${ids.running}`, `/runs/${ids.succeeded}?tab=graph`, `/runs/${ids.succeeded}?tab=steps`],
   `/runs/${ids.succeeded}?tab=result`,
   ...["split", "unified"].map((view) => `/runs/${ids.changed}?tab=changes&view=${view}`),
   ...["/projects", `/projects/${ids.project}`],

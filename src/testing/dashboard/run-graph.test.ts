@@ -22,8 +22,10 @@ interface Box {
 interface Picture {
   steps: Box[];
   labels: Box[];
-  /** Of each way back the place that is farthest to the right. */
-  lanes: number[];
+  /** The box of each way back. */
+  lanes: Box[];
+  /** What the picture is drawn in. */
+  frame: Box;
   /** Sizes of letters as they are seen, px. */
   letters: { text: string; size: number }[];
 }
@@ -39,7 +41,8 @@ const PICTURE = `(() => {
   return {
     steps: all(".react-flow__node").map(box),
     labels: all(".react-flow__edges text").map(box),
-    lanes: all(".react-flow__edge-back path:first-of-type").map((one) => box(one).right),
+    lanes: all(".react-flow__edge-back path:first-of-type").map(box),
+    frame: box(document.querySelector(".react-flow")),
     letters: leaves.map((one) => ({ text: one.textContent, size: parseFloat(getComputedStyle(one).fontSize) * scale })),
   };
 })()`;
@@ -105,13 +108,19 @@ describe.skipIf(!hasBrowser())("the picture of a run", () => {
       await page.locator(".react-flow__node", { hasText: "end" }).waitFor();
       await settled();
       const picture = (await page.evaluate(PICTURE)) as Picture;
-      const { steps, labels, lanes, letters } = picture;
+      const { steps, labels, lanes, letters, frame } = picture;
       expect(steps).toHaveLength(STEPS.length);
       expect(overlaps([...steps, ...labels])).toEqual([]);
-      const side = Math.max(...steps.map(({ right }) => right));
+      const [side, foot] = [
+        Math.max(...steps.map(({ right }) => right)),
+        Math.max(...steps.map(({ bottom }) => bottom)),
+      ];
       expect(lanes).toHaveLength(3);
-      expect(lanes.filter((lane) => lane <= side)).toEqual([]);
-      expect(labels.filter(({ left }) => left <= side)).toEqual([]);
+      // At the right of all steps, or below them where the picture goes from left to right.
+      expect(lanes.filter(({ right, bottom }) => right <= side && bottom <= foot)).toEqual([]);
+      expect(labels.filter(({ left, top }) => left <= side && top <= foot)).toEqual([]);
+      const cut = steps.filter(({ left, right }) => left < frame.left || right > frame.right);
+      if (viewport === WINDOW) expect(cut.map(({ name }) => name)).toEqual([]);
       expect(labels.map(({ name }) => name)).toEqual(["failed ×2", "failed ×1"]);
       expect(letters.filter(({ size }) => size < READABLE)).toEqual([]);
       expect(await overflow()).toBeLessThanOrEqual(0);

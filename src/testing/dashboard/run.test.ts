@@ -15,16 +15,16 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const { server, browser, ids } = dashboard();
     const { page, close, open, faults } = await visit(browser, server.url);
     await open(`/runs/${ids.failed}?tab=graph`);
-    const outline = page.getByRole("list", { name: "Steps" });
-    const current = outline.locator("[aria-current=step]");
+    const current = page.getByRole("list", { name: "Steps" }).locator("[aria-current=step]");
     const heading = page.locator("#step-name");
     await heading.getByText("Run the tests").waitFor();
-    await current.getByText("Run the tests").waitFor();
     // What failed is said once: at the top, not at the step again.
     expect(await page.getByRole("alert").count()).toBe(1);
     await page.locator(".react-flow__node", { hasText: "survey" }).click();
     await heading.getByText("survey").waitFor();
+    await page.getByRole("navigation", { name: "Views of the run" }).getByRole("link", { name: "Steps" }).click();
     await current.getByText("survey").waitFor();
+    await heading.getByText("survey").waitFor();
     await page.locator("main h1").click();
     await page.keyboard.press("n");
     await heading.getByText("Run the tests").waitFor();

@@ -110,8 +110,8 @@ for (const { name, start, paths } of PROXIES)
         await page.reload();
         await page.getByRole("heading", { name: "Greet me" }).waitFor();
         await open(`${new URL(page.url()).pathname.slice("/skep".length)}?tab=graph`);
-        await page.getByRole("link", { name: "Timeline" }).click();
-        await page.waitForURL(/\/skep\/runs\/run_.*tab=timeline/);
+        await page.getByRole("link", { name: "Graph" }).click();
+        await page.waitForURL(/\/skep\/runs\/run_.*tab=graph/);
         await page.keyboard.press("Control+k");
         await typeInto(page.getByPlaceholder("Where to"), "engineer");
         await page

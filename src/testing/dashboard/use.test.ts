@@ -264,18 +264,18 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
   test("what waits is counted in the title and in the navigation until it is answered", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     const waits = (await server.request<{ items: object[] }>("GET", "/v1/approvals")).body.items.length;
-    const home = (count: number) => page.getByRole("link", { name: new RegExp(`^Home ?${count} waiting for you$`) });
+    const inbox = (count: number) => page.getByRole("link", { name: new RegExp(`^Inbox ?${count} waiting for you$`) });
     await open("/jobs");
     const body = { pipeline_id: "change", task_description: "Counted while it waits" };
     const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body })).body;
-    await home(waits + 1).waitFor();
+    await inbox(waits + 1).waitFor();
     await becomes(() => page.title(), `(${waits + 1}) Background work · Skep`);
     await open(`/runs/${id}`);
     await page.getByRole("heading", { name: "Counted while it waits" }).waitFor();
-    await home(waits + 1).waitFor();
+    await inbox(waits + 1).waitFor();
     await becomes(() => page.title(), `(${waits + 1}) Counted while it waits · Skep`);
     await server.request("POST", `/v1/runs/${id}/approve`, { body: { step_id: "confirm", approved: true } });
-    await home(waits + 1).waitFor({ state: "detached" });
+    await inbox(waits + 1).waitFor({ state: "detached" });
     await becomes(() => page.title(), `${waits > 0 ? `(${waits}) ` : ""}Counted while it waits · Skep`);
     await close();
     expect(faults).toEqual([]);
@@ -316,6 +316,7 @@ describe.skipIf(!hasBrowser())("the dashboard in use", () => {
     await becomes(async () => (await focused(page)).name, "Navigation");
     for (const name of ["Agents", "Runs"]) {
       await button.tap();
+      if (name === "Agents") await drawer.getByText("Library").tap();
       await drawer.getByRole("link", { name, exact: true }).tap();
       await drawer.waitFor({ state: "hidden" });
       await page.getByRole("heading", { name, level: 1 }).and(page.locator(":focus")).waitFor();

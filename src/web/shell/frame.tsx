@@ -2,18 +2,17 @@
 import { CircleHelp, LogOut, Menu as MenuIcon, Monitor, Moon, Search, Sun, User, WifiOff, X } from "lucide-react";
 import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState, useSyncExternalStore } from "react";
 import { Link, useLocation } from "wouter";
-import { api } from "../api/client.ts";
 import { liveState } from "../live/stream.ts";
 import { PAGES } from "../routes.ts";
 import { IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
-import { setDocumentTitle } from "../ui/document-title.ts";
 import { Guard } from "../ui/guard.tsx";
 import { lazy } from "../ui/lazy.tsx";
 import { Menu } from "../ui/menu.tsx";
 import { ProblemNote } from "../ui/problem-note.tsx";
 import { KEYS, useKeys } from "./keys.ts";
 import { logOut } from "./log-out.ts";
+import { Navigation, showCurrent } from "./navigation.tsx";
 import { useAdmin, useMe } from "./session.tsx";
 import { Standby } from "./standby.tsx";
 import { setTheme, useTheme } from "./theme.tsx";
@@ -46,7 +45,7 @@ export function Frame({ children }: { children: ReactNode }) {
         Skip to the page
       </a>
       <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-sunken md:flex">
-        <Navigation onSearch={palette} onHelp={help} />
+        <Navigation brand={<Brand />} account={<Account onHelp={help} />} onSearch={palette} />
       </aside>
       <div className="flex min-w-0 flex-col">
         <header className="sticky top-0 z-30 flex items-center gap-1 border-b border-line bg-bg px-2 md:hidden">
@@ -77,7 +76,7 @@ export function Frame({ children }: { children: ReactNode }) {
           <IconButton label="Close" className="absolute top-1 right-1" onClick={() => drawer.current?.close()}>
             <X aria-hidden size={18} />
           </IconButton>
-          <Navigation onSearch={palette} onHelp={help} />
+          <Navigation brand={<Brand />} account={<Account onHelp={help} />} onSearch={palette} />
         </div>
       </dialog>
       {over === "palette" && (
@@ -117,83 +116,6 @@ const Brand = () => (
     Skep
   </Link>
 );
-
-/** In a low window the link of the page that is shown may be below the edge of the list. A hidden list does not scroll. */
-function showCurrent(within: HTMLElement | null): void {
-  within?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" });
-}
-
-function Navigation({ onSearch, onHelp }: { onSearch(): void; onHelp(): void }) {
-  const [path] = useLocation();
-  const admin = useAdmin();
-  const waiting = useWaiting();
-  const list = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the link that is marked depends on the path.
-  useEffect(() => showCurrent(list.current), [path]);
-  const groups = ["Work", "Team", "System"] as const;
-  const isHere = (to: string) => (to === "/" ? path === "/" : path === to || path.startsWith(`${to}/`));
-  return (
-    <>
-      <div className="px-3 pt-3 pb-2">
-        <Brand />
-      </div>
-      <div className="px-3 pb-2">
-        <button
-          type="button"
-          onClick={onSearch}
-          className="flex h-8 max-sm:h-11 w-full items-center gap-2 rounded-md border border-line-strong bg-panel px-2 text-sm text-faint hover:text-ink"
-        >
-          <Search aria-hidden size={14} />
-          Search
-          <kbd className="ml-auto font-sans text-xs">Ctrl K</kbd>
-        </button>
-      </div>
-      <nav ref={list} aria-label="Main" className="flex-1 scroll-py-3 overflow-y-auto px-3 pb-3">
-        {groups.map((group) => (
-          <div key={group} className="mt-3">
-            <div className="px-2 pb-1 text-xs font-medium text-faint">{group}</div>
-            <ul>
-              {PAGES.filter(({ nav, admin: only }) => nav?.group === group && (admin || !only)).map(
-                ({ path: to, title, nav }) => {
-                  const Icon = nav!.icon;
-                  return (
-                    <li key={to}>
-                      <Link
-                        href={to}
-                        aria-current={isHere(to) ? "page" : undefined}
-                        title={`${title} (g ${nav!.key})`}
-                        className="flex h-8 max-sm:h-11 items-center gap-2.5 rounded-md px-2 text-dim hover:bg-hover hover:text-ink aria-[current=page]:bg-hover aria-[current=page]:font-medium aria-[current=page]:text-ink"
-                      >
-                        <Icon aria-hidden size={16} strokeWidth={1.9} />
-                        {title}
-                        {to === "/" && waiting && (
-                          <span className="ml-auto rounded-full bg-wait-soft px-1.5 text-xs font-semibold text-wait tabular-nums">
-                            {waiting}
-                            <span className="sr-only"> waiting for you</span>
-                          </span>
-                        )}
-                      </Link>
-                    </li>
-                  );
-                },
-              )}
-            </ul>
-          </div>
-        ))}
-      </nav>
-      <Account onHelp={onHelp} />
-    </>
-  );
-}
-
-/** How many approvals wait for the reader, such as `20+`; empty for none. Also in the document's title. */
-function useWaiting(): string {
-  const { data } = api.useQuery("get", "/v1/approvals", { params: { query: { limit: 20 } } });
-  const known = data?.items.length ?? 0;
-  const waiting = known === 0 ? "" : `${known}${data?.next_cursor ? "+" : ""}`;
-  useEffect(() => setDocumentTitle({ waiting }), [waiting]);
-  return waiting;
-}
 
 function Account({ onHelp }: { onHelp(): void }) {
   const me = useMe();
@@ -269,7 +191,7 @@ function Help({ onClose }: { onClose(): void }) {
   const pages = PAGES.filter(({ nav, admin: only }) => nav && (admin || !only));
   const rows: [string, string][] = [
     ...KEYS,
-    ...pages.map(({ nav, title }): [string, string] => [`g ${nav!.key}`, title]),
+    ...pages.map(({ nav, title }): [string, string] => [`g ${nav!.key}`, nav!.label ?? title]),
   ];
   return (
     <Dialog title="Keys" onClose={onClose}>

@@ -1,6 +1,7 @@
 /** Ends the session in every tab of this browser: what they show, what was asked before and what was being written is gone. */
 import { client, siteUrl } from "../api/client.ts";
 import { queries } from "../api/queries.ts";
+import { forgetChoices } from "../ui/choice.ts";
 import { forgetDrafts } from "../ui/draft.ts";
 import { leaveFreely, leavingState, unsavedNow } from "../ui/unsaved.ts";
 import { forgetRecent } from "./recent.ts";
@@ -10,6 +11,7 @@ const CHANNEL = "skep-session";
 function forget(): void {
   forgetDrafts();
   forgetRecent();
+  forgetChoices();
   queries.clear();
   leaveFreely();
 }

@@ -23,7 +23,7 @@ function movedHere(): boolean {
 const HEADING = "page-heading";
 
 /** Sets the document's title and, after a navigation, the focus to the heading, for readers of the screen. */
-function useHeading(title: string) {
+export function useHeading(title: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     setDocumentTitle({ page: title });

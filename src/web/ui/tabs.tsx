@@ -30,13 +30,22 @@ export interface Tab {
   count?: number | undefined;
 }
 
-/** @param name the query parameter that holds the view; the first is shown without it. */
-export function Tabs({ tabs, name = "tab", label }: { tabs: Tab[]; name?: string; label: string }) {
+interface TabsProps {
+  tabs: Tab[];
+  /** The query parameter that holds the view. */
+  name?: string;
+  label: string;
+  /** The view that is shown; without it the one in the address, or the first. */
+  current?: string;
+}
+
+/** The first is shown without the query parameter; where the page says which is `current`, each link has it. */
+export function Tabs({ tabs, name = "tab", label, current: given }: TabsProps) {
   const [params] = useSearchParams();
-  const current = params.get(name) ?? tabs[0]?.id;
+  const current = given ?? params.get(name) ?? tabs[0]?.id;
   const hrefOf = (id: string) => {
     const next = new URLSearchParams(params);
-    if (id === tabs[0]?.id) next.delete(name);
+    if (id === tabs[0]?.id && given === undefined) next.delete(name);
     else next.set(name, id);
     return `?${next}`;
   };

@@ -2,6 +2,7 @@
 import type { ReactNode } from "react";
 import { fieldError } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
+import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
@@ -46,10 +47,14 @@ export function AskAgent({ title, word, agent, words, withBudget = false, about,
         action={action}
         word={word}
         onCancel={onClose}
-        submit={(fields) => submit(askedOf(fields), fields.text(words.name) ? fields.raw(words.name) : "")}
+        submit={(fields) => {
+          const asked = askedOf(fields);
+          rememberChoice("agent", asked.agent_id);
+          return submit(asked, fields.text(words.name) ? fields.raw(words.name) : "");
+        }}
       >
         {about}
-        <AgentField error={action.error} defaultValue={agent} />
+        <AgentField error={action.error} defaultValue={agent || lastChoice("agent")} />
         <Field label={words.label} error={fieldError(action.error, words.name)}>
           <TextArea name={words.name} rows={5} required={words.required} placeholder={words.placeholder} />
         </Field>

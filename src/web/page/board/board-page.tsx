@@ -4,6 +4,7 @@ import { useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
 import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
+import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Menu } from "../../ui/menu.tsx";
@@ -21,7 +22,6 @@ import { ImportDialog } from "./import-dialog.tsx";
 import { StartDialog } from "./start-dialog.tsx";
 import { TaskDialog } from "./task-form.tsx";
 
-const LAST = "skep-board-project";
 /** In place of a project's id: the tasks of every project. */
 const ALL = "all";
 
@@ -29,13 +29,13 @@ export default function BoardPage() {
   const [chosen, choose] = useParam("project");
   const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
   const items = projects.data?.items ?? [];
-  const wanted = chosen || localStorage.getItem(LAST);
+  const wanted = chosen || lastChoice("project") || ALL;
   const project = items.find(({ id }) => id === wanted) ?? items[0];
   const all = wanted === ALL && items.length > 1;
   const shown = all ? ALL : project?.id;
   useEffect(() => {
-    if (shown) localStorage.setItem(LAST, shown);
-  }, [shown]);
+    if (chosen && shown) rememberChoice("project", shown === ALL ? "" : shown);
+  }, [chosen, shown]);
   return (
     <Await query={projects} rows={6}>
       {() =>

@@ -1,9 +1,11 @@
 /** An edge that leads back to an earlier step: around the side of the graph, so that it crosses no other and covers no step. */
 import { BaseEdge, type Edge, type EdgeProps } from "@xyflow/react";
+import type { Direction } from "./graph-layout.ts";
 
 export type BackEdge = Edge<{
-  /** Where it runs, px to the right of everything. */
+  /** Where it runs, px: at the right of everything, or below it where the graph goes from left to right. */
   lane: number;
+  direction: Direction;
   /** Why it leads back, and how often it did; empty in a run that never took it. */
   label: string;
   /** Whether the run went this way. */
@@ -12,23 +14,49 @@ export type BackEdge = Edge<{
 
 const CORNER = 10;
 
-export function BackEdgeLine({ id, sourceX, sourceY, targetX, targetY, data }: EdgeProps<BackEdge>) {
-  const { lane, label, taken } = data ?? { lane: 0, label: "", taken: false };
-  const up = targetY < sourceY ? -1 : 1;
-  const path = [
-    `M ${sourceX} ${sourceY} H ${lane - CORNER}`,
-    `Q ${lane} ${sourceY} ${lane} ${sourceY + up * CORNER}`,
-    `V ${targetY - up * CORNER}`,
-    `Q ${lane} ${targetY} ${lane - CORNER} ${targetY}`,
-    `H ${targetX + 2}`,
+interface Point {
+  x: number;
+  y: number;
+}
+
+/** @param turn swaps the two directions of a point. */
+function pathOf(from: Point, to: Point, lane: number, turn: (point: Point) => Point): string {
+  const at = (x: number, y: number) => {
+    const point = turn({ x, y });
+    return `${point.x} ${point.y}`;
+  };
+  const up = to.y < from.y ? -1 : 1;
+  return [
+    `M ${at(from.x, from.y)} L ${at(lane - CORNER, from.y)}`,
+    `Q ${at(lane, from.y)} ${at(lane, from.y + up * CORNER)}`,
+    `L ${at(lane, to.y - up * CORNER)}`,
+    `Q ${at(lane, to.y)} ${at(lane - CORNER, to.y)}`,
+    `L ${at(to.x + 2, to.y)}`,
+    `M ${at(to.x + 9, to.y - 5)} L ${at(to.x + 2, to.y)} L ${at(to.x + 9, to.y + 5)}`,
   ].join(" ");
-  const stroke = taken ? "var(--wait)" : "var(--line-strong)";
+}
+
+export function BackEdgeLine({ id, sourceX, sourceY, targetX, targetY, data }: EdgeProps<BackEdge>) {
+  const { lane, label, taken, direction } = data ?? { lane: 0, label: "", taken: false, direction: "TB" };
+  const isDown = direction === "TB";
+  const turn = ({ x, y }: Point): Point => (isDown ? { x, y } : { x: y, y: x });
+  const [from, to] = [turn({ x: sourceX, y: sourceY }), turn({ x: targetX, y: targetY })];
+  const middle = turn({ x: lane, y: (from.y + to.y) / 2 });
   return (
     <>
-      <BaseEdge id={id} path={path} style={{ strokeDasharray: "4 4", stroke }} />
-      <path d={`M ${targetX + 9} ${targetY - 5} l -7 5 l 7 5`} fill="none" stroke={stroke} />
+      <BaseEdge
+        id={id}
+        path={pathOf(from, to, lane, turn)}
+        style={{ strokeDasharray: "4 4", stroke: taken ? "var(--wait)" : "var(--line-strong)" }}
+      />
       {label && (
-        <text x={lane + 6} y={(sourceY + targetY) / 2} dominantBaseline="middle" className="fill-dim text-xs">
+        <text
+          x={middle.x + (isDown ? 6 : 0)}
+          y={middle.y + (isDown ? 0 : 13)}
+          textAnchor={isDown ? "start" : "middle"}
+          dominantBaseline={isDown ? "middle" : "auto"}
+          className="fill-dim text-xs"
+        >
           {label}
         </text>
       )}

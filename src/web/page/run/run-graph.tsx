@@ -1,78 +1,118 @@
-/** The steps as a graph, top to bottom. The outline is the same as a list. */
-import dagre from "@dagrejs/dagre";
+/** The steps as a graph that fits: each with who does it, its state, time and cost. The list of steps says the same in words. */
 import { Controls, type Edge, Handle, type Node, type NodeProps, Position, ReactFlow } from "@xyflow/react";
-import { useMemo } from "react";
+import { useLayoutEffect, useMemo, useRef, useState } from "react";
+import { costText, duration } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
+import { useNow } from "../../ui/time.tsx";
 import { type BackEdge, BackEdgeLine } from "./back-edge.tsx";
-import { type StepPlan, whoDoes } from "./steps.ts";
+import { BOX_HEIGHT, chooseLayout, type Direction, type Layout, SMALLEST } from "./graph-layout.ts";
+import { type Attempt, attemptsOf, type StepPlan, whoDoes } from "./steps.ts";
 
-const WIDTH = 190;
-const HEIGHT = 58;
+type StepNode = Node<{ step: StepPlan; rows: Attempt[]; current: boolean; direction: Direction; width: number }>;
 
-type StepNode = Node<{ step: StepPlan; current: boolean }>;
-
-function layout(steps: StepPlan[]): Map<string, { x: number; y: number }> {
-  const graph = new dagre.graphlib.Graph();
-  graph.setGraph({ rankdir: "TB", nodesep: 28, ranksep: 42 });
-  graph.setDefaultEdgeLabel(() => ({}));
-  for (const { id } of steps) graph.setNode(id, { width: WIDTH, height: HEIGHT });
-  for (const { id, needs } of steps) for (const need of needs) graph.setEdge(need, id);
-  dagre.layout(graph);
-  return new Map(steps.map(({ id }) => [id, graph.node(id)]));
-}
-
-/** Room for a lane of an edge that leads back, px, and for a letter of the words beside it. */
+/** Room for a lane of an edge that leads back, px, for a line of words, and for a letter of them. */
 const LANE = 22;
+const LINE = 18;
 const LETTER = 6.5;
 const LETTERS_MAX = 24;
-
-type Places = Map<string, { x: number; y: number }>;
 
 const forwardEdges = (steps: StepPlan[], known: ReadonlySet<string>): Edge[] =>
   steps.flatMap(({ id, needs }) =>
     needs.filter((need) => known.has(need)).map((need) => ({ id: `${need}>${id}`, source: need, target: id })),
   );
 
-/** @param plain a pipeline rather than a run: it says why each leads back. */
-function backEdges(steps: StepPlan[], places: Places, plain: boolean): BackEdge[] {
-  const right = Math.max(0, ...[...places.values()].map(({ x }) => x + WIDTH / 2));
+interface Way {
+  id: string;
+  to: string;
+  label: string;
+  taken: boolean;
+}
+
+/** Ways back to earlier steps. @param plain a pipeline rather than a run: it says why each leads back. */
+function waysBack(steps: StepPlan[], plain: boolean): Way[] {
   const known = new Set(steps.map(({ id }) => id));
-  let lane = right;
   return steps
     .flatMap(({ id, leads_back }) => leads_back.map((way) => ({ id, ...way })))
     .filter(({ to }) => known.has(to))
-    .map(({ id, to, why, times }, at) => {
+    .map(({ id, to, why, times }) => {
       const short = why.length > LETTERS_MAX ? `${why.slice(0, LETTERS_MAX)}…` : why;
-      const label = plain ? short : times > 0 ? `${short} ×${times}` : "";
-      const x = lane + LANE;
-      // The next one runs beyond the words of this.
-      lane = x + (label ? label.length * LETTER : 0);
-      return {
-        ...{ id: `${id}<${to}${at}`, type: "back", source: id, target: to },
-        ...{ sourceHandle: "back-out", targetHandle: "back-in" },
-        data: { lane: x, label, taken: times > 0 },
-      };
+      return { id, to, label: plain ? short : times > 0 ? `${short} ×${times}` : "", taken: times > 0 };
     });
 }
 
-function StepBox({ data: { step, current } }: NodeProps<StepNode>) {
+/** px that lanes at the right side take. */
+const sideOf = (ways: readonly Way[]): number =>
+  ways.reduce((sum, { label }) => sum + LANE + label.length * LETTER, ways.length > 0 ? 16 : 0);
+
+function backEdges(ways: readonly Way[], { direction, width, height }: Layout): BackEdge[] {
+  let lane = direction === "TB" ? width : height;
+  return ways.map(({ id, to, label, taken }, at) => {
+    const place = lane + LANE;
+    // The next one runs beyond the words of this.
+    lane = place + (label === "" ? 0 : direction === "TB" ? label.length * LETTER : LINE);
+    return {
+      ...{ id: `${id}<${to}${at}`, type: "back", source: id, target: to },
+      ...{ sourceHandle: "back-out", targetHandle: "back-in" },
+      data: { lane: place, label, taken, direction },
+    };
+  });
+}
+
+/** When the attempts of a step worked in all, and what they cost. */
+function Figures({ rows }: { rows: Attempt[] }) {
+  const running = rows.some(({ started_at, finished_at }) => started_at !== null && finished_at === null);
+  const now = useNow(running);
+  const took = rows.reduce((sum, { started_at, finished_at }) => {
+    const from = started_at === null ? now : Date.parse(started_at);
+    return sum + Math.max(0, (finished_at ? Date.parse(finished_at) : now) - from);
+  }, 0);
+  const cost_usd = rows.reduce((sum, row) => sum + row.cost_usd, 0);
+  const calls_without_price = rows.reduce((sum, row) => sum + row.calls_without_price, 0);
+  const isPaid = cost_usd > 0 || calls_without_price > 0;
+  return (
+    <span className="shrink-0 tabular-nums">
+      {duration(took)}
+      {isPaid && ` · ${costText({ cost_usd, calls_without_price })}`}
+      {rows.length > 1 && ` · ×${rows.length}`}
+    </span>
+  );
+}
+
+function StepBox({ data: { step, rows, current, direction, width } }: NodeProps<StepNode>) {
+  const isDown = direction === "TB";
+  const side = isDown ? Position.Right : Position.Bottom;
+  const begun = rows.filter(({ started_at }) => started_at !== null);
   return (
     <div
-      className={`flex h-[58px] w-[190px] flex-col justify-center rounded-lg border bg-panel px-3 ${current ? "border-accent ring-2 ring-accent/30" : "border-line-strong"}`}
+      style={{ width, height: BOX_HEIGHT }}
+      className={`flex flex-col justify-center rounded-lg border bg-panel px-3 ${current ? "border-accent ring-2 ring-accent/30" : "border-line-strong"} ${step.status === "pending" || step.status === "skipped" ? "border-dashed" : ""}`}
     >
-      <Handle type="target" position={Position.Top} isConnectable={false} className="opacity-0" />
+      <Handle
+        type="target"
+        position={isDown ? Position.Top : Position.Left}
+        isConnectable={false}
+        className="opacity-0"
+      />
       <span className="flex items-center gap-2">
         <Status status={step.status} bare />
         <span className="line-clamp-1 text-sm font-medium">{step.name}</span>
       </span>
-      <span className="line-clamp-1 pl-[23px] text-xs text-dim">
-        {whoDoes(step)}
-        {step.children.total > 0 && ` · ${step.children.done}/${step.children.total}`}
+      <span className="flex gap-2 pl-[23px] text-xs text-dim">
+        <span className="line-clamp-1 min-w-0 flex-1">
+          {whoDoes(step)}
+          {step.children.total > 0 && ` ${step.children.done}/${step.children.total}`}
+        </span>
+        {begun.length > 0 && <Figures rows={begun} />}
       </span>
-      <Handle type="source" position={Position.Bottom} isConnectable={false} className="opacity-0" />
+      <Handle
+        type="source"
+        position={isDown ? Position.Bottom : Position.Right}
+        isConnectable={false}
+        className="opacity-0"
+      />
       {/* After those of the other edges, which take the first. */}
-      <Handle id="back-in" type="target" position={Position.Right} isConnectable={false} className="opacity-0" />
-      <Handle id="back-out" type="source" position={Position.Right} isConnectable={false} className="opacity-0" />
+      <Handle id="back-in" type="target" position={side} isConnectable={false} className="opacity-0" />
+      <Handle id="back-out" type="source" position={side} isConnectable={false} className="opacity-0" />
     </div>
   );
 }
@@ -80,64 +120,89 @@ function StepBox({ data: { step, current } }: NodeProps<StepNode>) {
 const nodeTypes = { step: StepBox };
 const edgeTypes = { back: BackEdgeLine };
 
-/** Its smallest letters are 12 px: below 11 they cannot be read. What does not fit is moved into sight. */
-const SMALLEST = 0.92;
+/** Room at the left and the right of the steps, px. */
+const EDGE = 8;
 /** Height of the graph, px; the page scrolls, the graph does not shrink. */
 const MOST = 1_600;
-/** Height of a row of steps with the gap below it, px. */
-const ROW = HEIGHT + 42;
+const NONE: Attempt[] = [];
 
-export default function RunGraph({
-  steps,
-  current,
-  onPick,
-}: {
+interface Props {
   steps: StepPlan[];
-  current?: string;
+  /** Of a run: when its steps worked. */
+  attempts?: Attempt[];
+  current?: string | undefined;
   onPick?(step: string): void;
-}) {
+  /** A pipeline rather than a run: edges that lead back say why. */
+  plain?: boolean;
+}
+
+/** @returns what to hang the measure on, and the width there, px. */
+function useWidth() {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  useLayoutEffect(() => {
+    const node = box.current;
+    if (!node) return;
+    const look = () => setWidth(Math.round(node.clientWidth));
+    look();
+    const watcher = new ResizeObserver(look);
+    watcher.observe(node);
+    return () => watcher.disconnect();
+  }, []);
+  return { box, width };
+}
+
+export default function RunGraph({ steps, attempts = NONE, current, onPick, plain = onPick === undefined }: Props) {
+  const { box, width } = useWidth();
+  const ways = waysBack(steps, plain);
+  const side = sideOf(ways);
   const shape = JSON.stringify(steps.map(({ id, needs }) => [id, needs]));
   // biome-ignore lint/correctness/useExhaustiveDependencies: states change often, places only with the shape.
-  const places: Places = useMemo(() => layout(steps), [shape]);
+  const layout = useMemo(() => chooseLayout(steps, width - 2 * EDGE, side), [shape, width, side]);
+  const { direction, places } = layout;
   const nodes: StepNode[] = steps.map((step) => {
     const { x, y } = places.get(step.id) ?? { x: 0, y: 0 };
     return {
-      ...{ id: step.id, type: "step", position: { x: x - WIDTH / 2, y: y - HEIGHT / 2 } },
-      data: { step, current: step.id === current },
+      ...{ id: step.id, type: "step", position: { x: x - layout.box / 2, y: y - BOX_HEIGHT / 2 } },
+      data: { step, rows: attemptsOf(attempts, step.id), current: step.id === current, direction, width: layout.box },
       ariaLabel: `${step.name}, ${step.status}`,
     };
   });
   const known = new Set(steps.map(({ id }) => id));
-  const back = backEdges(steps, places, onPick === undefined);
-  const side = 16 + back.reduce((sum, { data }) => sum + LANE + (data?.label.length ?? 0) * LETTER, 0);
+  const isDown = direction === "TB";
+  const below = isDown ? 0 : ways.reduce((sum, { label }) => sum + LANE + (label ? LINE : 0), 0);
   // The row of buttons at the bottom lies over no step.
   const fit = {
     ...{ maxZoom: 1, minZoom: SMALLEST },
-    padding: { top: "20px", right: `${side}px`, bottom: "68px", left: "16px" },
+    padding: { top: "20px", right: `${(isDown ? side : 0) + EDGE}px`, bottom: `${68 + below}px`, left: `${EDGE}px` },
   } as const;
-  const rows = new Set([...places.values()].map(({ y }) => y)).size;
   return (
     <div
+      ref={box}
       className="overflow-hidden rounded-lg border border-line bg-sunken"
-      style={{ height: Math.min(MOST, Math.max(220, rows * ROW + 100)) }}
+      style={{ height: Math.min(MOST, Math.max(200, layout.height + below + 100)) }}
     >
-      <ReactFlow
-        nodes={nodes}
-        edges={[...forwardEdges(steps, known), ...back]}
-        nodeTypes={nodeTypes}
-        edgeTypes={edgeTypes}
-        onNodeClick={(_, node) => onPick?.(node.id)}
-        nodesDraggable={false}
-        nodesConnectable={false}
-        fitView
-        fitViewOptions={fit}
-        minZoom={0.2}
-        preventScrolling={false}
-        zoomOnScroll={false}
-        proOptions={{ hideAttribution: true }}
-      >
-        <Controls showInteractive={false} orientation="horizontal" fitViewOptions={fit} />
-      </ReactFlow>
+      {width > 0 && (
+        <ReactFlow
+          // It fits itself to its room when it is made.
+          key={`${shape} ${direction} ${Math.round(width / 40)}`}
+          nodes={nodes}
+          edges={[...forwardEdges(steps, known), ...backEdges(ways, layout)]}
+          nodeTypes={nodeTypes}
+          edgeTypes={edgeTypes}
+          onNodeClick={(_, node) => onPick?.(node.id)}
+          nodesDraggable={false}
+          nodesConnectable={false}
+          fitView
+          fitViewOptions={fit}
+          minZoom={0.2}
+          preventScrolling={false}
+          zoomOnScroll={false}
+          proOptions={{ hideAttribution: true }}
+        >
+          <Controls showInteractive={false} orientation="horizontal" fitViewOptions={fit} />
+        </ReactFlow>
+      )}
     </div>
   );
 }

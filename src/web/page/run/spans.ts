@@ -1,41 +1,123 @@
-/** When the attempts of a run waited and worked, on one scale of time. */
+/** A run as rows on one scale of time: what each attempt waited for, and when it worked. */
+import type { components } from "../../api/schema.gen.ts";
 
-/** What a span needs to know of an attempt. */
-interface Attempt {
-  queued_at: string;
-  started_at: string | null;
-  finished_at: string | null;
+type Attempt = components["schemas"]["StepAttempt"];
+type StepPlan = components["schemas"]["StepPlan"];
+
+/** What a row needs to know of an attempt. */
+export type Timed = Pick<
+  Attempt,
+  "id" | "step_id" | "index" | "status" | "kind" | "visit" | "queued_at" | "started_at" | "finished_at"
+>;
+
+/** One line of the picture: an attempt, a step that has not begun, or the items of a step that are folded away. */
+export interface GanttRow<T extends Timed = Attempt> {
+  key: string;
+  step: string;
+  name: string;
+  /** `round 2`, `try 3`, `item 4`; empty for the first attempt of a step. */
+  note: string;
+  status: T["status"];
+  /** Below another row. */
+  inner: boolean;
+  attempt: T | undefined;
+  /** Items of the same step that are folded away below this row. */
+  folded: number;
 }
 
-export interface Span<T extends Attempt> {
-  step: T;
+/** Items of a step that are shown before the rest is folded. */
+const ITEMS_SHOWN = 4;
+
+/** Begin of what an attempt shows: its work, or its time in the queue. */
+const beginOf = ({ started_at, queued_at, status }: Timed): number =>
+  started_at !== null ? Date.parse(started_at) : status === "queued" ? Date.parse(queued_at) : Number.POSITIVE_INFINITY;
+
+/** @param nth which attempt of its step it is, from 1. */
+function noteOf({ visit, index }: Timed, nth: number): string {
+  if (index !== null) return `item ${index + 1}${nth > 1 ? `, try ${nth}` : ""}`;
+  if (visit > 1) return `round ${visit}`;
+  return nth > 1 ? `try ${nth}` : "";
+}
+
+interface Counted<T extends Timed> {
+  attempt: T;
+  note: string;
+}
+
+function withNotes<T extends Timed>(attempts: readonly T[]): Counted<T>[] {
+  const seen = new Map<string, number>();
+  return attempts.map((attempt) => {
+    const of = `${attempt.step_id} ${attempt.index}`;
+    const nth = (seen.get(of) ?? 0) + 1;
+    seen.set(of, nth);
+    return { attempt, note: noteOf(attempt, nth) };
+  });
+}
+
+/**
+ * Rows in the order in which they began; what has not begun comes last, in the order of the pipeline. Items stand below
+ * the attempt that gathers them.
+ * @param attempts oldest first. @param open steps whose items are all shown.
+ */
+export function rowsOf<T extends Timed>(
+  plan: readonly Pick<StepPlan, "id" | "name" | "status">[],
+  attempts: readonly T[],
+  open: ReadonlySet<string> = new Set(),
+): GanttRow<T>[] {
+  const names = new Map(plan.map(({ id, name }) => [id, name]));
+  const begun = withNotes(attempts).filter(({ attempt }) => beginOf(attempt) < Number.POSITIVE_INFINITY);
+  const sorted = begun.sort((a, b) => beginOf(a.attempt) - beginOf(b.attempt));
+  const items = new Map<string, Counted<T>[]>();
+  for (const one of sorted) {
+    if (one.attempt.index === null) continue;
+    const of = items.get(one.attempt.step_id);
+    if (of) of.push(one);
+    else items.set(one.attempt.step_id, [one]);
+  }
+  const toRow = ({ attempt, note }: Counted<T>): GanttRow<T> => ({
+    ...{ key: attempt.id, step: attempt.step_id, name: names.get(attempt.step_id) ?? attempt.step_id, note },
+    ...{ status: attempt.status, inner: note !== "", attempt, folded: 0 },
+  });
+  const itemRows = (step: string): GanttRow<T>[] => {
+    const all = (items.get(step) ?? []).map(toRow);
+    items.delete(step);
+    if (open.has(step) || all.length <= ITEMS_SHOWN) return all;
+    const shown = all.slice(0, ITEMS_SHOWN);
+    shown[shown.length - 1]!.folded = all.length - shown.length;
+    return shown;
+  };
+  const rows: GanttRow<T>[] = [];
+  const there = new Set<string>();
+  for (const one of sorted) {
+    there.add(one.attempt.step_id);
+    if (one.attempt.index !== null) continue;
+    rows.push(toRow(one), ...itemRows(one.attempt.step_id));
+  }
+  // Items whose gathering attempt is left out.
+  for (const step of [...items.keys()]) rows.push(...itemRows(step));
+  const ahead = plan.filter(({ id }) => !there.has(id));
+  return [
+    ...rows,
+    ...ahead.map(({ id, name, status }) => ({
+      ...{ key: id, step: id, name, note: "", status, inner: false, attempt: undefined, folded: 0 },
+    })),
+  ];
+}
+
+export interface Span {
   /** ms from the begin of the scale: when it could begin, when it began, when it ended. */
   queued: number;
   start: number;
   end: number;
 }
 
-export interface Spans<T extends Attempt> {
-  /** In the order in which they began. */
-  spans: Span<T>[];
-  /** Length of the scale, ms. */
-  whole: number;
-  /** Time in the queue of all together, ms; waiting for earlier steps is none. */
-  waited: number;
-}
-
-/** @param from begin of the scale. @param to its end, which is now while something runs; both ms since the epoch. */
-export function spansOf<T extends Attempt>(rows: T[], from: number, to: number): Spans<T> {
-  const spans = rows.flatMap((step): Span<T>[] => {
-    if (step.started_at === null) return [];
-    const start = Math.max(0, Date.parse(step.started_at) - from);
-    const queued = Math.min(start, Math.max(0, Date.parse(step.queued_at) - from));
-    const end = Math.max(start, (step.finished_at ? Date.parse(step.finished_at) : to) - from);
-    return [{ step, queued, start, end }];
-  });
-  spans.sort((a, b) => a.start - b.start || a.end - b.end);
-  const waited = spans.reduce((sum, { queued, start }) => sum + start - queued, 0);
-  return { spans, whole: Math.max(to - from, 1), waited };
+/** @param from begin of the scale. @param now the end of what has not ended; both ms since the epoch. */
+export function spanOf({ queued_at, started_at, finished_at, status }: Timed, from: number, now: number): Span | null {
+  if (started_at === null && status !== "queued") return null;
+  const start = Math.max(0, (started_at === null ? now : Date.parse(started_at)) - from);
+  const queued = Math.min(start, Math.max(0, Date.parse(queued_at) - from));
+  const end = Math.max(start, (finished_at ? Date.parse(finished_at) : now) - from);
+  return { queued, start, end: started_at === null ? start : end };
 }
 
 const SECOND = 1_000;
@@ -52,4 +134,10 @@ const STEPS_MS = [
 export function ticksOf(whole: number, most = 6): number[] {
   const step = STEPS_MS.find((one) => whole / one <= most) ?? Math.ceil(whole / most / DAY) * DAY;
   return Array.from({ length: Math.floor(whole / step) + 1 }, (_, at) => at * step);
+}
+
+/** The length of the scale while a run goes on: it grows in leaps, so that bars that ended stay where they are for a while. */
+export function roundUp(whole: number): number {
+  const [, step = SECOND] = ticksOf(whole, 12);
+  return Math.ceil((whole + 1) / step) * step;
 }

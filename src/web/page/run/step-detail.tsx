@@ -2,30 +2,40 @@
 import { ChevronRight, RotateCw } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
-import type { Schemas } from "../../api/client.ts";
+import { api, type Schemas } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { costText, count } from "../../ui/format.ts";
-import { Empty } from "../../ui/note.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
 import { Compare } from "./compare.tsx";
 import { RestartDialog } from "./restart-dialog.tsx";
-import { attemptsOf, childrenOf, latestOf, type Step, type StepPlan } from "./steps.ts";
+import { type Attempt, attemptsOf, childrenOf, latestOf, type Step, type StepPlan } from "./steps.ts";
 import { Transcript } from "./transcript.tsx";
 
 interface Props {
   run: Schemas["Run"];
   plan: StepPlan | undefined;
-  step: Step | undefined;
-  rows: Step[];
+  /** The one that is shown. */
+  attempt: Attempt | undefined;
+  rows: Attempt[];
 }
 
-export function StepDetail({ run, plan, step, rows }: Props) {
+/** One attempt with what it was asked and gave. @param id none: nothing is asked. */
+function useStep(run: string, id: string | undefined) {
+  const path = { run_id: run, step_id: id ?? "" };
+  return api.useQuery("get", "/v1/steps/{run_id}/{step_id}", { params: { path } }, { enabled: id !== undefined });
+}
+
+export function StepDetail({ run, plan, attempt, rows }: Props) {
   const [restarting, setRestarting] = useState(false);
   const [compared, compare] = useParam("compare");
-  const other = rows.find(({ id }) => id === compared && id !== step?.id);
+  const other = rows.find(({ id, step_id }) => id === compared && id !== attempt?.id && step_id === attempt?.step_id);
+  const query = useStep(run.id, attempt?.id);
+  const step = query.data;
+  const others = useStep(run.id, other?.id);
   if (!plan)
     return <Empty action={<ButtonLink href="?">See the steps</ButtonLink>}>The run's pipeline has no such step.</Empty>;
   return (
@@ -34,9 +44,9 @@ export function StepDetail({ run, plan, step, rows }: Props) {
         <h2 id="step-name" className="text-lg font-semibold tracking-tight">
           {plan.name}
         </h2>
-        <Status status={step?.status ?? plan.status} />
+        <Status status={attempt?.status ?? plan.status} />
         {step && <Figures step={step} />}
-        {step && run.finished_at && (
+        {attempt && run.finished_at && (
           <Button kind="quiet" icon={<RotateCw aria-hidden size={13} />} onClick={() => setRestarting(true)}>
             Restart from here
           </Button>
@@ -44,12 +54,18 @@ export function StepDetail({ run, plan, step, rows }: Props) {
       </div>
       {restarting && <RestartDialog run={run} from={plan.id} onClose={() => setRestarting(false)} />}
       {plan.description && <p className="mb-3 text-dim">{plan.description}</p>}
-      <Attempts rows={attemptsOf(rows, plan.id)} shown={step} />
-      <Attempts rows={childrenOf(rows, plan.id)} shown={step} items />
-      {step && other && other.step_id === step.step_id ? (
-        <Compare {...inOrder(step, other)} onClose={() => compare("")} />
-      ) : step ? (
-        <StepBody step={step} said={isSaidAbove(run, step, rows)} />
+      <Attempts rows={attemptsOf(rows, plan.id)} shown={attempt} />
+      <Attempts rows={childrenOf(rows, plan.id)} shown={attempt} items />
+      {attempt ? (
+        <Await query={query} rows={4}>
+          {(data) =>
+            others.data ? (
+              <Compare {...inOrder(data, others.data)} onClose={() => compare("")} />
+            ) : (
+              <StepBody step={data} said={isSaidAbove(run, data, rows)} />
+            )
+          }
+        </Await>
       ) : (
         <NotYet plan={plan} />
       )}
@@ -96,7 +112,7 @@ function Figures({ step }: { step: Step }) {
           queued <Took from={step.queued_at} to={step.started_at} />
         </span>
       )}
-      {step.kind !== "command" && (
+      {(step.cost_usd > 0 || step.tokens > 0) && (
         <>
           <span>{costText(step)}</span>
           <span>{count(step.tokens)} tokens</span>
@@ -107,7 +123,7 @@ function Figures({ step }: { step: Step }) {
 }
 
 /** Links to the attempts, or to the items of a step that is done for each. */
-function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | undefined; items?: boolean }) {
+function Attempts({ rows, shown, items = false }: { rows: Attempt[]; shown: Attempt | undefined; items?: boolean }) {
   const [, setAttempt] = useParam("attempt");
   const [compared, compare] = useParam("compare");
   const at = rows.findIndex(({ id }) => id === shown?.id);
@@ -131,7 +147,7 @@ function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | 
       ))}
       {!items && neighbour && !compared && (
         <Button kind="quiet" onClick={() => compare(neighbour.id)}>
-          Compare with {neighbour.attempt}
+          Compare with {rows.indexOf(neighbour) + 1}
         </Button>
       )}
     </nav>
@@ -139,7 +155,7 @@ function Attempts({ rows, shown, items = false }: { rows: Step[]; shown: Step | 
 }
 
 /** Whether the error of the run, at the top of its page, is this attempt's. */
-function isSaidAbove({ status, error }: Schemas["Run"], step: Step, rows: Step[]): boolean {
+function isSaidAbove({ status, error }: Schemas["Run"], step: Step, rows: Attempt[]): boolean {
   return (
     status === "failed" &&
     error?.step_id === step.step_id &&
@@ -162,7 +178,8 @@ function StepBody({ step, said }: { step: Step; said: boolean }) {
           <p className="mt-1 font-mono text-xs text-dim">{step.error.code}</p>
         </div>
       )}
-      {(input !== undefined || message !== undefined) && (
+      {/* What still waits for an answer is asked above, with the answers. */}
+      {(input !== undefined || (message !== undefined && step.status !== "waiting")) && (
         <Fold title={message !== undefined ? "What is asked" : "What the agent was asked"} open={message !== undefined}>
           <Value value={input ?? message} />
         </Fold>

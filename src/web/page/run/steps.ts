@@ -3,28 +3,25 @@ import type { Schemas } from "../../api/client.ts";
 
 export type Step = Schemas["Step"];
 export type StepPlan = Schemas["StepPlan"];
+export type Attempt = Schemas["StepAttempt"];
 
 /** States of a step that has not ended. */
 const AHEAD = new Set(["pending", "queued", "running", "waiting"]);
 
 /** Attempts of a step itself, oldest first; of a step done for each item the one that gathers them. */
-export const attemptsOf = (rows: Step[], step: string): Step[] =>
+export const attemptsOf = (rows: Attempt[], step: string): Attempt[] =>
   rows.filter(({ step_id, index }) => step_id === step && index === null);
 
-export const childrenOf = (rows: Step[], step: string): Step[] =>
+export const childrenOf = (rows: Attempt[], step: string): Attempt[] =>
   rows.filter(({ step_id, index }) => step_id === step && index !== null);
 
-export const latestOf = (rows: Step[], step: string): Step | undefined => attemptsOf(rows, step).at(-1);
+export const latestOf = (rows: Attempt[], step: string): Attempt | undefined => attemptsOf(rows, step).at(-1);
 
-/**
- * Who or what does it, in a word or two.
- * @param row its latest attempt, which knows the command as it was run.
- */
-export function whoDoes({ kind, agent_id, command }: StepPlan, row?: Step): string {
+/** Who or what does it, in a word or two. */
+export function whoDoes({ kind, agent_id, command }: StepPlan): string {
   if (kind === "approval") return "a person";
   if (kind !== "command") return agent_id ?? "";
-  const ran = row?.inputs["command"];
-  const line = (typeof ran === "string" ? ran : (command ?? "")).split("\n")[0] ?? "";
+  const line = (command ?? "").split("\n")[0] ?? "";
   return line === "" || line.includes("${{") ? "a command" : `$ ${line}`;
 }
 

@@ -3,11 +3,13 @@ import { ArrowDown } from "lucide-react";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { visible } from "../../ui/visible.ts";
+import { paneOf } from "./pane.ts";
 import { followWords } from "./words.ts";
 
 const NEAR_PX = 160;
-const isNearEnd = () => document.documentElement.scrollHeight - innerHeight - scrollY < NEAR_PX;
-const toEnd = () => scrollTo({ top: document.documentElement.scrollHeight });
+const isNearEnd = ({ scrollHeight, clientHeight, scrollTop }: Element) =>
+  scrollHeight - clientHeight - scrollTop < NEAR_PX;
+const toEnd = (pane: Element) => pane.scrollTo({ top: pane.scrollHeight });
 
 /** @param last the text of the last message above, which may hold these words already. */
 export function Tail({ session, last }: { session: string; last: string }) {
@@ -21,17 +23,18 @@ export function Tail({ session, last }: { session: string; last: string }) {
     let isWhole = false;
     let frame = 0;
     // A page that was just opened follows the end; a reader who scrolls up stays where they are.
-    let opened = scrollY === 0;
+    const pane = paneOf(box.current);
+    let opened = pane.scrollTop === 0;
     const paint = () => {
       frame = 0;
-      const follow = opened || isNearEnd();
+      const follow = opened || isNearEnd(pane);
       opened = false;
       const isAbove = words === above.current;
       if (isAbove || isWhole) box.current?.replaceChildren(isAbove ? "" : visible(words));
       else box.current?.append(visible(pending));
       pending = "";
       isWhole = isAbove;
-      if (follow) toEnd();
+      if (follow) toEnd(pane);
     };
     const soon = () => {
       frame ||= requestAnimationFrame(paint);
@@ -55,12 +58,13 @@ export function Tail({ session, last }: { session: string; last: string }) {
         soon();
       },
     });
-    const look = () => setAway(!isNearEnd());
-    addEventListener("scroll", look, { passive: true });
+    const look = () => setAway(!isNearEnd(pane));
+    // That of a pane does not bubble.
+    addEventListener("scroll", look, { passive: true, capture: true });
     return () => {
       stop();
       cancelAnimationFrame(frame);
-      removeEventListener("scroll", look);
+      removeEventListener("scroll", look, { capture: true });
     };
   }, [session]);
   useLayoutEffect(() => {
@@ -75,7 +79,11 @@ export function Tail({ session, last }: { session: string; last: string }) {
         At work
       </p>
       {away && (
-        <Button className="fixed right-6 bottom-6 shadow-xl" icon={<ArrowDown aria-hidden size={14} />} onClick={toEnd}>
+        <Button
+          className="fixed right-6 bottom-6 shadow-xl"
+          icon={<ArrowDown aria-hidden size={14} />}
+          onClick={() => toEnd(paneOf(box.current))}
+        >
           Follow
         </Button>
       )}

@@ -1,6 +1,7 @@
 /** Keys of a run: f follows the log, n the next problem, a what waits for an answer, . restart or cancel. */
 import { useMemo, useRef } from "react";
 import { usePageKeys } from "../../shell/page-keys.ts";
+import { paneOf } from "./pane.ts";
 import type { StepPlan } from "./steps.ts";
 
 const PROBLEMS = new Set(["failed", "waiting"]);
@@ -11,7 +12,8 @@ function nextProblem(steps: StepPlan[], current: string): string | undefined {
   return [...steps.slice(at + 1), ...steps.slice(0, at + 1)].find(({ status }) => PROBLEMS.has(status))?.id;
 }
 
-const focus = (selector: string) => {
+/** Brings a part of the page into sight and gives it the focus. */
+export const focusOn = (selector: string) => {
   const found = document.querySelector<HTMLElement>(`main ${selector}`);
   found?.scrollIntoView({ block: "center" });
   found?.focus();
@@ -22,13 +24,16 @@ export function useRunKeys(steps: StepPlan[], current: string, pick: (step: stri
   now.current = { steps, current, pick };
   const keys = useMemo(
     () => ({
-      f: () => scrollTo({ top: document.documentElement.scrollHeight }),
+      f() {
+        const pane = paneOf(document.querySelector("main [data-pane]"));
+        pane.scrollTo({ top: pane.scrollHeight });
+      },
       n() {
         const { steps: all, current: shown, pick: choose } = now.current;
         const next = nextProblem(all, shown);
         if (next) choose(next);
       },
-      a: () => focus("[data-approve]"),
+      a: () => focusOn("[data-approve]"),
       ".": () => document.querySelector<HTMLElement>("main [data-run-action]")?.click(),
     }),
     [],

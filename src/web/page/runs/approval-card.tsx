@@ -20,7 +20,15 @@ type Approval = Schemas["PendingApproval"];
 /** Characters; a longer message holds what the steps before it gave. */
 const SHORT = 200;
 
-export function ApprovalCard({ approval, bare = false }: { approval: Approval; bare?: boolean }) {
+interface Props {
+  approval: Approval;
+  /** Without the run that asks: it is around the card. */
+  bare?: boolean;
+  /** What there is to read scrolls within the card, so that the answers stay in sight. */
+  compact?: boolean;
+}
+
+export function ApprovalCard({ approval, bare = false, compact = false }: Props) {
   const draft = useDraft(`approval/${approval.id}`, { what: "a comment on an approval" });
   const comment = draft.text;
   const [busy, setBusy] = useState<"yes" | "no" | null>(null);
@@ -56,75 +64,81 @@ export function ApprovalCard({ approval, bare = false }: { approval: Approval; b
   ]);
   return (
     <article ref={card} className="rounded-lg border border-wait/40 bg-panel p-4" aria-label={`Approval ${step_id}`}>
-      {!bare && (
-        <div className="mb-1 text-sm text-dim">
-          <Link href={`/runs/${run_id}?step=${step_id}`} className="font-medium text-ink hover:underline" data-row>
-            <span className="line-clamp-1">{approval.task_description}</span>
-          </Link>
-          {approval.pipeline_id} · {step_id}
-          {approval.project_name && ` · ${approval.project_name}`}
-        </div>
-      )}
-      <div className="my-2 text-lg">
-        <MarkdownText text={message} />
-      </div>
-      {results.map(({ step_id: from, outputs }) => (
-        <details
-          key={from}
-          className="group my-1 rounded-md bg-sunken"
-          open={results.length === 1 && message.length < SHORT}
-        >
-          <summary className="flex min-h-8 items-center gap-1 px-2 text-sm text-dim max-sm:min-h-11">
-            <ChevronRight aria-hidden size={14} className="transition-transform group-open:rotate-90" />
-            What <b className="font-medium text-ink">{from}</b> gave
-          </summary>
-          <div className="px-3 pb-2">
-            <Value value={outputs} />
+      {/* A region that scrolls takes keys. */}
+      <div className={compact ? "max-h-44 overflow-y-auto pr-1" : ""} tabIndex={compact ? 0 : undefined}>
+        {!bare && (
+          <div className="mb-1 text-sm text-dim">
+            <Link href={`/runs/${run_id}?step=${step_id}`} className="font-medium text-ink hover:underline" data-row>
+              <span className="line-clamp-1">{approval.task_description}</span>
+            </Link>
+            {approval.pipeline_id} · {step_id}
+            {approval.project_name && ` · ${approval.project_name}`}
           </div>
-        </details>
-      ))}
-      <dl className="my-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
-        <Fact name="Asked">
-          <Ago at={approval.requested_at} sentence />
-        </Fact>
-        <Fact name="Cost so far">
-          {costText(approval)}
-          {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
-        </Fact>
-        {approval.branch && (
-          <Fact name="Branch">
-            <code className="font-mono">{approval.branch}</code>
-          </Fact>
         )}
-        {approval.deadline && (
-          <Fact name={approval.on_timeout === "approve" ? "Approves itself" : "Refuses itself"}>
-            <Ago at={approval.deadline} />
-          </Fact>
-        )}
-      </dl>
-      <label htmlFor={id} className="sr-only">
-        Comment
-      </label>
-      <TextArea
-        id={id}
-        rows={1}
-        value={comment}
-        onChange={(event) => draft.set(event.target.value)}
-        placeholder="A comment for the agents (optional)"
-      />
-      <ProblemNote error={error} />
-      <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
-        <div>
-          <Button data-approve kind="primary" busy={busy !== null} onClick={() => answer(true)} className="w-full">
-            Approve
-          </Button>
-          <p className="mt-1 text-sm text-dim">{if_approved.says}</p>
+        <div className={compact ? "my-1" : "my-2 text-lg"}>
+          <MarkdownText text={message} />
         </div>
-        <div>
-          <Button kind="danger" busy={busy !== null} onClick={() => answer(false)} className="w-full">
-            Refuse
-          </Button>
-          <p className="mt-1 text-sm text-dim">{if_refused.says}</p>
+        {results.map(({ step_id: from, outputs }) => (
+          <details
+            key={from}
+            className="group my-1 rounded-md bg-sunken"
+            open={results.length === 1 && message.length < SHORT}
+          >
+            <summary className="flex min-h-8 items-center gap-1 px-2 text-sm text-dim max-sm:min-h-11">
+              <ChevronRight aria-hidden size={14} className="transition-transform group-open:rotate-90" />
+              What <b className="font-medium text-ink">{from}</b> gave
+            </summary>
+            <div className="px-3 pb-2">
+              <Value value={outputs} />
+            </div>
+          </details>
+        ))}
+        <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
+          <Fact name="Asked">
+            <Ago at={approval.requested_at} sentence />
+          </Fact>
+          <Fact name="Cost so far">
+            {costText(approval)}
+            {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
+          </Fact>
+          {approval.branch && (
+            <Fact name="Branch">
+              <code className="font-mono">{approval.branch}</code>
+            </Fact>
+          )}
+          {approval.deadline && (
+            <Fact name={approval.on_timeout === "approve" ? "Approves itself" : "Refuses itself"}>
+              <Ago at={approval.deadline} />
+            </Fact>
+          )}
+        </dl>
+      </div>
+      {/* In sight while a long question is read. */}
+      <div className="sticky bottom-0 -mx-4 -mb-4 rounded-b-lg bg-panel px-4 pt-2 pb-4">
+        <label htmlFor={id} className="sr-only">
+          Comment
+        </label>
+        <TextArea
+          id={id}
+          rows={1}
+          value={comment}
+          onChange={(event) => draft.set(event.target.value)}
+          placeholder="A comment for the agents (optional)"
+        />
+        <ProblemNote error={error} />
+        <div className="mt-3 grid gap-x-3 gap-y-2 sm:grid-cols-2">
+          <div>
+            <Button data-approve kind="primary" busy={busy !== null} onClick={() => answer(true)} className="w-full">
+              Approve
+            </Button>
+            <p className="mt-1 text-sm text-dim">{if_approved.says}</p>
+          </div>
+          <div>
+            <Button kind="danger" busy={busy !== null} onClick={() => answer(false)} className="w-full">
+              Refuse
+            </Button>
+            <p className="mt-1 text-sm text-dim">{if_refused.says}</p>
+          </div>
         </div>
       </div>
     </article>

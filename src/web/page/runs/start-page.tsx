@@ -11,6 +11,7 @@ import { api, client, fieldError, must, type Schemas } from "../../api/client.ts
 import { refresh } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
+import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { writeDraft } from "../../ui/draft.ts";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
@@ -90,19 +91,35 @@ function Again({ id }: { id: string }) {
   );
 }
 
-function Start(props: { given: Given; dry?: boolean }) {
+function Start({ given, dry = false }: { given: Given; dry?: boolean }) {
   const pipelines = api.useQuery("get", "/v1/pipelines", many);
+  const projects = api.useQuery("get", "/v1/projects", many);
   return (
     <Await query={pipelines} rows={6}>
-      {({ items }) => <StartForm {...props} pipelines={items.filter(({ valid }) => valid)} />}
+      {({ items }) => (
+        <Await query={projects} rows={6}>
+          {(known) => {
+            const valid = items.filter((one) => one.valid);
+            const pipeline = given.pipeline ?? valid.find(({ id }) => id === lastChoice("pipeline"))?.id ?? null;
+            const project = given.project ?? proposedProject(known.items);
+            return <StartForm dry={dry} given={{ ...given, pipeline, project }} pipelines={valid} />;
+          }}
+        </Await>
+      )}
     </Await>
   );
+}
+
+/** The name of the project that the navigation leads into, else of the one that was worked on last. */
+function proposedProject(projects: readonly { id: string; name: string }[]): string | null {
+  const wanted = lastChoice("project") || lastChoice("run-project");
+  return projects.find(({ id, name }) => id === wanted || name === wanted)?.name ?? null;
 }
 
 function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; given: Given; dry?: boolean }) {
   const [, navigate] = useLocation();
   const isAdmin = useAdmin();
-  const [id, setId] = useState(given.pipeline ?? pipelines[0]?.id ?? "");
+  const [id, setId] = useState(given.pipeline ?? "");
   const draftKey = dry ? "run/dry" : "run/new";
   const action = useAction();
   const { error } = action;
@@ -128,6 +145,10 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
       }),
     );
     writeDraft(draftKey, undefined);
+    if (!dry) {
+      rememberChoice("pipeline", id);
+      rememberChoice("run-project", text("project_name"));
+    }
     void refresh("/v1/runs");
     navigate(`/runs/${run.id}`);
   };
@@ -167,7 +188,14 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
             paid. Commands of the pipeline do run, in their sandbox, and approvals do wait.
           </p>
         )}
-        <PipelineField hint={pipeline?.description} error={error} defaultValue={id} onPick={setId} required />
+        <PipelineField
+          hint={pipeline?.description}
+          error={error}
+          defaultValue={id}
+          onPick={setId}
+          none="Choose a pipeline"
+          required
+        />
         <Field label="Task" error={fieldError(error, "task_description")}>
           <TextArea
             name="task"

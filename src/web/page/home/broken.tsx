@@ -1,0 +1,123 @@
+/** Runs that failed since yesterday, each with its error and a way on; and what was done lately. */
+import { RotateCw } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, type Schemas } from "../../api/client.ts";
+import { Button } from "../../ui/button.tsx";
+import { costText } from "../../ui/format.ts";
+import { Await } from "../../ui/note.tsx";
+import { Section } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { RestartDialog } from "../run/restart-dialog.tsx";
+
+type Run = Schemas["Run"];
+
+const SHOWN = 3;
+const DAY_MS = 86_400_000;
+
+/** A day ago, rounded so that the question stays the same for a while. */
+const yesterday = () => new Date(Math.floor((Date.now() - DAY_MS) / 600_000) * 600_000).toISOString();
+
+export function Broken() {
+  const [restarted, restart] = useState<Run>();
+  const since = yesterday();
+  const query = api.useQuery("get", "/v1/runs", { params: { query: { status: "failed", since, limit: SHOWN } } });
+  return (
+    <>
+      <Await query={query} rows={1}>
+        {({ items, next_cursor }) =>
+          items.length > 0 && (
+            <Section
+              title="Broken since yesterday"
+              actions={next_cursor && <More href="/runs?status=failed">All that failed</More>}
+            >
+              <ul
+                aria-label="Broken since yesterday"
+                className="overflow-hidden rounded-lg border border-line bg-panel"
+              >
+                {items.map((run) => (
+                  <li
+                    key={run.id}
+                    className="relative flex items-center gap-3 border-b border-line px-3 py-2 last:border-0 hover:bg-hover"
+                  >
+                    <span className="min-w-0 flex-1">
+                      <RunLink run={run} />
+                      <span className="line-clamp-1 pl-[23px] text-sm text-bad">
+                        {run.error?.step_id && <span className="text-dim">{run.error.step_id}: </span>}
+                        {run.error?.message ?? "It failed."}
+                      </span>
+                    </span>
+                    <span className="text-xs text-dim">
+                      <Ago at={run.finished_at ?? run.created_at} />
+                    </span>
+                    <Button
+                      className="relative z-10"
+                      aria-label={`Restart ${run.task_description.slice(0, 80)}`}
+                      icon={<RotateCw aria-hidden size={13} />}
+                      onClick={() => restart(run)}
+                    >
+                      Restart
+                    </Button>
+                  </li>
+                ))}
+              </ul>
+            </Section>
+          )
+        }
+      </Await>
+      {restarted && <RestartDialog run={restarted} onClose={() => restart(undefined)} />}
+    </>
+  );
+}
+
+const RunLink = ({ run }: { run: Run }) => (
+  <span className="flex items-center gap-2">
+    <Status status={run.status} bare />
+    <Link
+      href={`/runs/${run.id}`}
+      data-row
+      className="min-w-0 flex-1 font-medium outline-offset-2 after:absolute after:inset-0 after:content-[''] max-sm:min-h-7"
+    >
+      <span className="line-clamp-1">{run.task_description}</span>
+    </Link>
+  </span>
+);
+
+const More = ({ href, children }: { href: string; children: string }) => (
+  <Link href={href} className="text-sm text-dim hover:text-ink hover:underline">
+    {children}
+  </Link>
+);
+
+const DONE_SHOWN = 4;
+
+export function DoneLately() {
+  const query = api.useQuery("get", "/v1/runs", { params: { query: { status: "succeeded", limit: DONE_SHOWN } } });
+  return (
+    <Await query={query} rows={1}>
+      {({ items }) =>
+        items.length > 0 && (
+          <Section title="Done lately" actions={<More href="/runs">All runs</More>}>
+            <ul aria-label="Done lately" className="overflow-hidden rounded-lg border border-line bg-panel">
+              {items.map((run) => (
+                <li
+                  key={run.id}
+                  className="relative flex min-h-9 items-center gap-3 border-b border-line px-3 py-1 last:border-0 hover:bg-hover max-sm:min-h-11"
+                >
+                  <span className="min-w-0 flex-1">
+                    <RunLink run={run} />
+                  </span>
+                  <span className="text-xs text-dim tabular-nums">{costText(run)}</span>
+                  <span className="w-12 text-right text-xs text-dim">
+                    <Ago at={run.finished_at ?? run.created_at} />
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </Section>
+        )
+      }
+    </Await>
+  );
+}

@@ -1,0 +1,281 @@
+/** The run as a story: a row for each attempt, in the order in which they began, on one scale of time. It is the list of steps. */
+import { memo, useEffect, useMemo, useRef, useState } from "react";
+import type { Schemas } from "../../api/client.ts";
+import { costText, duration } from "../../ui/format.ts";
+import { Status } from "../../ui/status.tsx";
+import { useNow } from "../../ui/time.tsx";
+import { type GanttRow, roundUp, rowsOf, type Span, spanOf, ticksOf } from "./spans.ts";
+import type { Attempt, StepPlan } from "./steps.ts";
+
+interface Props {
+  run: Schemas["Run"];
+  plan: StepPlan[];
+  timeline: Schemas["RunTimeline"];
+  /** The step that is shown, and the attempt of it. */
+  step: string;
+  attempt: string | undefined;
+  /** @param attempt empty for the latest one. */
+  onPick(step: string, attempt: string): void;
+}
+
+/** Name, picture, time and cost. */
+const COLUMNS =
+  "grid grid-cols-[8.75rem_minmax(0,1fr)_auto] items-center gap-x-2 px-2.5 max-sm:grid-cols-[8rem_minmax(0,1fr)_auto] 2xl:grid-cols-[13rem_minmax(0,1fr)_auto]";
+const FIGURE = "inline-block text-right text-xs whitespace-nowrap tabular-nums";
+const TOOK = `${FIGURE} w-[3.9rem]`;
+/** Not on a phone, where a step's own screen says it. */
+const COST = `${FIGURE} w-[3.6rem] max-sm:hidden`;
+/** From so many rows on a filter is offered. */
+const MANY = 15;
+
+const isPaid = ({ cost_usd, calls_without_price }: Attempt) => cost_usd > 0 || calls_without_price > 0;
+
+const part = (ms: number, whole: number): string => `${Math.min(100, Math.max(0, (ms / whole) * 100))}%`;
+
+export function Gantt({ run, plan, timeline, step, attempt, onPick }: Props) {
+  const [text, setText] = useState("");
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const rows = useMemo(() => rowsOf(plan, timeline.items, open), [plan, timeline.items, open]);
+  const now = useNow(run.finished_at === null);
+  const from = Date.parse(run.created_at);
+  const elapsed = Math.max((run.finished_at ? Date.parse(run.finished_at) : now) - from, 1);
+  const whole = run.finished_at ? elapsed : roundUp(elapsed);
+  const latest = new Map(rows.filter((row) => row.attempt?.index == null).map(({ step, key }) => [step, key]));
+  const current = attempt && rows.some(({ key }) => key === attempt) ? attempt : latest.get(step);
+  const wanted = text.trim().toLowerCase();
+  const shown = wanted ? rows.filter(({ name, note }) => `${name} ${note}`.toLowerCase().includes(wanted)) : rows;
+  const list = useRef<HTMLOListElement>(null);
+  useKeepInSight(list, current, shown.length);
+  const pick = useRef(onPick);
+  pick.current = onPick;
+  const unfold = useRef((of: string) => setOpen((old) => new Set([...old, of])));
+  const ticks = ticksOf(whole, 4);
+  const costs = timeline.items.some(isPaid);
+  return (
+    <div className="flex min-h-0 flex-col rounded-lg border border-line bg-panel">
+      {rows.length >= MANY && (
+        <input
+          type="search"
+          aria-label="Filter the steps"
+          placeholder="Filter the steps"
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          className="m-2 h-8 rounded-md border border-line-strong bg-panel px-2 text-sm placeholder:text-faint max-sm:h-11"
+        />
+      )}
+      <Axis ticks={ticks} whole={whole} costs={costs} />
+      <ol ref={list} aria-label="Steps" className="relative min-h-0 flex-1 overflow-x-hidden lg:overflow-y-auto">
+        {shown.map((row) => (
+          <Row
+            key={row.key}
+            row={row}
+            from={from}
+            whole={whole}
+            // What has ended is not drawn again when a second passes.
+            now={row.attempt && row.attempt.finished_at === null ? now : 0}
+            current={row.key === current}
+            costs={costs}
+            isLatest={latest.get(row.step) === row.key}
+            pick={pick}
+            unfold={unfold}
+          />
+        ))}
+      </ol>
+      <Legend timeline={timeline} elapsed={elapsed} from={from} now={now} />
+    </div>
+  );
+}
+
+/** The row that is shown stays in sight. Not scrollIntoView: it would scroll the page as well. */
+function useKeepInSight(list: { current: HTMLElement | null }, current: string | undefined, many: number): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: which row is marked depends on the current one.
+  useEffect(() => {
+    const row = list.current?.querySelector<HTMLElement>("[aria-current=step]")?.parentElement;
+    const box = list.current;
+    if (!row || !box) return;
+    const [top, bottom] = [row.offsetTop, row.offsetTop + row.offsetHeight];
+    if (top < box.scrollTop || bottom > box.scrollTop + box.clientHeight)
+      box.scrollTop = top - (box.clientHeight - row.offsetHeight) / 2;
+  }, [current, many]);
+}
+
+function Axis({ ticks, whole, costs }: { ticks: number[]; whole: number; costs: boolean }) {
+  return (
+    <div aria-hidden className={`${COLUMNS} border-b border-line py-1 text-xs text-faint`}>
+      <span>Step</span>
+      <span className="relative h-4">
+        {ticks.map((tick, at) => (
+          <span
+            key={tick}
+            className={`absolute tabular-nums whitespace-nowrap ${at === 0 ? "" : tick / whole > 0.85 ? "-translate-x-full" : "-translate-x-1/2"} ${at > 0 && at < ticks.length - 1 ? "max-sm:hidden" : ""}`}
+            style={{ left: part(tick, whole) }}
+          >
+            {tick === 0 ? "0" : short(tick)}
+          </span>
+        ))}
+      </span>
+      <span>
+        <span className={TOOK}>Took</span>
+        {costs && <span className={COST}>Cost</span>}
+      </span>
+    </div>
+  );
+}
+
+/** `5 s`, `2 min`: a round time without its zeros. */
+const short = (ms: number): string =>
+  duration(ms)
+    .replace(/ 00 s$/, "")
+    .replace(/\.0 s$/, " s");
+
+interface RowProps {
+  row: GanttRow;
+  from: number;
+  whole: number;
+  now: number;
+  current: boolean;
+  /** Whether the picture has a column of costs. */
+  costs: boolean;
+  isLatest: boolean;
+  pick: { current: Props["onPick"] };
+  unfold: { current(step: string): void };
+}
+
+/** Whether a row would be drawn as it is. */
+const isSame = (one: RowProps, other: RowProps): boolean =>
+  one.row.attempt === other.row.attempt &&
+  one.row.status === other.row.status &&
+  one.row.folded === other.row.folded &&
+  SCALARS.every((name) => one[name] === other[name]);
+const SCALARS = ["from", "whole", "now", "current", "costs", "isLatest"] as const;
+
+const Row = memo(DrawnRow, isSame);
+
+function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfold }: RowProps) {
+  const { key, step, name, note, status, inner, attempt, folded } = row;
+  const span = attempt ? spanOf(attempt, from, now) : null;
+  return (
+    <li className="row-block border-b border-line last:border-0">
+      <button
+        type="button"
+        data-row
+        aria-current={current ? "step" : undefined}
+        onClick={() => pick.current(step, isLatest || !attempt ? "" : key)}
+        className={`${COLUMNS} h-9 w-full -outline-offset-2 border-l-2 border-transparent text-left hover:bg-hover max-lg:h-11 aria-[current=step]:border-accent aria-[current=step]:bg-hover`}
+      >
+        <span className={`flex min-w-0 items-center gap-1.5 ${inner ? "pl-3.5" : ""}`}>
+          <Status status={status} bare />
+          <span className="min-w-0 truncate text-sm" title={note ? `${name}, ${note}` : name}>
+            <span className={status === "pending" ? "text-dim" : "font-medium"}>{name}</span>
+            {note && <span className="text-dim"> {note}</span>}
+          </span>
+        </span>
+        <span aria-hidden className="relative h-3.5">
+          {span && attempt && <Bar span={span} attempt={attempt} whole={whole} />}
+        </span>
+        <span className="text-dim">
+          <span className={TOOK}>{span && attempt?.started_at && duration(span.end - span.start)}</span>
+          {costs && <span className={COST}>{attempt && isPaid(attempt) && costText(attempt)}</span>}
+        </span>
+      </button>
+      {folded > 0 && (
+        <button
+          type="button"
+          onClick={() => unfold.current(step)}
+          className="h-8 w-full pl-11 text-left text-sm text-dim hover:bg-hover hover:text-ink max-lg:h-11"
+        >
+          {folded} more of {name}
+        </button>
+      )}
+    </li>
+  );
+}
+
+/** What the time was: a thin line for the queue, stripes for a person, blue for the model, green for tools and commands. */
+function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; attempt: Attempt; whole: number }) {
+  const isPerson = attempt.kind === "approval";
+  const tone = isPerson
+    ? "bg-wait hatched"
+    : attempt.kind === "agent" || attempt.kind === "command"
+      ? "bg-tool"
+      : "bg-line-strong";
+  const long = Math.max(end - start, 1);
+  const edge = attempt.status === "failed" ? "border-r-2 border-bad" : "";
+  return (
+    <>
+      <span
+        className="absolute top-1/2 h-0.5 -translate-y-1/2 bg-faint"
+        style={{ left: part(queued, whole), width: part(start - queued, whole) }}
+      />
+      {attempt.started_at && (
+        <span
+          className={`absolute h-full min-w-1 overflow-hidden rounded-[3px] ${tone} ${edge} ${attempt.superseded ? "opacity-60" : ""}`}
+          style={{ left: part(start, whole), width: part(end - start, whole) }}
+        >
+          {attempt.model_time.map(({ from_ms, to_ms }) => (
+            <span
+              key={from_ms}
+              className="absolute h-full min-w-0.5 bg-run"
+              style={{ left: part(from_ms, long), width: part(to_ms - from_ms, long) }}
+            />
+          ))}
+        </span>
+      )}
+    </>
+  );
+}
+
+/** Sums of what the time was, ms. */
+function sumsOf(timeline: Schemas["RunTimeline"], from: number, now: number) {
+  const sums = { queue: 0, person: 0, model: 0, tools: 0 };
+  for (const attempt of timeline.items) {
+    const span = spanOf(attempt, from, now);
+    if (!span) continue;
+    const took = span.end - span.start;
+    sums.queue += span.start - span.queued;
+    const model = attempt.model_time.reduce((sum, { from_ms, to_ms }) => sum + to_ms - from_ms, 0);
+    if (attempt.kind === "approval") sums.person += took;
+    else if (attempt.kind === "command" || attempt.kind === "agent") {
+      sums.model += model;
+      sums.tools += Math.max(0, took - model);
+    }
+  }
+  return sums;
+}
+
+/** Shorter queues are not mentioned. */
+const QUEUED_SHOWN_MS = 1_000;
+
+function Legend({
+  timeline,
+  elapsed,
+  from,
+  now,
+}: {
+  timeline: Schemas["RunTimeline"];
+  elapsed: number;
+  from: number;
+  now: number;
+}) {
+  const { queue, person, model, tools } = sumsOf(timeline, from, now);
+  const parts: [name: string, look: string, ms: number][] = [
+    ["Model", "h-2.5 bg-run", model],
+    ["Tools and commands", "h-2.5 bg-tool", tools],
+    ["A person", "h-2.5 bg-wait hatched", person],
+    ["In the queue", "h-0.5 bg-faint", queue >= QUEUED_SHOWN_MS ? queue : 0],
+  ];
+  return (
+    <p className="flex flex-wrap gap-x-4 gap-y-0.5 border-t border-line px-2.5 py-1.5 text-xs text-dim tabular-nums">
+      <span className="font-medium">{duration(elapsed)} in all</span>
+      {parts
+        .filter(([, , ms]) => ms > 0)
+        .map(([name, look, ms]) => (
+          <span key={name} className="inline-flex items-center gap-1.5">
+            <span aria-hidden className={`w-3 rounded-sm ${look}`} />
+            {name} {duration(ms)}
+          </span>
+        ))}
+      {timeline.left_out > 0 && <span>{timeline.left_out.toLocaleString("en-US")} older attempts are not shown.</span>}
+    </p>
+  );
+}

@@ -1,0 +1,228 @@
+/** The head of a run in two lines: what it does and its state; time, cost, where. The main button is what comes next. */
+import { GitBranch, Play, RotateCw, ScrollText, Square } from "lucide-react";
+import { type ReactNode, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useVerbs } from "../../shell/verbs.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { copyText } from "../../ui/copy.ts";
+import { Confirm } from "../../ui/dialog.tsx";
+import { costText, count, plural, usd } from "../../ui/format.ts";
+import { CopyButton, useHeading } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+import { Value } from "../../ui/value.tsx";
+import { RestartDialog } from "./restart-dialog.tsx";
+import { focusOn } from "./use-run-keys.ts";
+import { isMergeable } from "./what-next.ts";
+
+type Run = Schemas["RunDetail"];
+
+const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+
+interface Props {
+  run: Run;
+  /** Files that it changed; none while that is not known. */
+  files: number | undefined;
+  tab: string;
+  /** Class of what is not shown where a step is a screen of its own. */
+  around: string;
+}
+
+export function RunHeader({ run, files, tab, around }: Props) {
+  const [dialog, setDialog] = useState<"restart" | "cancel" | null>(null);
+  const [told, setTold] = useState(false);
+  const [, navigate] = useLocation();
+  const ended = ENDED.has(run.status);
+  useVerbs([
+    ...(isMergeable(run)
+      ? [
+          { label: "Merge", act: () => navigate(`/runs/${run.id}?tab=changes&merge=1`) },
+          { label: "Review the changes", act: () => navigate(`/runs/${run.id}?tab=changes`) },
+        ]
+      : []),
+    ...(ended && run.status !== "succeeded"
+      ? [{ label: "Restart with another budget", words: ["raise the budget"], act: () => setDialog("restart") }]
+      : []),
+    { label: "Copy the run's id", act: () => void copyText(run.id) },
+  ]);
+  const [title = ""] = run.task_description.split("\n");
+  const heading = useHeading(cut(title));
+  const isMore =
+    cut(title) !== run.task_description || Object.keys(run.inputs).length > 0 || Boolean(run.human_context);
+  return (
+    <header className="mb-2">
+      <div className="flex flex-wrap items-start gap-x-4 gap-y-2">
+        <div className="min-w-0 flex-1 basis-72">
+          <div className="text-xs text-dim">
+            <Link href="/runs" className="hover:underline">
+              Runs
+            </Link>
+            {" / "}
+            <Link href={`/pipelines/${run.pipeline_id}`} className="hover:underline">
+              {run.pipeline_id}
+            </Link>
+          </div>
+          <div className="flex items-center gap-x-3">
+            <h1
+              ref={heading}
+              tabIndex={-1}
+              title={run.task_description.length > 60 ? cut(run.task_description, 600) : undefined}
+              className="min-w-0 text-xl font-semibold tracking-tight bidi max-sm:line-clamp-3 sm:truncate"
+            >
+              {cut(title)}
+            </h1>
+            <Status status={run.status} />
+          </div>
+        </div>
+        <div data-verbs className="flex flex-wrap items-center gap-2">
+          {!ended && (
+            <Button data-run-action icon={<Square aria-hidden size={13} />} onClick={() => setDialog("cancel")}>
+              Cancel
+            </Button>
+          )}
+          {ended && (
+            <Button icon={<Play aria-hidden size={14} />} onClick={() => navigate(`/runs/new?again=${run.id}`)}>
+              Run again
+            </Button>
+          )}
+          <Next run={run} files={files} tab={tab} restart={() => setDialog("restart")} />
+        </div>
+      </div>
+      <div className={`mt-0.5 flex flex-wrap items-center gap-x-4 text-sm text-dim tabular-nums ${around}`}>
+        <Facts run={run} />
+        {isMore && (
+          <button
+            type="button"
+            aria-expanded={told}
+            onClick={() => setTold(!told)}
+            className="inline-flex h-6 items-center gap-1 rounded hover:text-ink hover:underline max-sm:h-11"
+          >
+            <ScrollText aria-hidden size={13} />
+            What it was given
+          </button>
+        )}
+      </div>
+      {told && <Given run={run} around={around} />}
+      {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
+      {dialog === "cancel" && (
+        <Confirm
+          title="Cancel the run?"
+          word="Cancel the run"
+          onClose={() => setDialog(null)}
+          act={async () => {
+            await must(client.POST("/v1/runs/{id}/cancel", { params: { path: { id: run.id } } }));
+            await refresh("/v1/runs", "/v1/steps", "/v1/approvals");
+          }}
+        >
+          What is at work stops. What was done stays, and the run can be restarted from where it was.
+        </Confirm>
+      )}
+    </header>
+  );
+}
+
+const cut = (text: string, most = 140): string => (text.length > most ? `${text.slice(0, most)}…` : text);
+
+/** What a person does next, as the one button that stands out. */
+function Next({ run, files, tab, restart }: Pick<Props, "run" | "files" | "tab"> & { restart(): void }) {
+  const at = (name: string) => `/runs/${run.id}?tab=${name}`;
+  if (run.status === "waiting")
+    return (
+      <Button kind="primary" onClick={() => focusOn("[data-approve]")}>
+        Answer
+      </Button>
+    );
+  if (run.status === "failed" || run.status === "cancelled")
+    return (
+      <Button data-run-action kind="primary" icon={<RotateCw aria-hidden size={14} />} onClick={restart}>
+        {run.error?.code.includes("budget") ? "Restart with a higher budget" : "Restart"}
+      </Button>
+    );
+  if (run.status !== "succeeded" || tab === "changes") return null;
+  if (isMergeable(run) && files && !run.merged_commit)
+    return (
+      <ButtonLink kind="primary" href={at("changes")}>
+        Review {plural(files, "file")}
+      </ButtonLink>
+    );
+  return tab === "result" ? null : (
+    <ButtonLink kind="primary" href={at("result")}>
+      Read the result
+    </ButtonLink>
+  );
+}
+
+function Facts({ run }: { run: Run }) {
+  const facts: [name: string, value: ReactNode][] = [
+    ["Steps", `${run.steps_done} of ${run.steps_total} steps`],
+    ["Took", <Took key="took" from={run.started_at} to={run.finished_at} />],
+    ["Cost", `${costText(run)}${run.budget_usd === null ? "" : ` of ${usd(run.budget_usd)}`}`],
+    ["Tokens", `${count(run.tokens)} tokens`],
+    ["Started", <Ago key="started" at={run.created_at} sentence />],
+  ];
+  if (run.project_id)
+    facts.push([
+      "Project",
+      <Link
+        key="project"
+        href={`/projects/${run.project_id}`}
+        className="inline-flex items-center hover:underline max-sm:min-h-11"
+      >
+        {run.project_name}
+      </Link>,
+    ]);
+  if (run.branch)
+    facts.push([
+      "Branch",
+      <span key="branch" className="inline-flex min-w-0 items-center gap-1 font-mono text-xs">
+        <GitBranch aria-hidden size={13} className="shrink-0" />
+        <span className="max-w-56 truncate">{run.branch}</span>
+        <CopyButton text={run.branch} label="Copy the branch" />
+      </span>,
+    ]);
+  return (
+    <dl className="contents">
+      {facts.map(([name, value]) => (
+        <div key={name} className="inline-flex min-w-0 items-center">
+          <dt className="sr-only">{name}</dt>
+          <dd className="min-w-0">{value}</dd>
+        </div>
+      ))}
+      <div className="inline-flex items-center text-xs max-lg:hidden">
+        <dt className="sr-only">In a terminal</dt>
+        <dd className="inline-flex items-center">
+          <code className="font-mono text-faint">skep runs …{run.id.slice(-4)}</code>
+          <CopyButton text={`skep runs ${run.id}`} label="Copy the command" />
+        </dd>
+      </div>
+    </dl>
+  );
+}
+
+/** The whole task, the inputs that the pipeline asked for, and guidance. */
+function Given({ run, around }: { run: Run; around: string }) {
+  return (
+    <section
+      aria-label="What the run was given"
+      className={`mt-2 rounded-lg border border-line bg-panel p-3 ${around}`}
+    >
+      <p className="max-h-72 overflow-y-auto whitespace-pre-wrap" tabIndex={0}>
+        {run.task_description}
+      </p>
+      {Object.keys(run.inputs).length > 0 && (
+        <section aria-label="Inputs" className="mt-3">
+          <h2 className="mb-0.5 text-xs text-faint">Inputs</h2>
+          <Value value={run.inputs} />
+        </section>
+      )}
+      {run.human_context && (
+        <>
+          <h2 className="mt-3 mb-0.5 text-xs text-faint">Guidance</h2>
+          <p className="whitespace-pre-wrap">{run.human_context}</p>
+        </>
+      )}
+    </section>
+  );
+}
