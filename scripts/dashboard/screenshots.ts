@@ -81,7 +81,10 @@ const STEPS: Picture[] = [
   },
   {
     ...{ name: "impact", path: ({ project }: Seeded) => `/projects/${project}/graph?symbol=round` },
-    act: (page) => page.getByRole("heading", { name: "What a change reaches" }).evaluate((one) => one.scrollIntoView()),
+    act: (page) =>
+      page
+        .getByRole("heading", { name: "What a change reaches" })
+        .evaluate((one) => (one as unknown as { scrollIntoView(): void }).scrollIntoView()),
   },
   {
     ...{ name: "memory-edit", path: () => "/memory/engineer?entry=decision%2Fone-writer" },

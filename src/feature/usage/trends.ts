@@ -1,8 +1,8 @@
 /** Spend of each day by model, agent or project, and how the day's runs ended. From sums by day, never from the calls. */
 import { timestamp } from "../../core/clock.ts";
+import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
 import type { Outcomes, TrendBy, UsageTrend } from "./model.ts";
-import { toUsd } from "./money.ts";
 import { bucketsOf, PREFIX } from "./period.ts";
 import { NO_PROJECT } from "./totals.ts";
 

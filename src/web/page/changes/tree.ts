@@ -1,7 +1,7 @@
 /** Changed files as rows of a tree. Folders that hold one folder alone share its row. */
-import type { Schemas } from "../../api/client.ts";
+import type { components } from "../../api/schema.gen.ts";
 
-export type ChangedFile = Schemas["RunFiles"]["items"][number];
+export type ChangedFile = components["schemas"]["RunFiles"]["items"][number];
 
 export type TreeRow =
   | { kind: "folder"; path: string; name: string; depth: number; open: boolean; files: number }
