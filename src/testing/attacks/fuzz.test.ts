@@ -107,7 +107,7 @@ beforeAll(async () => {
   held = await createHeldRun(server, admin.token);
   document = (await server.request<Document>("GET", "/openapi.json")).body;
   known = await furnish();
-}, 300_000);
+}, 1_200_000);
 afterAll(async () => {
   await server.remove();
   rmSync(folder, { recursive: true, force: true });
@@ -337,7 +337,7 @@ describe("any input", () => {
     expect(succeeded / requests).toBeGreaterThan(0.12);
     expect((await server.request("GET", "/readyz")).status).toBe(200);
     expect(server.output()).not.toContain("request failed");
-  }, 300_000);
+  }, 1_200_000);
 });
 
 type Headers = Record<string, string>;

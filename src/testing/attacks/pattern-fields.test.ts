@@ -5,7 +5,7 @@ import { mainThreadMs } from "../main-thread.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createDice, createInputs, resolver, type Schema } from "./fuzz-input.ts";
 
-// For machines that are busy with other things: none of this waits for a clock.
+// Thousands of requests, one after the other; a busy machine makes that slow, not wrong.
 setDefaultTimeout(300_000);
 
 interface Operation {
@@ -84,4 +84,4 @@ test("A31: no field of any operation lets long input stall the server", async ()
     }
   expect(sent).toBeGreaterThan(200);
   expectWork(worst.what, worst.ms, COST_MS);
-}, 300_000);
+}, 1_200_000);

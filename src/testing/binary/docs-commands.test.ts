@@ -185,8 +185,11 @@ async function withProject(server: TestServer): Promise<void> {
   expect((await server.request("POST", "/v1/projects", { body: { name: "web", repository } })).status).toBe(201);
 }
 
-/** What has to be true right before a command: a run that waits for the answer it gives, none at work where one deletes. */
-async function readied(said: string, server: TestServer): Promise<string> {
+/**
+ * What has to be true right before a command: a run that waits for the answer it gives, none at work where one deletes.
+ * @param changed runs that have changed a file, one for each command of changes.
+ */
+async function readied(said: string, server: TestServer, changed: Promise<string>[]): Promise<string> {
   if (/^projects delete/.test(said)) {
     const { items } = (await server.request<{ items: { id: string }[] }>("GET", "/v1/runs")).body;
     for (const { id } of items) {
@@ -208,17 +211,28 @@ async function readied(said: string, server: TestServer): Promise<string> {
     return said.replace(/swm_\S+/, id);
   }
   if (/^approve run_/.test(said)) return said.replace(/run_\S+/, await begun(server, { pipeline_id: "asked" }));
-  if (!/^(diff|merge|comment|send-back|open) run_/.test(said)) return said;
-  // In a clone of its own: the same work a second time would change nothing, and is left unmerged where it is only shown.
-  const project_name = newId("project");
-  expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
-  const id = await begun(server, { pipeline_id: "hello", project_name });
-  await server.request("GET", `/v1/events/stream?run_id=${id}`);
+  if (!OF_CHANGES.test(said)) return said;
+  const id = (await changed.shift())!;
   const { items } = (await server.request<{ items: { path: string }[] }>("GET", `/v1/runs/${id}/diff`)).body;
   return said
     .replace(/run_\S+/, id)
     .replace(/src\/cart\.ts:\d+/, `${items[0]?.path}:1`)
     .replace("--from implement", "--from greet");
+}
+
+/** These act on a run that changed files. */
+const OF_CHANGES = /^(diff|merge|comment|send-back|open) run_/;
+
+/**
+ * A run that has changed a file, in a clone of its own: the same work a second time would change nothing, and is left
+ * unmerged where it is only shown. @returns its id.
+ */
+async function changedFile(server: TestServer): Promise<string> {
+  const project_name = newId("project");
+  expect((await server.request("POST", "/v1/projects", { body: { name: project_name, repository } })).status).toBe(201);
+  const id = await begun(server, { pipeline_id: "hello", project_name });
+  await server.request("GET", `/v1/events/stream?run_id=${id}`);
+  return id;
 }
 
 /** A run, started. */
@@ -320,10 +334,12 @@ describe("commands of the pages", () => {
       const wrong: { call: string; code: number; said: string }[] = [];
       try {
         await PREPARED[path]?.(server);
+        // All at once, while the first commands run: each of these runs takes seconds.
+        const changed = here.filter(({ said }) => OF_CHANGES.test(said)).map(() => changedFile(server));
         for (const call of here) {
           const command = call.said.startsWith("curl ")
             ? await requestOf(path, call.said, server)
-            : `skep ${await readied(placed(call.said, server), server)}`;
+            : `skep ${await readied(placed(call.said, server), server, changed)}`;
           const child = Bun.spawn(["bash", "-c", command], {
             cwd: call.said.startsWith("graph") ? repository : work,
             env: { HOME: folder.path, PATH: `${bin}:${process.env["PATH"]}`, ...env },

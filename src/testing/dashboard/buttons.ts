@@ -9,7 +9,7 @@ import type { Visitor } from "./visitor.ts";
 const REFUSAL = "Refused, to see whether the page says so.";
 
 /** How long a button may take to do something before a press that missed it is repeated, and then before it counts as dead. */
-const PATIENCE_MS = { first: 10_000, second: 60_000 };
+const PATIENCE_MS = { first: 10_000, second: 20_000 };
 
 /** Presses of one page at most: what needs more has rows that are not recognized as such. */
 const MOST_PRESSES = 150;
@@ -236,6 +236,8 @@ async function press({ page, settled }: Visitor, name: string, pressed: Pressed)
   if (!(await page.evaluate(EFFECT(PATIENCE_MS.first)))) {
     // What is live may have moved away from below the mouse; a button that was reached and did nothing gets no second chance.
     if (!(await page.evaluate("window.buttons.reached"))) await click();
+    // What the page loads for it may take long on a busy machine.
+    await settled();
     if (!(await page.evaluate(EFFECT(PATIENCE_MS.second))))
       pressed.found.push(`nothing follows from ${name}${covered === null ? "" : `, below ${covered}`}`);
   }

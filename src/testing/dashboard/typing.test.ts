@@ -30,6 +30,30 @@ describe.skipIf(!hasBrowser())("typing", () => {
   /** The row that Enter chooses. */
   const first = (palette: Locator) => palette.locator("[role=option][aria-selected=true]");
 
+  test("a key counts from the first sight of the page, and two belong together by when they were pressed", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    // Right after the navigation has been put into the page, before it is painted: no hand could be that quick.
+    await page.addInitScript(`new MutationObserver((_, watch) => {
+      const shown = document.querySelector("nav");
+      if (!shown) return;
+      watch.disconnect();
+      shown.dispatchEvent(new KeyboardEvent("keydown", { key: "?", bubbles: true }));
+    }).observe(document, { subtree: true, childList: true })`);
+    await open("/");
+    const help = page.getByRole("dialog", { name: "Keys" });
+    await help.waitFor();
+    await page.keyboard.press("Escape");
+    await help.waitFor({ state: "detached" });
+    // The page is busy for longer than the two keys may be apart, while the second one is pressed.
+    await page.evaluate(`addEventListener("keydown", ({ key, timeStamp }) => {
+      while (key === "g" && performance.now() - timeStamp < 3_000);
+    }, { once: true })`);
+    await Promise.all([page.keyboard.press("g"), page.keyboard.press("r")]);
+    await page.getByRole("table", { name: "Runs" }).waitFor();
+    await close();
+    expect(faults).toEqual([]);
+  });
+
   test("the palette takes what is typed from its first key, a space too, and the page behind stays where it is", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/runs");
