@@ -7,7 +7,7 @@ import { findOne, listItems } from "../resource/find.ts";
 import { oneLine, ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, fullCostText } from "../terminal/table.ts";
 import { attachFiles } from "./attach.ts";
-import { type ChatDetailView, type ChatView, type MessageView, pathOf } from "./session.ts";
+import { type ChatView, type MessageView, pathOf } from "./session.ts";
 import type { ChatState } from "./terminal-chat.ts";
 
 interface SlashCommand {
@@ -15,15 +15,6 @@ interface SlashCommand {
   about: string;
   run(state: ChatState, word: string): Promise<string | readonly string[]>;
 }
-
-interface JobView {
-  id: string;
-  state: string;
-  error: { code: string; message: string } | null;
-}
-
-/** A chat that was made; a copy of another counts the files that it did not get. */
-type MadeView = ChatView & { files_left_out?: number };
 
 const LOOK_MS = 200;
 const LISTED = 10;
@@ -77,7 +68,7 @@ const helpLines = (): string[] =>
 
 async function model({ client, session }: ChatState, id: string): Promise<string | string[]> {
   if (id !== "") {
-    const changed = await client.call<ChatView>("PUT", pathOf(session.id), { model: id });
+    const changed = await client.call("PUT", pathOf(session.id), { model: id });
     return `From now on ${changed.model} answers.`;
   }
   const { items } = await listItems(client, "/v1/models", new URLSearchParams(), MODELS);
@@ -98,7 +89,7 @@ async function agent(state: ChatState, word: string): Promise<string | string[]>
   }
   const { id } = await findOne(client, agents, word);
   const { project_id } = session;
-  state.session = await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id: id, project_id });
+  state.session = await client.call("POST", "/v1/chat/sessions", { agent_id: id, project_id });
   return `A new chat with ${id}.`;
 }
 
@@ -112,7 +103,7 @@ async function attach(state: ChatState, words: string): Promise<string> {
 
 /** The person's messages that count, the last first, and all that count. */
 async function messagesOf({ client, session }: ChatState): Promise<{ own: MessageView[]; all: MessageView[] }> {
-  const { messages } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
+  const { messages } = await client.call("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
   const all = messages.filter(({ withdrawn }) => !withdrawn);
   return { all, own: all.filter(({ role }) => role === "user").reverse() };
 }
@@ -144,9 +135,9 @@ async function fork(state: ChatState, word: string): Promise<string> {
   const last = all[at - 1];
   if (word !== "" && !all[at]!.content.includes("\n")) state.draft = all[at]!.content;
   const { agent_id, project_id, model } = session;
-  const made = last
-    ? await client.call<MadeView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
-    : await client.call<MadeView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
+  const made: ChatView & { files_left_out?: number } = last
+    ? await client.call("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
+    : await client.call("POST", "/v1/chat/sessions", { agent_id, project_id, model });
   const { files_left_out = 0, ...copy } = made;
   state.session = copy;
   const said = "You continue in a copy; the other chat stays as it is.";
@@ -155,9 +146,9 @@ async function fork(state: ChatState, word: string): Promise<string> {
 }
 
 async function compact({ client, session }: ChatState): Promise<string> {
-  let job = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
+  let job = await client.call("POST", `${pathOf(session.id)}/compact`);
   for (; job.state === "queued" || job.state === "running"; await Bun.sleep(LOOK_MS))
-    job = await client.call<JobView>("GET", `/v1/jobs/${job.id}`);
+    job = await client.call("GET", `/v1/jobs/${job.id}`);
   if (job.state !== "succeeded")
     throw new Problem(409, job.error?.code ?? job.state, job.error?.message ?? `It was ${job.state}.`);
   return "The model reads a summary from now on. /export still writes every word.";
@@ -177,7 +168,7 @@ async function exportChat({ client, session }: ChatState, word: string): Promise
 }
 
 async function cost({ client, session }: ChatState): Promise<string[]> {
-  const chat = await client.call<ChatView>("GET", pathOf(session.id));
+  const chat = await client.call("GET", pathOf(session.id));
   const { tokens, context, model, message_count } = chat;
   const { used, window } = context;
   const of = window === null ? "" : ` of ${window.toLocaleString("en")}`;
