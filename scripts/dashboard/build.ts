@@ -2,7 +2,7 @@
  * Bundles the dashboard into dist/web: hashed files under assets/, each beside its brotli form, index.html and sizes.json.
  * Does nothing when nothing that goes in has changed.
  *
- *   bun scripts/dashboard/build.ts [--types]    only src/web/api/schema.gen.ts
+ *   bun scripts/dashboard/build.ts [--types]    only src/api/schema.gen.ts
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
@@ -17,7 +17,7 @@ const ROOT = resolve(import.meta.dir, "../..");
 const WEB = join(ROOT, "src/web");
 const OUT = join(ROOT, "dist/web");
 const ASSETS = join(OUT, "assets");
-const TYPES = join(WEB, "api/schema.gen.ts");
+const TYPES = join(ROOT, "src/api/schema.gen.ts");
 const FONT = join(ROOT, "node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2");
 
 const hashOf = (...parts: (string | Uint8Array)[]): string => {
@@ -39,7 +39,7 @@ const unchanged = (file: string, key: string): boolean => existsSync(file) && re
 
 /** Types of the API, from the document that the server gives of itself. */
 export function writeApiTypes(): void {
-  const sources = filesOf(join(ROOT, "src"), /^(?!.*\.test\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
+  const sources = filesOf(join(ROOT, "src"), /^(?!.*\.(test|gen)\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
   const key = keyOf([...sources, import.meta.path, join(import.meta.dir, "api-types.ts")]);
   const mark = join(ROOT, "dist/web-types.key");
   if (existsSync(TYPES) && unchanged(mark, key)) return;

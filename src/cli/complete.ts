@@ -5,7 +5,7 @@
 import type { Argument, Command, Option } from "commander";
 import { listItems, located } from "./resource/find.ts";
 import { RESOURCES } from "./resource/list.ts";
-import type { Resource } from "./resource/resource.ts";
+import type { AnyResource } from "./resource/resource.ts";
 import { runs } from "./resource/runs.ts";
 import { connect } from "./server/locate.ts";
 import { oneLine } from "./terminal/style.ts";
@@ -111,7 +111,7 @@ async function valuesOf(
 }
 
 /** Names that the server keeps; models where no resource is meant. */
-async function kept(resource: Resource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
+async function kept(resource: AnyResource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const client = await connect({ url: flags.get("--url"), data: flags.get("--data") });
   const path = resource && (await located(client, resource, { project: flags.get("--project") })).path;
   const { items } = await listItems(client, path ?? "/v1/models", new URLSearchParams(), NAMED);

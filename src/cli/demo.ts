@@ -149,28 +149,22 @@ function isFree(port: number): boolean {
 async function work(client: Client, place: Place, { model }: ChosenModel, json: boolean) {
   const project_name = place.repository ? await projectOn(client, place.repository) : undefined;
   const body = { pipeline_id: "hello", task_description: TASK, model, project_name };
-  const { id } = await client.call<RunView>("POST", "/v1/runs", body);
+  const { id } = await client.call("POST", "/v1/runs", body);
   const interrupt = onInterrupt(client, id, true);
   const run = await followRun(client, id, { json, text: true }, interrupt.signal);
   interrupt.done();
   return { run, interrupted: interrupt.asked };
 }
 
-interface ProjectView {
-  id: string;
-  name: string;
-  workspace: { state: "none" | "cloning" | "ready" | "failed"; error: string | null };
-}
-
 /** The name of the demo's project, once its clone is ready. */
 async function projectOn(client: Client, repository: string): Promise<string> {
   const name = "demo";
-  const { items } = await client.call<{ items: ProjectView[] }>("GET", "/v1/projects?limit=200");
+  const { items } = await client.call("GET", "/v1/projects?limit=200");
   const found = items.find((project) => project.name === name);
-  let project = found ?? (await client.call<ProjectView>("POST", "/v1/projects", { name, repository }));
+  let project = found ?? (await client.call("POST", "/v1/projects", { name, repository }));
   while (project.workspace.state === "cloning") {
     await Bun.sleep(50);
-    project = await client.call<ProjectView>("GET", `/v1/projects/${project.id}`);
+    project = await client.call("GET", `/v1/projects/${project.id}`);
   }
   return name;
 }

@@ -84,7 +84,7 @@ async function placeOf({ url }: DoctorFlags, { data, sources }: Config): Promise
 
 async function ofServer({ url }: Place): Promise<Finding[]> {
   try {
-    const { findings } = await createClient(url, tokenFor(url)).call<{ findings: Finding[] }>("GET", "/v1/doctor");
+    const { findings } = await createClient(url, tokenFor(url)).call("GET", "/v1/doctor");
     return findings;
   } catch (error) {
     const isLocked = isProblem(error) && (error.status === 401 || error.status === 403);

@@ -12,7 +12,7 @@ export function healthCommands(program: Command): void {
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
       await client.call("GET", "/readyz");
-      const status = await client.call<{ status: string; version: string }>("GET", "/v1/status");
+      const status = await client.call("GET", "/v1/status");
       console.log(flags.json ? JSON.stringify(status) : `${client.url} ${status.status} ${status.version}`);
     });
   program

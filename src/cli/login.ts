@@ -17,13 +17,6 @@ interface Flags extends ServerFlags {
   token?: boolean;
 }
 
-interface Me {
-  email: string;
-  display_name: string;
-  role: string;
-  session: { kind: string; scopes: string[] | null };
-}
-
 const KEY_DAYS = 90;
 
 export function loginCommands(program: Command): void {
@@ -35,7 +28,7 @@ export function loginCommands(program: Command): void {
     .action(async (flags: Flags) => {
       const server = await connect(flags);
       const kept = flags.token ? { access_token: await askHidden("API key") } : await traded(server.url, flags.email);
-      const me = await createClient(server.url, kept.access_token).call<Me>("GET", "/v1/auth/me");
+      const me = await createClient(server.url, kept.access_token).call("GET", "/v1/auth/me");
       if (me.session.kind !== "user") throw new Problem(401, "unauthorized", "The server does not know this key.");
       keepCredential(server.url, kept);
       say(flags, { url: server.url, ...me }, `Logged in to ${server.url} as ${me.email} (${me.role}).`);
@@ -50,7 +43,7 @@ export function loginCommands(program: Command): void {
   });
   command("whoami", "show the account that a server sees you as").action(async (flags: Flags) => {
     const server = await connect(flags);
-    const me = await server.call<Me>("GET", "/v1/auth/me");
+    const me = await server.call("GET", "/v1/auth/me");
     const held = me.session.scopes ? `, key limited to ${me.session.scopes.join(", ")}` : "";
     say(flags, { url: server.url, ...me }, `${me.display_name} <${me.email}>, ${me.role}${held}, at ${server.url}`);
   });
@@ -63,21 +56,24 @@ const say = ({ json }: Flags, object: unknown, words: string): void =>
 async function traded(url: string, email: string | undefined): Promise<Credential> {
   const anonymous = createClient(url);
   const body = { email: email ?? (await ask("e-mail address")), password: await askHidden("password") };
-  let login = await anonymous.call<{ access_token?: string; pending_token?: string }>("POST", "/v1/auth/login", body);
-  if (login.pending_token) {
-    const given = codeOf(await ask("code of the authenticator, or a recovery code"));
-    login = await anonymous.call("POST", "/v1/auth/login/2fa", { pending_token: login.pending_token, ...given });
-  }
-  const session = createClient(url, login.access_token);
+  const login = await anonymous.call("POST", "/v1/auth/login", body);
+  const signedIn =
+    "pending_token" in login
+      ? await anonymous.call("POST", "/v1/auth/login/2fa", {
+          pending_token: login.pending_token,
+          ...codeOf(await ask("code of the authenticator, or a recovery code")),
+        })
+      : login;
+  const session = createClient(url, signedIn.access_token);
   const expires_at = new Date(Date.now() + KEY_DAYS * DAY_MS).toISOString();
   const name = `skep login on ${hostname()}`;
-  const made = await session.call<{ key: string; id: string }>("POST", "/v1/auth/api-keys", {
+  const made = await session.call("POST", "/v1/auth/api-keys", {
     name,
     kind: "login",
     expires_at,
   });
   await session.call("POST", "/v1/auth/logout");
-  return { access_token: made.key, key_id: made.id };
+  return { access_token: made.key ?? "", key_id: made.id };
 }
 
 /** A key that is no longer valid needs no revoking; one that cannot be revoked now is kept, so that log-out can be repeated. */

@@ -9,18 +9,6 @@ export interface ChosenModel {
   why: string;
 }
 
-interface ProviderView {
-  id: string;
-  name: string;
-  configured: boolean;
-  default: string | null;
-}
-interface TestView {
-  ok: boolean;
-  error: string | null;
-  models: { id: string; tools: boolean }[];
-}
-
 export const SCRIPTED = "demo/scripted";
 /** Names of models that are not made for chats with tools. */
 const OTHER_USE = /embed|rerank|whisper|tts|speech|audio|image|vision-preview|moderation|realtime|transcri|guard|live/i;
@@ -34,14 +22,14 @@ const PREFERRED = [
 ];
 
 export async function chooseModel(client: Client): Promise<ChosenModel> {
-  const { items } = await client.call<{ items: ProviderView[] }>("GET", "/v1/settings/providers?limit=200");
+  const { items } = await client.call("GET", "/v1/settings/providers?limit=200");
   const own = items.filter(({ id, configured }) => configured && id !== "demo");
   const chosen = items.find((provider) => provider.default !== null);
   if (chosen)
     return { model: undefined, scripted: chosen.default === SCRIPTED, why: `${chosen.default}, as the settings say` };
   const missed: string[] = [];
   for (const { id, name } of own) {
-    const found = await client.call<TestView>("POST", `/v1/settings/providers/${id}/test`, {});
+    const found = await client.call("POST", `/v1/settings/providers/${id}/test`, {});
     const model = found.ok ? preferred(found.models) : undefined;
     if (model) return { model, scripted: false, why: `${model}, which ${name} lists` };
     missed.push(found.ok ? `${name} lists no model that fits` : `${name}: ${found.error}`);

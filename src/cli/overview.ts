@@ -6,12 +6,6 @@ import { tokenFor } from "./server/credentials.ts";
 import { locate } from "./server/locate.ts";
 import { paint } from "./terminal/style.ts";
 
-interface Status {
-  status: string;
-  version: string;
-  counts?: { active_runs: number; projects: number };
-}
-
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
 /** @returns the lines, and the exit code. */
@@ -37,8 +31,10 @@ export async function overview(): Promise<string[]> {
       more,
     ];
   }
-  const { status, version, counts } = await createClient(url, tokenFor(url)).call<Status>("GET", "/v1/status");
-  const busy = counts ? `, ${counted(counts.active_runs, "run")} at work, ${counted(counts.projects, "project")}` : "";
+  const { status, version, counts } = await createClient(url, tokenFor(url)).call("GET", "/v1/status");
+  const busy = counts
+    ? `, ${counted(counts["active_runs"] ?? 0, "run")} at work, ${counted(counts["projects"] ?? 0, "project")}`
+    : "";
   return [
     head,
     `The server at ${url} is ${status}${version === BUILD.version ? "" : ` (version ${version})`}${busy}.`,

@@ -79,7 +79,7 @@ function create(client: Client, pipeline: string, task: string, flags: RunFlags)
     inputs: flags.input,
     ...(flags.budget === undefined ? {} : { budget_usd: Number(flags.budget) }),
   };
-  return client.call<RunView>("POST", "/v1/runs", body).catch((error) => {
+  return client.call("POST", "/v1/runs", body).catch((error) => {
     if (!isProblem(error) || error.status !== 404) throw error;
     const named = error.detail
       .replace("no such pipeline.", `no pipeline ${pipeline}.`)

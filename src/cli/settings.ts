@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { isProblem, Problem } from "../core/errors.ts";
 import { readPairs } from "./read-input.ts";
 import { say } from "./resource/command.ts";
-import type { Flags, Item } from "./resource/resource.ts";
+import type { Flags, Loose } from "./resource/resource.ts";
 import type { Client } from "./server/client.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, fieldLines, tableLines, timeText } from "./terminal/table.ts";
@@ -16,7 +16,7 @@ export function settingsCommands(program: Command, exit: Exit): void {
     .description("show what may change while the server runs")
     .argument("[group]", "only these, e.g. models, budgets")
     .action(async (group: string | undefined, flags: ServerFlags) => {
-      const all = await (await connect(flags)).call<Groups>("GET", "/v1/settings");
+      const all = await (await connect(flags)).ask<Groups>("GET", "/v1/settings");
       say(
         flags,
         { json: group ? groupOf(all, group) : all, text: linesOf(group ? { [group]: groupOf(all, group) } : all) },
@@ -34,7 +34,7 @@ export function settingsCommands(program: Command, exit: Exit): void {
     .description("show the budgets, and what is spent of them")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
-      const { budgets: spent } = await client.call<{ budgets: Item[] }>("GET", "/v1/usage");
+      const { budgets: spent } = await client.ask<{ budgets: Loose[] }>("GET", "/v1/usage");
       const items = [...(await limitsOfEach(client)), ...spent];
       say(flags, { json: { items }, text: budgetLines(items) }, exit);
     });
@@ -73,7 +73,7 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
       );
     body[group] = { ...body[group], [field]: value };
   }
-  const after = await (await connect(flags)).call<Groups>("PUT", "/v1/settings", body);
+  const after = await (await connect(flags)).ask<Groups>("PUT", "/v1/settings", body);
   const changed = Object.fromEntries(
     Object.entries(body).map(([group, names]) => [
       group,
@@ -84,9 +84,9 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
 }
 
 /** Limits of each single run: no spending belongs to them here. Only administrators see them. */
-async function limitsOfEach(client: Client): Promise<Item[]> {
+async function limitsOfEach(client: Client): Promise<Loose[]> {
   try {
-    const { budgets = {} } = await client.call<Groups>("GET", "/v1/settings");
+    const { budgets = {} } = await client.ask<Groups>("GET", "/v1/settings");
     const each = { run: budgets["run_usd"], agent_run: budgets["agent_per_run_usd"] };
     return Object.entries(each).flatMap(([scope, limit_usd]) => (limit_usd == null ? [] : [{ scope, limit_usd }]));
   } catch (error) {
@@ -97,7 +97,7 @@ async function limitsOfEach(client: Client): Promise<Item[]> {
 
 const EACH: Record<string, string> = { run: "each run", agent_run: "each agent in a run" };
 
-function budgetLines(states: readonly Item[]): string[] {
+function budgetLines(states: readonly Loose[]): string[] {
   if (states.length === 0) return ["No budgets are set. Set one: skep budgets set run_usd=2"];
   return tableLines(
     [

@@ -12,10 +12,7 @@ export function twoFactorCommands(program: Command, exit: Exit): void {
   const parent = withServer(program.command("2fa"))
     .description("two-factor verification of your account: show, enable, disable")
     .action(async (flags: ServerFlags) => {
-      const me = await (await connect(flags)).call<{ email: string; two_factor_enabled: boolean }>(
-        "GET",
-        "/v1/auth/me",
-      );
+      const me = await (await connect(flags)).call("GET", "/v1/auth/me");
       const text = `${me.email}: two-factor verification is ${me.two_factor_enabled ? "on" : "off"}`;
       say(flags, { json: { two_factor_enabled: me.two_factor_enabled }, text }, exit);
     });
@@ -39,12 +36,12 @@ export const codeOf = (text: string): { code: string } | { recovery_code: string
 
 async function enable(flags: ServerFlags, exit: Exit): Promise<void> {
   const client = await connect(flags);
-  const started = await client.call<{ secret: string; otpauth_url: string }>("POST", "/v1/auth/2fa/enable");
+  const started = await client.call("POST", "/v1/auth/2fa/enable");
   // On standard error, so that only the recovery codes are piped on.
   console.error(`${renderUnicodeCompact(started.otpauth_url)}\nOr type this into the authenticator: ${started.secret}`);
   const given = codeOf(await ask("code"));
   if (!("code" in given)) throw new Problem(422, "bad_usage", "The code is six digits.");
-  const made = await client.call<{ recovery_codes: string[] }>("POST", "/v1/auth/2fa/verify", given);
+  const made = await client.call("POST", "/v1/auth/2fa/verify", given);
   console.error("Two-factor verification is on. Keep these recovery codes; each works once:");
   say(flags, { json: made, text: made.recovery_codes }, exit);
 }

@@ -1,5 +1,7 @@
 /** `skep usage`: what was spent, on what, and what is left of the budgets. */
+
 import { type Command, Option } from "commander";
+import type { AnswerOf } from "../api/types.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, shortCostText, tableLines } from "./terminal/table.ts";
 
@@ -10,26 +12,8 @@ interface Flags extends ServerFlags {
   by: "provider" | "model" | "agent" | "hour" | "day" | "month";
 }
 
-interface Totals {
-  calls: number;
-  errors: number;
-  input_tokens: number;
-  output_tokens: number;
-  cost_usd: number;
-  calls_without_price: number;
-}
-
-interface UsageView {
-  from: string;
-  to: string;
-  totals: Totals;
-  by_provider: (Totals & { provider: string })[];
-  by_model: (Totals & { model: string })[];
-  by_agent: (Totals & { agent_id: string })[];
-  by_user: (Totals & { user_id: string | null })[];
-  forecast: { until: string; spent_usd: number; expected_usd: number };
-  budgets: { scope: string; limit_usd: number; spent_usd: number; percent: number; resets_at: string | null }[];
-}
+type UsageView = AnswerOf<"GET", "/v1/usage">;
+type Totals = UsageView["totals"];
 
 export function usageCommand(program: Command, _exit: (code: number) => void): void {
   withServer(program.command("usage"))
@@ -54,15 +38,12 @@ export function usageCommand(program: Command, _exit: (code: number) => void): v
         if (value !== undefined) query.set(name, value);
       if (by === "hour" || by === "day" || by === "month") {
         query.set("granularity", by);
-        const history = await client.call<{ items: (Totals & { start_at: string })[] }>(
-          "GET",
-          `/v1/usage/history?${query}`,
-        );
+        const history = await client.call("GET", `/v1/usage/history?${query}`);
         if (json) return console.log(JSON.stringify(history.items));
         const length = { hour: 16, day: 10, month: 7 }[by];
         return print(history.items.map((bucket) => [bucket.start_at.slice(0, length).replace("T", " "), bucket]));
       }
-      const usage = await client.call<UsageView>("GET", `/v1/usage?${query}`);
+      const usage = await client.call("GET", `/v1/usage?${query}`);
       if (json) return console.log(JSON.stringify(usage));
       report(usage, by);
     });

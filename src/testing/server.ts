@@ -5,6 +5,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { type Client, createClient } from "../cli/server/client.ts";
 
 export interface Answered<T = unknown> {
   status: number;
@@ -28,6 +29,8 @@ export interface TestServer {
   /** Everything it wrote to standard output and error so far. */
   output(): string;
   request<T = Record<string, unknown>>(method: string, path: string, options?: RequestOptions): Promise<Answered<T>>;
+  /** The API by its own types: a field that it does not have does not compile. @throws Problem where the API answers one. */
+  client(token?: string): Client;
   /** Ends the process (SIGTERM by default) and waits for it. @returns exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
   /** Stops it if it runs and removes the folder. */
@@ -97,6 +100,7 @@ export async function startServer({ env = {}, data }: ServerOptions = {}): Promi
     url,
     data: folder,
     pid: child.pid,
+    client: (token) => createClient(url, token),
     output: () => text,
     async request<T>(method: string, path: string, { body, token, headers = {} }: RequestOptions = {}) {
       const isForm = body instanceof FormData || typeof body === "string" || body instanceof Uint8Array;

@@ -29,7 +29,7 @@ export async function attachFiles(client: Client, sessionId: string, files: read
       let made = await client.upload<Uploaded>("/v1/attachments/upload", form);
       for (const end = Date.now() + PATIENCE_MS; made.status === "processing" && Date.now() < end; ) {
         await Bun.sleep(LOOK_MS);
-        made = await client.call<Uploaded>("GET", `/v1/attachments/${made.id}`);
+        made = await client.call("GET", `/v1/attachments/${made.id}`);
       }
       return { id: made.id, filename: made.filename };
     }),

@@ -70,20 +70,20 @@ async function sessionFor(client: Client, word: string | undefined, flags: ChatF
         `There is no open chat${agent ? ` with ${agent}` : ""}. Start one: skep chat${agent ? ` ${agent}` : ""}`,
       );
     if (flags.model === undefined) return last;
-    return client.call<ChatView>("PUT", `/v1/chat/sessions/${last.id}`, { model: flags.model });
+    return client.call("PUT", `/v1/chat/sessions/${last.id}`, { model: flags.model });
   }
   const project_id = flags.project === undefined ? undefined : (await findOne(client, projects, flags.project))["id"];
   const agent_id = agent ?? (await lastChat(client, undefined))?.agent_id ?? (await firstAgent(client));
-  return client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id, project_id, model: flags.model });
+  return client.call("POST", "/v1/chat/sessions", { agent_id, project_id, model: flags.model });
 }
 
 async function lastChat(client: Client, agent: string | undefined): Promise<ChatView | undefined> {
   const query = new URLSearchParams({ limit: "1", ...(agent === undefined ? {} : { agent_id: agent }) });
-  return (await client.call<{ items: ChatView[] }>("GET", `/v1/chat/sessions?${query}`)).items[0];
+  return (await client.call("GET", `/v1/chat/sessions?${query}`)).items[0];
 }
 
 async function firstAgent(client: Client): Promise<string> {
-  const { items } = await client.call<{ items: { id: string; enabled: boolean }[] }>("GET", "/v1/agents?limit=200");
+  const { items } = await client.call("GET", "/v1/agents?limit=200");
   const able = items.filter(({ enabled }) => enabled);
   const found = able.find(({ id }) => id === DEFAULT_AGENT) ?? able[0];
   if (!found)

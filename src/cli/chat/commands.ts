@@ -8,7 +8,7 @@ import type { Client } from "../server/client.ts";
 import { oneLine, ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, fullCostText } from "../terminal/table.ts";
 import { attachFiles } from "./attach.ts";
-import { type ChatDetailView, type ChatView, type MessageView, pathOf } from "./session.ts";
+import { type ChatView, type MessageView, pathOf } from "./session.ts";
 import type { ChatState } from "./terminal-chat.ts";
 
 interface SlashCommand {
@@ -17,15 +17,7 @@ interface SlashCommand {
   run(state: ChatState, word: string): Promise<string | readonly string[]>;
 }
 
-interface JobView {
-  id: string;
-  state: string;
-  result: Record<string, unknown> | null;
-  error: { code: string; message: string } | null;
-}
-
-/** A chat that was made; of a copy, the job that gives it the files. */
-type MadeView = ChatView & { files_job_id?: string | null };
+type JobView = Schemas["Job"];
 
 const LOOK_MS = 200;
 const LISTED = 10;
@@ -79,7 +71,7 @@ const helpLines = (): string[] =>
 
 async function model({ client, session }: ChatState, id: string): Promise<string | string[]> {
   if (id !== "") {
-    const changed = await client.call<ChatView>("PUT", pathOf(session.id), { model: id });
+    const changed = await client.call("PUT", pathOf(session.id), { model: id });
     return `From now on ${changed.model} answers.`;
   }
   const { items } = await listItems(client, "/v1/models", new URLSearchParams(), MODELS);
@@ -100,7 +92,7 @@ async function agent(state: ChatState, word: string): Promise<string | string[]>
   }
   const { id } = await findOne(client, agents, word);
   const { project_id } = session;
-  state.session = await client.call<ChatView>("POST", "/v1/chat/sessions", { agent_id: id, project_id });
+  state.session = await client.call("POST", "/v1/chat/sessions", { agent_id: id, project_id });
   return `A new chat with ${id}.`;
 }
 
@@ -114,7 +106,7 @@ async function attach(state: ChatState, words: string): Promise<string> {
 
 /** The person's messages that count, the last first, and all that count. */
 async function messagesOf({ client, session }: ChatState): Promise<{ own: MessageView[]; all: MessageView[] }> {
-  const { messages } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
+  const { messages } = await client.call("GET", `${pathOf(session.id)}?limit=${MESSAGES}`);
   const all = messages.filter(({ withdrawn }) => !withdrawn);
   return { all, own: all.filter(({ role }) => role === "user").reverse() };
 }
@@ -146,9 +138,9 @@ async function fork(state: ChatState, word: string): Promise<string> {
   const last = all[at - 1];
   if (word !== "" && !all[at]!.content.includes("\n")) state.draft = all[at]!.content;
   const { agent_id, project_id, model } = session;
-  const made = last
-    ? await client.call<MadeView>("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
-    : await client.call<MadeView>("POST", "/v1/chat/sessions", { agent_id, project_id, model });
+  const made: ChatView & { files_job_id?: string | null } = last
+    ? await client.call("POST", `${pathOf(session.id)}/fork`, { message_id: last.id })
+    : await client.call("POST", "/v1/chat/sessions", { agent_id, project_id, model });
   const { files_job_id = null, ...copy } = made;
   state.session = copy;
   const said = "You continue in a copy; the other chat stays as it is.";
@@ -164,14 +156,14 @@ const endText = ({ error, state }: JobView): string => error?.message ?? `It was
 /** Waits for a job. */
 async function endOf(client: Client, id: string): Promise<JobView> {
   for (;;) {
-    const job = await client.call<JobView>("GET", `/v1/jobs/${id}`);
+    const job = await client.call("GET", `/v1/jobs/${id}`);
     if (job.state !== "queued" && job.state !== "running") return job;
     await Bun.sleep(LOOK_MS);
   }
 }
 
 async function compact({ client, session }: ChatState): Promise<string> {
-  const { id } = await client.call<JobView>("POST", `${pathOf(session.id)}/compact`);
+  const { id } = await client.call("POST", `${pathOf(session.id)}/compact`);
   const job = await endOf(client, id);
   if (job.state !== "succeeded") throw new Problem(409, job.error?.code ?? job.state, endText(job));
   return "The model reads a summary from now on. /export still writes every word.";
@@ -191,7 +183,7 @@ async function exportChat({ client, session }: ChatState, word: string): Promise
 }
 
 async function cost({ client, session }: ChatState): Promise<string[]> {
-  const chat = await client.call<ChatView>("GET", pathOf(session.id));
+  const chat = await client.call("GET", pathOf(session.id));
   const { tokens, context, model, message_count } = chat;
   const { used, window } = context;
   const of = window === null ? "" : ` of ${window.toLocaleString("en")}`;

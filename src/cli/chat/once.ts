@@ -5,7 +5,7 @@ import type { Client } from "../server/client.ts";
 import { oneLine, paint } from "../terminal/style.ts";
 import type { Attached } from "./attach.ts";
 import { createScreen } from "./screen.ts";
-import { type ChatDetailView, type ChatView, pathOf, say, type TurnEnd } from "./session.ts";
+import { type ChatView, pathOf, say, type TurnEnd } from "./session.ts";
 
 export interface Once {
   message: string;
@@ -19,7 +19,7 @@ export async function sayOnce(client: Client, session: ChatView, { message, atta
   const stop = () => {
     if (interrupted) process.exit(INTERRUPTED);
     interrupted = true;
-    client.call("POST", `${pathOf(session.id)}/stop`, {}).catch(() => process.exit(INTERRUPTED));
+    client.call("POST", `${pathOf(session.id)}/stop`).catch(() => process.exit(INTERRUPTED));
   };
   process.on("SIGINT", stop);
   const screen = json ? undefined : createScreen(true);
@@ -36,7 +36,7 @@ export async function sayOnce(client: Client, session: ChatView, { message, atta
 }
 
 async function summary(client: Client, id: string, { status, error }: TurnEnd): Promise<object> {
-  const { messages, ...chat } = await client.call<ChatDetailView>("GET", `${pathOf(id)}?limit=200`);
+  const { messages, ...chat } = await client.call("GET", `${pathOf(id)}?limit=200`);
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const said = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
   return {

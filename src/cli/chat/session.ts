@@ -1,35 +1,16 @@
 /** A chat as the API shows it, as far as the terminal reads it, and following its turns. */
+import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import type { Client } from "../server/client.ts";
-import { type Cost, shortCostText } from "../terminal/table.ts";
+import { shortCostText } from "../terminal/table.ts";
 import type { Attached } from "./attach.ts";
 
-export interface ChatView extends Cost {
-  id: string;
-  agent_id: string;
-  project_id: string | null;
-  title: string | null;
-  model: string | null;
-  status: "ready" | "busy" | "ended" | "failed";
-  message_count: number;
-  tokens: number;
-  context: { used: number | null; window: number | null };
-}
+export type ChatView = RowOf<"/v1/chat/sessions">;
+export type MessageView = ChatDetailView["messages"][number];
+export type ChatDetailView = AnswerOf<"GET", `/v1/chat/sessions/${string}`>;
 
-export interface MessageView {
-  id: string;
-  role: "user" | "assistant" | "system";
-  content: string;
-  withdrawn: boolean;
-}
-
-export interface ChatDetailView extends ChatView {
-  messages: MessageView[];
-  reply: { text: string; last_event_id: number };
-}
-
-export const pathOf = (id: string): string => `/v1/chat/sessions/${id}`;
+export const pathOf = (id: string) => `/v1/chat/sessions/${id}` as const;
 
 /** How a turn ended. */
 export interface TurnEnd {
@@ -48,8 +29,8 @@ export async function say(
   attached: readonly Attached[],
   take: (event: SkepEvent) => void,
 ): Promise<TurnEnd> {
-  const { reply } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=1`);
-  const sent = await client.call<{ message_id: string }>("POST", `${pathOf(session.id)}/message`, {
+  const { reply } = await client.call("GET", `${pathOf(session.id)}?limit=1`);
+  const sent = await client.call("POST", `${pathOf(session.id)}/message`, {
     message,
     attachment_ids: attached.map(({ id }) => id),
   });

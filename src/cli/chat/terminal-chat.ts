@@ -8,7 +8,7 @@ import { COMMANDS, runCommand } from "./commands.ts";
 import { createInputLine } from "./line.ts";
 import { markdownLines } from "./markdown.ts";
 import { createScreen } from "./screen.ts";
-import { type ChatDetailView, type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
+import { type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
 
 /** What the commands of a chat change. */
 export interface ChatState {
@@ -31,7 +31,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
       input.close();
       process.exit(INTERRUPTED);
     }
-    client.call("POST", `${pathOf(state.session.id)}/stop`, {}).catch(() => {});
+    client.call("POST", `${pathOf(state.session.id)}/stop`).catch(() => {});
   });
   const answered = async (work: () => Promise<unknown>): Promise<void> => {
     stopped = 0;
@@ -52,7 +52,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
     if (text === "") continue;
     await answered(async () => {
       if (!(await runCommand(state, text))) await reply(state, line);
-      state.session = await client.call<ChatView>("GET", pathOf(state.session.id));
+      state.session = await client.call("GET", pathOf(state.session.id));
     });
   }
   input.close();
@@ -82,7 +82,7 @@ async function begin({ client, session }: ChatState): Promise<void> {
   const what = [title, model ?? "no model yet", "/help lists commands"].filter((one) => one !== null);
   console.log(`${paint("bold", agent_id)} ${paint("dim", what.map(oneLine).join(" · "))}`);
   if (session.message_count === 0) return;
-  const { messages, status, reply } = await client.call<ChatDetailView>("GET", `${pathOf(session.id)}?limit=20`);
+  const { messages, status, reply } = await client.call("GET", `${pathOf(session.id)}?limit=20`);
   const last = messages.findLastIndex(({ role, withdrawn }) => role === "user" && !withdrawn);
   for (const { role, content, withdrawn } of messages.slice(Math.max(last, 0)))
     if (!withdrawn && content !== "" && role !== "system")

@@ -6,7 +6,7 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Client } from "../server/client.ts";
 import { hasPerson } from "../terminal/ask.ts";
 import { columns, paint, plain } from "../terminal/style.ts";
-import type { Follower, RunView } from "./follow.ts";
+import type { Follower } from "./follow.ts";
 
 export interface ApprovalOptions {
   signal: AbortSignal;
@@ -26,7 +26,7 @@ export function createApprovals(client: Client, runId: string, options: Approval
     open.delete(step);
     try {
       // A run that is followed from its start shows questions that were answered long ago.
-      const { status } = await client.call<{ status: string }>("GET", `/v1/steps/${runId}/${encodeURIComponent(step)}`);
+      const { status } = await client.call("GET", `/v1/steps/${runId}/${encodeURIComponent(step)}`);
       if (status !== "waiting" || stop.signal.aborted) return;
       options.before();
       const meaning = await meaningOf(client, runId, step);
@@ -80,8 +80,8 @@ interface PipelineStep {
 /** What either answer leads to, by the pipeline; undefined when the pipeline cannot be read. */
 async function meaningOf(client: Client, runId: string, step: string): Promise<Meaning | undefined> {
   try {
-    const { pipeline_id } = await client.call<RunView>("GET", `/v1/runs/${runId}`);
-    const { steps } = await client.call<{ steps: PipelineStep[] }>("GET", `/v1/pipelines/${pipeline_id}`);
+    const { pipeline_id } = await client.call("GET", `/v1/runs/${runId}`);
+    const { steps } = await client.ask<{ steps: PipelineStep[] }>("GET", `/v1/pipelines/${pipeline_id}`);
     return meaningIn(steps, step);
   } catch (error) {
     if (isProblem(error)) return undefined;

@@ -1,28 +1,18 @@
 /** Following a run: a live tree of its steps on a terminal, plain lines elsewhere, one JSON line per event when asked. */
+import type { Schemas } from "../../api/types.ts";
 import type { SkepEvent } from "../../core/events.ts";
-import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
+import { isRunEnd } from "../../core/run-states.ts";
 import { listItems } from "../resource/find.ts";
 import type { Client } from "../server/client.ts";
 import { createLiveLines } from "../terminal/live.ts";
 import { isLive, paint } from "../terminal/style.ts";
-import type { Cost } from "../terminal/table.ts";
 import { createApprovals } from "./approval.ts";
 import { createPlainLines } from "./plain-lines.ts";
-import { createReducer, initialState, type StepRow } from "./state.ts";
+import { createReducer, initialState } from "./state.ts";
 import { createStepText } from "./step-text.ts";
 import { treeLines } from "./tree.ts";
 
-export interface RunView extends Cost {
-  id: string;
-  pipeline_id: string;
-  status: RunStatus;
-  outputs: Record<string, unknown>;
-  error: { code: string; message: string; step_id?: string } | null;
-  tokens: number;
-  branch: string | null;
-  project_id: string | null;
-  waiting_reason: string | null;
-}
+export type RunView = Schemas["Run"];
 
 export interface FollowOptions {
   /** One JSON line per event instead of words. */
@@ -62,15 +52,15 @@ export async function followRun(
   } finally {
     follower.end();
   }
-  return client.call<RunView>("GET", `/v1/runs/${runId}`);
+  return client.call("GET", `/v1/runs/${runId}`);
 }
 
 const jsonLines = (): Follower => ({ take: (event) => console.log(JSON.stringify(event)), end: () => {} });
 
 async function liveTree(client: Client, runId: string, text: boolean, signal: AbortSignal): Promise<Follower> {
-  const { pipeline_id } = await client.call<RunView>("GET", `/v1/runs/${runId}`);
+  const { pipeline_id } = await client.call("GET", `/v1/runs/${runId}`);
   console.log(`${paint("bold", pipeline_id)} ${paint("dim", `${runId} at ${client.url}`)}`);
-  const { items } = await listItems<StepRow>(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
+  const { items } = await listItems(client, `/v1/steps/${runId}`, new URLSearchParams(), STEPS);
   const state = initialState(items);
   const reduce = createReducer(state);
   const lines = createLiveLines((size) => treeLines(state, { ...size, now: Date.now() }));

@@ -62,7 +62,7 @@ export async function followedLines(
 /** Whether a run changed files of its project; true where that cannot be learned. */
 async function hasWork({ id, branch, project_id }: RunView, client: Pick<Client, "call">): Promise<boolean> {
   if (!branch || project_id === null) return false;
-  const changed = client.call<{ stats: { files: number } }>("GET", `/v1/runs/${id}/diff?limit=1`);
+  const changed = client.call("GET", `/v1/runs/${id}/diff?limit=1`);
   return changed.then(({ stats }) => stats.files > 0).catch(() => true);
 }
 

@@ -122,7 +122,7 @@ async function firstRun(
 ) {
   const scripted = model === SCRIPTED ? { model } : {};
   const body = { pipeline_id: "hello", task_description: TASK, project_name: project, ...scripted };
-  const { id } = await client.call<RunView>("POST", "/v1/runs", body);
+  const { id } = await client.call("POST", "/v1/runs", body);
   if (!json) console.log("");
   const interrupt = onInterrupt(client, id, ownServer);
   const view = json
@@ -136,7 +136,7 @@ async function firstRun(
 /** Waits without showing anything. */
 async function ended(client: Client, id: string, signal: AbortSignal): Promise<RunView> {
   for await (const _ of client.events(`/v1/events/stream?run_id=${id}`, signal));
-  return client.call<RunView>("GET", `/v1/runs/${id}`);
+  return client.call("GET", `/v1/runs/${id}`);
 }
 
 function closing(client: Client, data: string | undefined, project: string | undefined): string[] {

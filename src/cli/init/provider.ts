@@ -1,4 +1,5 @@
 /** The provider and the model of a first set-up: found or asked for, tried before anything is stored. */
+import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { preferred, SCRIPTED } from "../model-choice.ts";
 import { readSecret } from "../read-input.ts";
@@ -6,24 +7,12 @@ import type { Client } from "../server/client.ts";
 import { ask, askHidden, askUntil, choose, confirm, hasPerson } from "../terminal/ask.ts";
 import type { InitFlags } from "./init.ts";
 
-interface ProviderView {
-  id: string;
-  name: string;
-  base_url: string | null;
-  configured: boolean;
-  env_var: string;
-  docs_url: string;
-}
-interface TestView {
-  ok: boolean;
-  error: string | null;
-  key_refused: boolean;
-  models: { id: string; tools: boolean }[];
-}
+type ProviderView = RowOf<typeof PATH>;
+type TestView = AnswerOf<"POST", `${typeof PATH}/${string}/test`>;
 type Say = (text: string) => void;
 
 const PATH = "/v1/settings/providers";
-const pathOf = (id: string): string => `${PATH}/${encodeURIComponent(id)}`;
+const pathOf = (id: string) => `${PATH}/${encodeURIComponent(id)}` as const;
 /** Servers of this machine that are looked for without being named. */
 const LOCAL = ["ollama", "lmstudio"];
 /** Servers of the user's own: these may need no key, and their address may change. */
@@ -33,7 +22,7 @@ const MODELS_SHOWN = 12;
 
 /** Sets the instance's default model. @returns it; the scripted one, which is not stored, when no other was chosen. */
 export async function setUpModel(client: Client, flags: InitFlags, say: Say): Promise<string> {
-  const { items } = await client.call<{ items: ProviderView[] }>("GET", `${PATH}?limit=200`);
+  const { items } = await client.call("GET", `${PATH}?limit=200`);
   const id = flags.provider ?? flags.model?.split("/")[0] ?? (await chooseProvider(client, items, flags));
   if (id === "demo" || id === undefined) {
     say(`Model       ${SCRIPTED}, a fixed transcript and no AI. Later: skep init, or skep providers set`);
@@ -97,15 +86,17 @@ async function chooseProvider(
 }
 
 /** Tries a connection; what the server says of a wrong key or address is a failed try, too. */
-async function tryOut(client: Client, id: string, body: { api_key?: string; base_url?: string }): Promise<TestView> {
+async function tryOut(client: Client, id: string, body: { api_key?: string; base_url?: string }): Promise<Tried> {
   try {
-    return await client.call<TestView>("POST", `${pathOf(id)}/test`, body);
+    return await client.call("POST", `${pathOf(id)}/test`, body);
   } catch (error) {
     if (!isProblem(error) || error.status !== 422) throw error;
     const isKey = error.extras.errors?.some(({ pointer }) => pointer === "/api_key") ?? false;
     return { ok: false, error: error.detail, key_refused: isKey, models: [] };
   }
 }
+
+type Tried = Pick<TestView, "ok" | "error" | "key_refused" | "models">;
 
 interface Connection {
   models: TestView["models"];

@@ -1,14 +1,17 @@
 /** The repository you are in, as a project of the server. */
+
 import { basename, resolve } from "node:path";
+import type { RowOf } from "../../api/types.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";
 import { listItems } from "../resource/find.ts";
 import { ofFolder } from "../resource/project-here.ts";
 import { projects, untilCloned } from "../resource/projects.ts";
-import type { Item } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { InitFlags } from "./init.ts";
+
+type Project = RowOf<"/v1/projects">;
 
 const PROJECTS = 1_000;
 
@@ -46,16 +49,16 @@ export async function addRepository(
 }
 
 /** The path if the server may clone from it, else the address that the repository was cloned from. */
-async function create(client: Client, name: string, root: string, origin: string | undefined): Promise<Item> {
+async function create(client: Client, name: string, root: string, origin: string | undefined): Promise<Project> {
   try {
-    return await client.call<Item>("POST", projects.path, { name, repository: root });
+    return await client.ask<Project>("POST", projects.path, { name, repository: root });
   } catch (error) {
     if (!isProblem(error) || error.status !== 422 || origin === undefined || origin.startsWith("/")) throw error;
-    return client.call<Item>("POST", projects.path, { name, repository: origin });
+    return client.ask<Project>("POST", projects.path, { name, repository: origin });
   }
 }
 
-function freeName(wanted: string, items: readonly Item[]): string {
+function freeName(wanted: string, items: readonly Project[]): string {
   const taken = new Set(items.map(({ name }) => String(name).toLowerCase()));
   for (let count = 1; ; count++) {
     const name = count === 1 ? wanted : `${wanted}-${count}`;

@@ -5,18 +5,19 @@ import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { listItems } from "../resource/find.ts";
-import { type Call, type Item, itemsIn, type Resource, type Verb } from "../resource/resource.ts";
+import type { AnyResource, Call, Loose, Verb } from "../resource/resource.ts";
 import { deleteVerb, statusStyle } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 
 const AGENTS = { name: "<agent...>", about: "ids of agents; all for every agent" };
 const MOST = 1_000;
-const waiting = ({ tools }: Item): Item[] => tools.filter(({ state }: Item) => state === "new" || state === "changed");
-const ready = ({ tools }: Item): Item[] => tools.filter(({ state }: Item) => state === "ready");
-const agentsOf = ({ agents }: Item): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
+const waiting = ({ tools }: Loose): Loose[] =>
+  tools.filter(({ state }: Loose) => state === "new" || state === "changed");
+const ready = ({ tools }: Loose): Loose[] => tools.filter(({ state }: Loose) => state === "ready");
+const agentsOf = ({ agents }: Loose): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
 
-export const toolServers: Resource = {
+export const toolServers: AnyResource = {
   ...{ name: "mcp", one: "server", about: "tool servers that agents use", path: "/v1/mcp" },
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
@@ -41,8 +42,8 @@ export const toolServers: Resource = {
   verbs: [list(), show(), add(), importVerb(), approve(), ...grants(), ...switches(), authorize(), logs(), remove()],
 };
 
-const answer = (item: Item) => ({ json: item, text: lineOf(item) });
-const lineOf = (one: Item): string => {
+const answer = (item: Loose) => ({ json: item, text: lineOf(item) });
+const lineOf = (one: Loose): string => {
   const tail = one["error"] ? `: ${one["error"]}` : "";
   const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
   return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
@@ -51,7 +52,7 @@ const lineOf = (one: Item): string => {
 function list(): Verb {
   return {
     ...{ name: "list", about: "list the tool servers", on: "none" },
-    async run({ client, path }) {
+    async run({ client, path }: Call) {
       const found = await listItems(client, path, new URLSearchParams(), MOST);
       const text = found.items.length === 0 ? toolServers.empty : tableLines(toolServers.columns, found.items);
       return { json: found, text };
@@ -62,10 +63,10 @@ function list(): Verb {
 function show(): Verb {
   return {
     ...{ name: "show", about: "show a tool server and how it describes its tools", on: "one" },
-    async run({ client, path }) {
-      const one = await client.call<Item>("GET", path);
+    async run({ client, path }: Call) {
+      const one = await client.ask("GET", path);
       const { tools: _, ...fields } = one;
-      const lines = itemsIn(one, "tools").flatMap((tool) => [
+      const lines = one["tools"].flatMap((tool: Loose) => [
         `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
         ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
         `    ${short(tool["description"])}`,
@@ -108,7 +109,7 @@ function add(): Verb {
       { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
       { flags: "--disabled", about: "do not start it yet" },
     ],
-    async run({ client, path, args: [id, ...what], flags }) {
+    async run({ client, path, args: [id, ...what], flags }: Call) {
       const isAddress = /^https?:\/\//.test(what[0] ?? "");
       const headers = pairsOf(flags["header"], ":");
       const env = pairsOf(flags["env"], "=");
@@ -124,7 +125,7 @@ function add(): Verb {
         ...(flags["grant"] ? { agents: agentIds(String(flags["grant"]).split(",")) } : {}),
         ...(flags["timeout"] ? { timeout_ms: Number(flags["timeout"]) } : {}),
       };
-      return answer(await client.call<Item>("POST", path, body));
+      return answer(await client.ask("POST", path, body));
     },
   };
 }
@@ -149,7 +150,7 @@ function importVerb(): Verb {
     },
     args: [{ name: "<file>", about: "the file; - for standard input" }],
     options: [{ flags: "--image <image>", about: "container image of those that run a command" }],
-    async run({ client, path, args: [file], flags }) {
+    async run({ client, path, args: [file], flags }: Call) {
       let config: unknown;
       try {
         config = readJson(await readText(file!));
@@ -159,10 +160,10 @@ function importVerb(): Verb {
         throw new Problem(422, "bad_usage", `${file} is not JSON.`);
       }
       const image = flags["image"] ? { image: flags["image"] } : {};
-      const read = await client.call<Item>("POST", `${path}/import`, { config, ...image });
+      const read = await client.ask("POST", `${path}/import`, { config, ...image });
       const text = [
-        ...read["created"].map(({ id }: Item) => `${id}: imported, switched off (skep mcp enable ${id})`),
-        ...read["left_out"].map(({ name, reason }: Item) => `${name}: left out. ${reason}`),
+        ...read["created"].map(({ id }: Loose) => `${id}: imported, switched off (skep mcp enable ${id})`),
+        ...read["left_out"].map(({ name, reason }: Loose) => `${name}: left out. ${reason}`),
       ];
       return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
     },
@@ -173,33 +174,33 @@ function approve(): Verb {
   return {
     ...{ name: "approve", about: "approve tools that are new or changed; all that wait if none is named", on: "one" },
     args: [{ name: "[tool...]", about: "names as the server has them" }],
-    async run({ client, path, args }) {
-      const now = await client.call<Item>("GET", path);
+    async run({ client, path, args }: Call) {
+      const now = await client.ask("GET", path);
       const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
       if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
       // As they are at this moment: one that changes in between is refused.
       const tools = named.map((name) => ({
         name,
-        hash: now["tools"].find((tool: Item) => tool["name"] === name)?.hash,
+        hash: now["tools"].find((tool: Loose) => tool["name"] === name)?.hash,
       }));
-      return answer(await client.call<Item>("POST", `${path}/approve`, { tools }));
+      return answer(await client.ask("POST", `${path}/approve`, { tools }));
     },
   };
 }
 
 function grants(): Verb[] {
   const change = async ({ client, path }: Call, next: (now: string[]) => string[]) => {
-    const { agents } = await client.call<Item>("GET", path);
-    return answer(await client.call<Item>("PUT", path, { agents: next(agents) }));
+    const { agents } = await client.ask("GET", path);
+    return answer(await client.ask("PUT", path, { agents: next(agents) }));
   };
   return [
     {
       ...{ name: "grant", about: "let agents use its tools", on: "one", args: [AGENTS] },
-      run: (call) => change(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
+      run: (call: Call) => change(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
     },
     {
       ...{ name: "revoke", about: "take its tools from agents", on: "one", args: [AGENTS] },
-      run: (call) => change(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
+      run: (call: Call) => change(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
     },
   ];
 }
@@ -208,14 +209,13 @@ function switches(): Verb[] {
   const put =
     (enabled: boolean) =>
     async ({ client, path }: Call) =>
-      answer(await client.call<Item>("PUT", path, { enabled }));
+      answer(await client.ask("PUT", path, { enabled }));
   return [
     { name: "enable", about: "switch a tool server on", on: "one", run: put(true) },
     { name: "disable", about: "switch a tool server off", on: "one", run: put(false) },
     {
       ...{ name: "restart", about: "start a tool server again", on: "one" },
-      run: async ({ client, path }) =>
-        answer(await client.call<Item>("PATCH", `${path}/status`, { status: "running" })),
+      run: async ({ client, path }: Call) => answer(await client.ask("PATCH", `${path}/status`, { status: "running" })),
     },
   ];
 }
@@ -228,12 +228,12 @@ function authorize(): Verb {
       on: "one",
     },
     options: [{ flags: "--forget", about: "forget the tokens of its authorization server" }],
-    async run({ client, path, flags }) {
+    async run({ client, path, flags }: Call) {
       if (flags["forget"]) {
-        await client.call("DELETE", `${path}/authorization`);
+        await client.ask("DELETE", `${path}/authorization`);
         return { json: { forgotten: true }, text: "forgotten" };
       }
-      const started = await client.call<Item>("POST", `${path}/authorize`);
+      const started = await client.ask("POST", `${path}/authorize`);
       return { json: started, text: ["Open this address in a browser:", started["authorization_url"]] };
     },
   };
@@ -246,7 +246,7 @@ function logs(): Verb {
       { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
       { flags: "--follow", about: "continue until Ctrl-C" },
     ],
-    async run({ client, item, flags }) {
+    async run({ client, item, flags }: Call) {
       const stop = new AbortController();
       for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
       const query = new URLSearchParams({
@@ -254,9 +254,9 @@ function logs(): Verb {
         tail: String(flags["tail"]),
         follow: String(!!flags["follow"]),
       });
-      const lines: Item[] = [];
+      const lines: Loose[] = [];
       for await (const frame of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
-        const line: Item = frame;
+        const line: Loose = frame;
         if (typeof line["text"] !== "string") break;
         if (!flags["follow"]) lines.push(line);
         else console.log(flags["json"] ? JSON.stringify(line) : ownColoursOnly(logText(line)));
@@ -266,12 +266,12 @@ function logs(): Verb {
   };
 }
 
-const logText = ({ at, stream, text }: Item): string =>
+const logText = ({ at, stream, text }: Loose): string =>
   `${paint("dim", new Date(at).toTimeString().slice(0, 8))} ${paint("cyan", stream)} ${text}`;
 
 function remove(): Verb {
   return deleteVerb(
     "delete a tool server and what it kept",
-    ({ item }) => `tool server ${item["id"]}, with what it kept`,
+    (item: Loose) => `tool server ${item["id"]}, with what it kept`,
   );
 }

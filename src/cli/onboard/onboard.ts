@@ -3,7 +3,7 @@ import type { Command } from "commander";
 import { Problem } from "../../core/errors.ts";
 import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
 import { findOne, listItems } from "../resource/find.ts";
-import type { Flags, Item, Resource } from "../resource/resource.ts";
+import type { AnyResource, Flags, Loose } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
 import { connect, withServer } from "../server/locate.ts";
 import { plain } from "../terminal/style.ts";
@@ -12,7 +12,7 @@ import { terminalOnboarding } from "./terminal-onboarding.ts";
 
 const SHOWN = 50;
 
-const onboardings: Resource = {
+const onboardings: AnyResource = {
   name: "onboard",
   one: "session",
   about: "answer four interviewers about what you want to build; they make a project with a vision and tasks",
@@ -50,14 +50,14 @@ const onboardings: Resource = {
       about: "abandon a session; what was said stays readable",
       on: "one",
       async run({ client, path, item }) {
-        await client.call("DELETE", path);
+        await client.ask("DELETE", path);
         return { json: { abandoned: item["id"] }, text: `${item["id"]} abandoned` };
       },
     },
   ],
 };
 
-const linesOf = ({ id, status, phase, title, project_id, context }: Item): string[] => [
+const linesOf = ({ id, status, phase, title, project_id, context }: Loose): string[] => [
   ...fieldLines([
     ["session", id],
     ["status", status],
@@ -89,7 +89,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
   for (const verb of onboardings.verbs) verbCommand(command, onboardings, verb, exit);
 }
 
-async function choose(client: Client, word: string | undefined, flags: Flags): Promise<Item> {
+async function choose(client: Client, word: string | undefined, flags: Flags): Promise<Loose> {
   if (word !== undefined) return findOne(client, onboardings, word);
   if (flags["continue"]) {
     const { items } = await listItems(client, onboardings.path, new URLSearchParams({ status: "active" }), 1);
@@ -97,11 +97,11 @@ async function choose(client: Client, word: string | undefined, flags: Flags): P
     return items[0];
   }
   const body = { message: flags["say"], model: flags["model"] };
-  return client.call<Item>("POST", onboardings.path, body);
+  return client.ask("POST", onboardings.path, body);
 }
 
 /** The state of the onboarding when it is left, and what to do next. */
-function endOf({ id, status, project_id, context }: Item): string {
+function endOf({ id, status, project_id, context }: Loose): string {
   if (status === "active") return `Left; nothing is lost. Continue: skep onboard ${id}`;
   if (status !== "completed") return `${id} is ${status}.`;
   const name = plain(context.intake?.name ?? project_id);

@@ -2,7 +2,7 @@
 import { createInterface, type Interface } from "node:readline";
 import type { SkepEvent } from "../../core/events.ts";
 import { textIn } from "../../core/is-object.ts";
-import { type Item, itemsIn } from "../resource/resource.ts";
+import type { Loose } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 
@@ -17,18 +17,18 @@ interface Terminal {
 }
 
 /** @returns the session as it is when the onboarding has ended or was left. */
-export async function terminalOnboarding(client: Client, started: Item, { json }: { json: boolean }): Promise<Item> {
+export async function terminalOnboarding(client: Client, started: Loose, { json }: { json: boolean }): Promise<Loose> {
   const path = `/v1/onboarding/sessions/${started["id"]}`;
   const terminal = openTerminal();
   try {
-    let session = await client.call<Item>("GET", path);
+    let session = await client.ask("GET", path);
     if (!json) recall(session);
     for (;;) {
       session = await listen(client, path, session, { json, terminal });
       if (session["status"] !== "active") return session;
       const line = await terminal.ask();
       if (line === undefined) return session;
-      await client.call("POST", `${path}/message`, { message: line });
+      await client.ask("POST", `${path}/message`, { message: line });
       session = { ...session, busy: true };
     }
   } finally {
@@ -37,10 +37,10 @@ export async function terminalOnboarding(client: Client, started: Item, { json }
 }
 
 /** What was said last, for somebody who comes back. */
-function recall({ reply, phase, busy, ...session }: Item): void {
-  const messages = itemsIn(session, "messages");
+function recall({ reply, phase, busy, ...session }: Loose): void {
+  const messages = session["messages"];
   if (messages.length === 0 || (busy && messages.length < 2)) return;
-  const last = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
+  const last = messages.findLast(({ role, content }: Loose) => role === "assistant" && content.trim() !== "");
   console.log(paint("dim", `phase: ${phase}`));
   if (last && !reply.text) console.log(plain(last["content"]));
   if (reply.text) process.stdout.write(plain(reply.text));
@@ -52,7 +52,7 @@ interface Listening {
 }
 
 /** Shows what is said until it is the person's turn. @returns the session as it is then. */
-async function listen(client: Client, path: string, before: Item, { json, terminal }: Listening): Promise<Item> {
+async function listen(client: Client, path: string, before: Loose, { json, terminal }: Listening): Promise<Loose> {
   if (!before["busy"]) return before;
   const left = new AbortController();
   let stopping = false;
@@ -64,7 +64,7 @@ async function listen(client: Client, path: string, before: Item, { json, termin
     };
     if (stopping) return leave();
     stopping = true;
-    client.call("POST", `${path}/stop`).catch(leave);
+    client.ask("POST", `${path}/stop`).catch(leave);
   };
   const after = before["reply"].last_event_id;
   const events = client.events(`/v1/events/stream?session_id=${before["session_id"]}&after=${after}`, left.signal);
@@ -81,10 +81,10 @@ async function listen(client: Client, path: string, before: Item, { json, termin
       }
       if (kind !== "turn_ended" && kind !== "session_ended") continue;
       // The next interviewer may write before the person does.
-      const session = await client.call<Item>("GET", path);
+      const session = await client.ask("GET", path);
       if (!session["busy"]) return session;
     }
-    return await client.call<Item>("GET", path);
+    return await client.ask("GET", path);
   } finally {
     terminal.onInterrupt = undefined;
     await events.return(undefined);

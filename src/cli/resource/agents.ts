@@ -1,13 +1,18 @@
 /** `skep agents`: who does the work. */
+import type { RowOf } from "../../api/types.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { type Call, type Item, itemsIn, type Resource, type Verb } from "./resource.ts";
+import type { Call, Resource, Verb } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf, statusStyle } from "./words.ts";
+
+type List = "/v1/agents";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
 
 const stateOf = ({ enabled, problems, status }: Item): string =>
   problems.length > 0 ? "broken" : enabled ? status : "off";
 
-export const agents: Resource = {
+export const agents: Resource<List> = {
   name: "agents",
   one: "agent",
   about: "agents: who does the work",
@@ -39,9 +44,9 @@ export const agents: Resource = {
         { flags: "--description <text>", about: "what it is for" },
         { flags: "--model <provider/model>", about: "model it uses" },
       ],
-      async run({ client, path, args: [id], flags }) {
+      async run({ client, path, args: [id = ""], flags }) {
         const fields = bodyOf(flags, { name: "name", description: "description", model: "model" });
-        const agent = await client.call<Item>("POST", path, { ...fields, id, prompt: await readText(flags["prompt"]) });
+        const agent = await client.call("POST", path, { ...fields, id, prompt: await readText(flags["prompt"]) });
         return { json: agent, text: linesOf(agent) };
       },
     },
@@ -64,12 +69,12 @@ export const agents: Resource = {
       ],
       run: tool,
     },
-    deleteVerb("delete an agent with its skills", ({ item }) => `agent ${item["id"]}`),
+    deleteVerb("delete an agent with its skills", (item: Item) => `agent ${item["id"]}`),
   ],
 };
 
 function linesOf(agent: Item): string[] {
-  const problems = itemsIn(agent, "problems").map(({ line, column, message }) => `${line}:${column}  ${message}`);
+  const problems = agent.problems.map(({ line, column, message }) => `${line}:${column}  ${message}`);
   return [
     ...fieldLines([
       ["agent", agent["id"]],
@@ -86,24 +91,24 @@ function linesOf(agent: Item): string[] {
   ];
 }
 
-async function configure({ client, path }: Call, fields: Record<string, unknown>) {
+async function configure({ client, path }: One, fields: Record<string, unknown>) {
   const tools = fields["tools"];
   const body = typeof tools === "string" ? { ...fields, tools: listOf(tools) } : fields;
-  const agent = await client.call<Item>("PUT", `${path}/config`, body);
+  const agent = await client.call("PUT", `${path}/config`, body);
   return { json: agent, text: linesOf(agent) };
 }
 
-function switchVerb(name: string, about: string, enabled: boolean): Verb {
+function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
   return { name, about, on: "one", run: (call) => configure(call, { enabled }) };
 }
 
-async function tool({ client, item, args: [name, state] }: Call) {
-  const path = `/v1/agent-tools/${item["id"]}`;
+async function tool({ client, item, args: [name, state] }: One) {
+  const path = `/v1/agent-tools/${item.id}` as const;
   if (name !== undefined && state === "default") await client.call("DELETE", `${path}/${encodeURIComponent(name)}`);
   else if (name !== undefined && state !== undefined)
     await client.call("PUT", `${path}/${encodeURIComponent(name)}`, { enabled: state === "on" });
-  const agent = await client.call<Item>("GET", `/v1/agents/${item["id"]}`);
-  const { items } = await client.call<{ items: Item[] }>("GET", `${path}?limit=200`);
+  const agent = await client.call("GET", `/v1/agents/${item["id"]}`);
+  const { items } = await client.call("GET", `${path}?limit=200`);
   const overrides = new Map<string, boolean>(items.map((one) => [one["tool"], one["enabled"]]));
   const own: string[] = agent["tools"];
   const rows = [...new Set([...own, ...overrides.keys()])]

@@ -5,14 +5,14 @@ import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { countOf, findOne, listItems, located } from "./find.ts";
-import type { Answer, ArgumentSpec, Flags, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import type { Answer, AnyResource, ArgumentSpec, Flags, Loose, OptionSpec, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
 
 const DEFAULT_COUNT = 50;
 
 /** Adds the commands of a resource to a program. */
-export function resourceCommands(program: Command, resource: Resource, exit: Exit): Command {
+export function resourceCommands(program: Command, resource: AnyResource, exit: Exit): Command {
   const { name, one, about, filters = [], verbs } = resource;
   const command = withServer(program.command(name))
     .description(about)
@@ -41,7 +41,7 @@ function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
 }
 
 /** Adds one of a resource's verbs, below its command or as a command of its own. */
-export function verbCommand(parent: Command, resource: Resource, verb: Verb, exit: Exit): void {
+export function verbCommand(parent: Command, resource: AnyResource, verb: Verb, exit: Exit): void {
   const command = withServer(parent.command(verb.name)).description(verb.about);
   if (verb.on === "one") command.argument(`<${resource.one}>`);
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
@@ -56,9 +56,13 @@ export function verbCommand(parent: Command, resource: Resource, verb: Verb, exi
     const client = await connect(flags);
     const placed = await located(client, resource, flags);
     const item = verb.on === "one" ? await findOne(client, placed, words.shift()!) : {};
-    const path = verb.on === "one" ? pathOf(placed, item) : placed.path;
+    const call = { client, item, args: words, flags };
     try {
-      say(flags, await verb.run({ client, item, path, args: words, flags }), exit);
+      const answer =
+        verb.on === "one"
+          ? await verb.run({ ...call, path: pathOf(placed, item) })
+          : await verb.run({ ...call, path: placed.path });
+      say(flags, answer, exit);
     } catch (error) {
       throw isProblem(error) ? inFlags(error, command) : error;
     }
@@ -86,12 +90,12 @@ function inFlags({ status, code, detail, extras }: Problem, { options }: Command
   return new Problem(status, code, said.replace(/ or null(?=[.,]|$)/gm, ""), extras);
 }
 
-const placeOf = ({ within }: Resource): OptionSpec[] => (within ? [within.option] : []);
+const placeOf = ({ within }: AnyResource): OptionSpec[] => (within ? [within.option] : []);
 
-const pathOf = ({ path, idOf, pathOf: own }: Resource, item: Item): string =>
-  own?.(item) ?? `${path}/${encodeURIComponent(idOf(item))}`;
+const pathOf = ({ path, idOf, pathOf: own }: AnyResource, item: Loose) =>
+  own?.(item) ?? (`${path}/${encodeURIComponent(idOf(item))}` as const);
 
-async function list(resource: Resource, flags: Flags): Promise<Answer> {
+async function list(resource: AnyResource, flags: Flags): Promise<Answer> {
   const query = new URLSearchParams();
   for (const filter of resource.filters ?? []) {
     const value = flags[optionOf(filter).attributeName()];
@@ -109,11 +113,11 @@ async function list(resource: Resource, flags: Flags): Promise<Answer> {
   return { json: found, text };
 }
 
-async function show(resource: Resource, word: string, flags: Flags): Promise<Answer> {
+async function show(resource: AnyResource, word: string, flags: Flags): Promise<Answer> {
   const client = await connect(flags);
   const placed = await located(client, resource, flags);
   const found = await findOne(client, placed, word);
-  const item = resource.single === false ? found : await client.call<Item>("GET", pathOf(placed, found));
+  const item = resource.single === false ? found : await client.ask("GET", pathOf(placed, found));
   const shown = await resource.show?.(item, { client, flags });
   if (shown && "json" in shown) return shown;
   return { json: item, text: shown ?? fieldLines(Object.entries(item)) };

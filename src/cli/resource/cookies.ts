@@ -1,14 +1,19 @@
 /** `skep cookies`: sets of browser cookies of yours, and the agents that get them. Values are never shown. */
+
 import { basename } from "node:path";
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Answer, Call, Item, Resource } from "./resource.ts";
+import type { Answer, Call, Resource } from "./resource.ts";
 import { deleteVerb, listOf } from "./words.ts";
+
+type List = "/v1/browser/cookies";
+type Item = RowOf<List>;
 
 const PATH = "/v1/browser/cookies";
 const AGENTS = { name: "<agent...>", about: "ids of agents" };
 
-export const cookies: Resource = {
+export const cookies: Resource<List> = {
   name: "cookies",
   one: "cookie-set",
   about: "browser cookies of yours that agents get while they work for you",
@@ -56,13 +61,14 @@ export const cookies: Resource = {
         return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
       },
     },
-    deleteVerb("delete a set and its grants", ({ item }) => `cookies ${item["name"]}`),
+    deleteVerb("delete a set and its grants", (item: Item) => `cookies ${item["name"]}`),
   ],
 };
 
-const placeOf = (agent: string, { id }: Item): string => `${PATH}/agents/${encodeURIComponent(agent)}/${id}`;
+const placeOf = (agent: string, { id }: Pick<Item, "id">) =>
+  `${PATH}/agents/${encodeURIComponent(agent)}/${id}` as const;
 
-async function add(call: Call): Promise<Answer> {
+async function add(call: Pick<Call, "client" | "args" | "flags">): Promise<Answer> {
   const { client, args, flags } = call;
   const path = args[0]!;
   const file = Bun.file(path);
@@ -75,9 +81,9 @@ async function add(call: Call): Promise<Answer> {
   return agents.length > 0 ? grant(call, set, agents) : { json: set, text: textOf(set) };
 }
 
-async function grant({ client }: Call, set: Item, agents: readonly string[]): Promise<Answer> {
+async function grant({ client }: Pick<Call, "client">, set: Item, agents: readonly string[]): Promise<Answer> {
   for (const agent of agents) await client.call("POST", `${placeOf(agent, set)}/grant`);
-  const now = await client.call<Item>("GET", `${PATH}/${set["id"]}`);
+  const now = await client.call("GET", `${PATH}/${set["id"]}`);
   return { json: now, text: textOf(now) };
 }
 

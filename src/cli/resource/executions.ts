@@ -1,13 +1,16 @@
 /** `skep executions`: what agents are doing now. */
+import type { RowOf } from "../../api/types.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import { type Call, type Item, itemsIn, type Resource } from "./resource.ts";
+import type { Call, Resource } from "./resource.ts";
 import { statusStyle } from "./words.ts";
+
+type List = "/v1/lifecycle/sessions";
 
 const MESSAGES = 2_000;
 
-export const executions: Resource = {
+export const executions: Resource<List> = {
   name: "executions",
   one: "session",
   about: "what agents are doing now, and what was said in a session",
@@ -47,10 +50,10 @@ async function transcript({ client, args: [id] }: Call) {
   return { json: list, text: [...list.items].reverse().flatMap(messageLines) };
 }
 
-function messageLines(message: Item): string[] {
+function messageLines(message: RowOf<`/v1/sessions/${string}/transcript`>): string[] {
   const { role, text } = message;
   const said = plain(String(text ?? "")).trim();
-  const done = itemsIn(message, "calls").map(
+  const done = message.calls.map(
     ({ tool, input, ok }) =>
       `  · ${tool} ${paint("dim", oneLine(JSON.stringify(input)))}${ok === false ? " (failed)" : ""}`,
   );

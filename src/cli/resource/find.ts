@@ -1,11 +1,15 @@
 /** Lists over several pages, and finding one of a list by its id, its name, or part of either. */
 
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
-import type { Flags, Item, Resource } from "./resource.ts";
+import type { AnyResource, Flags, Loose } from "./resource.ts";
 
-export interface List<Row extends Item = Item> {
+/** A row of the list at that address, as far as the address is known. */
+type RowAt<Address extends string> = string extends Address ? Loose : RowOf<Address>;
+
+export interface List<Row> {
   items: Row[];
   next_cursor: string | null;
 }
@@ -16,18 +20,18 @@ const LOOKED_THROUGH = 2_000;
 const NAMED = 5;
 
 /** At most `count` items of a list, over as many pages as that takes. */
-export async function listItems<Row extends Item = Item>(
+export async function listItems<const Address extends string>(
   client: Client,
-  path: string,
+  path: Address,
   query: URLSearchParams,
   count: number,
-): Promise<List<Row>> {
-  const items: Row[] = [];
+): Promise<List<RowAt<Address>>> {
+  const items: RowAt<Address>[] = [];
   for (let cursor: string | null = ""; ; ) {
     const page = new URLSearchParams(query);
     page.set("limit", String(Math.min(PAGE, count - items.length)));
     if (cursor) page.set("cursor", cursor);
-    const list: List<Row> = await client.call("GET", `${path}?${page}`);
+    const list = await client.ask("GET", `${path}?${page}`);
     items.push(...list.items);
     cursor = list.next_cursor;
     if (cursor === null || items.length >= count) return { items, next_cursor: cursor };
@@ -42,7 +46,7 @@ export function countOf(limit: unknown): number {
 }
 
 /** The resource with the path of its list filled in, where that depends on the flags. */
-export async function located(client: Client, resource: Resource, flags: Flags): Promise<Resource> {
+export async function located(client: Client, resource: AnyResource, flags: Flags): Promise<AnyResource> {
   return resource.within ? { ...resource, path: await resource.within.pathFor(client, flags) } : resource;
 }
 
@@ -54,12 +58,12 @@ const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.tes
  * only one has will do.
  * @throws Problem 404 `not_found` with near names, 422 `ambiguous` with the candidates.
  */
-export async function findOne(client: Client, resource: Resource, word: string): Promise<Item> {
+export async function findOne(client: Client, resource: AnyResource, word: string): Promise<Loose> {
   const { idOf, namesOf = () => [], single = true, path } = resource;
   const absent = resource.absent?.(word) ?? `There is no ${resource.one} ${word}.`;
-  if (single && isWhole(word)) return client.call<Item>("GET", `${path}/${encodeURIComponent(word)}`);
+  if (single && isWhole(word)) return client.ask("GET", `${path}/${encodeURIComponent(word)}`);
   const { items, next_cursor } = await listItems(client, path, new URLSearchParams(), LOOKED_THROUGH);
-  const namesFor = (item: Item): string[] => [idOf(item), ...namesOf(item)];
+  const namesFor = (item: Loose): string[] => [idOf(item), ...namesOf(item)];
   const wanted = word.toLowerCase();
   const own = items.find((item) => idOf(item) === word);
   if (own) return own;

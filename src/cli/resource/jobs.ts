@@ -1,14 +1,18 @@
 /** `skep jobs`: what the server does in the background. */
+import type { RowOf } from "../../api/types.ts";
 import type { Client } from "../server/client.ts";
 import { columns, fit, isLive, oneLine } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Item, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 import { statusStyle } from "./words.ts";
+
+type List = "/v1/jobs";
+type Item = RowOf<List>;
 
 const LOOK_MS = 500;
 const isOver = ({ state }: Item): boolean => !["queued", "running"].includes(state);
 
-export const jobs: Resource = {
+export const jobs: Resource<List> = {
   name: "jobs",
   one: "job",
   about: "what the server does in the background",
@@ -51,7 +55,7 @@ export const jobs: Resource = {
       about: "cancel a job",
       on: "one",
       async run({ client, path }) {
-        const job = await client.call<Item>("POST", `${path}/cancel`);
+        const job = await client.call("POST", `${path}/cancel`);
         return { json: job, text: `${job["id"]} ${job["state"]}` };
       },
     },
@@ -61,7 +65,7 @@ export const jobs: Resource = {
 /** Waits until a job is over. On a terminal it shows how far the job is. */
 export async function jobEnded(client: Client, started: Item): Promise<Item> {
   const isShown = process.stderr.isTTY === true && isLive();
-  for (let job = started; ; job = await client.call<Item>("GET", `/v1/jobs/${started["id"]}`)) {
+  for (let job = started; ; job = await client.call("GET", `/v1/jobs/${started["id"]}`)) {
     if (isShown) process.stderr.write(`\r\x1b[K${isOver(job) ? "" : progressText(job)}`);
     if (isOver(job)) return job;
     await Bun.sleep(LOOK_MS);

@@ -1,11 +1,14 @@
 /** `skep keys`: API keys of the account. */
+import type { AnswerOf } from "../../api/types.ts";
 import { DAY_MS } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Item, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 import { assertMeant, listOf, YES } from "./words.ts";
 
-export const keys: Resource = {
+type List = "/v1/auth/api-keys";
+
+export const keys: Resource<List> = {
   name: "keys",
   one: "key",
   about: "API keys of your account",
@@ -36,15 +39,15 @@ export const keys: Resource = {
         { flags: "--days <n>", about: "how many days it is valid; 0 is forever", default: "90" },
         { flags: "--scope <words>", about: "limit it to these, separated by commas: read, runs, write, admin" },
       ],
-      async run({ client, path, args: [name], flags }) {
+      async run({ client, path, args: [name = ""], flags }) {
         const days = Number(flags["days"]);
         if (!(days >= 0 && days <= 3_650)) throw new Problem(422, "bad_usage", "--days takes a number from 0 to 3650.");
-        const made = await client.call<Item>("POST", path, {
+        const made = await client.ask<AnswerOf<"POST", List>>("POST", path, {
           name,
           expires_at: days === 0 ? null : new Date(Date.now() + days * DAY_MS).toISOString(),
           ...(flags["scope"] ? { scopes: listOf(flags["scope"]) } : {}),
         });
-        return { json: made, text: made["key"] };
+        return { json: made, text: made.key ?? "" };
       },
     },
     {

@@ -12,7 +12,7 @@ import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
 import { projects } from "./projects.ts";
 import { providers } from "./providers.ts";
-import type { Resource } from "./resource.ts";
+import type { AnyResource } from "./resource.ts";
 import { routines } from "./routines.ts";
 import { secrets } from "./secrets.ts";
 import { skills } from "./skills.ts";
@@ -22,7 +22,7 @@ import { tasks } from "./tasks.ts";
 import { users } from "./users.ts";
 import { voice } from "./voice.ts";
 
-export const RESOURCES: readonly Resource[] = [
+export const RESOURCES: readonly AnyResource[] = [
   projects,
   tasks,
   pipelines,

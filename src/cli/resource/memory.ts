@@ -8,7 +8,7 @@ import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Answer, ArgumentSpec, Call, Item, OptionSpec, Resource } from "./resource.ts";
+import type { Answer, AnyResource, ArgumentSpec, Call, Loose, OptionSpec } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
 
 const ENTRY: ArgumentSpec = { name: "<agent/entry>", about: "as lists and searches show it: lead/fact/deploy-day" };
@@ -24,7 +24,7 @@ const CONTENT: OptionSpec = {
 const MOST_SHOWN = 1_000;
 const SHOWN_CHARACTERS = 300;
 
-export const memory: Resource = {
+export const memory: AnyResource = {
   name: "memory",
   one: "agent",
   about: "memory: what agents remember",
@@ -70,7 +70,7 @@ export const memory: Resource = {
       on: "none",
       args: [ENTRY],
       async run({ client, args: [name] }) {
-        const undone = await client.call<{ entry?: Item }>("POST", `${pathOf(name!)}/undo`);
+        const undone = await client.ask<{ entry?: Loose }>("POST", `${pathOf(name!)}/undo`);
         return {
           json: undone,
           text: undone.entry ? `${name}: as it was` : `${name}: removed; it did not exist before`,
@@ -83,7 +83,7 @@ export const memory: Resource = {
       on: "none",
       args: [ENTRY],
       async run({ client, args: [name] }) {
-        const entry = await client.call<Item>("PUT", pathOf(name!), { trusted: true });
+        const entry = await client.ask("PUT", pathOf(name!), { trusted: true });
         return { json: entry, text: `${name}: confirmed` };
       },
     },
@@ -96,7 +96,7 @@ export const memory: Resource = {
       async run({ client, args: [name], flags }) {
         const path = pathOf(name!);
         await assertMeant(`Delete ${name}?`, flags);
-        await client.call("DELETE", path);
+        await client.ask("DELETE", path);
         return {
           json: { deleted: true, what: name },
           text: `deleted ${name}; skep memory undo ${name} brings it back`,
@@ -109,7 +109,7 @@ export const memory: Resource = {
       on: "one",
       async run({ client, item }) {
         const path = `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`;
-        const job = await client.call<Item>("POST", path);
+        const job = await client.ask("POST", path);
         return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says how it ended` };
       },
     },
@@ -137,7 +137,7 @@ export const memory: Resource = {
       on: "none",
       args: [{ name: "<execution>", about: "its id, as an entry names it; of a consolidation, its job's" }],
       async run({ client, args: [id] }) {
-        const done = await client.call<{ taken_back: Item[]; left: Item[] }>(
+        const done = await client.ask<{ taken_back: Loose[]; left: Loose[] }>(
           "POST",
           `/v1/memory/executions/${encodeURIComponent(id!)}/take-back`,
         );
@@ -151,7 +151,7 @@ export const memory: Resource = {
   ],
 };
 
-const nameOf = ({ agent_id, entry, id }: Item): string => `${agent_id}/${entry ?? id}`;
+const nameOf = ({ agent_id, entry, id }: Loose): string => `${agent_id}/${entry ?? id}`;
 
 /** @throws Problem 422 `bad_usage` for a name without an agent. */
 function pathOf(name: string): string {
@@ -161,7 +161,7 @@ function pathOf(name: string): string {
   return `/v1/memory/vaults/${encodeURIComponent(agent)}/entries/${encodeURIComponent(entry.replace(/\.md$/, ""))}`;
 }
 
-const stateOf = ({ problem, superseded_by, trusted, pinned }: Item): string => {
+const stateOf = ({ problem, superseded_by, trusted, pinned }: Loose): string => {
   if (problem !== null) return "broken";
   if (superseded_by !== null) return "superseded";
   return trusted ? (pinned ? "pinned" : "") : "unconfirmed";
@@ -179,9 +179,9 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
   const columns = [
     { head: "ENTRY", of: nameOf },
     { head: "STATE", of: stateOf, optional: true },
-    { head: "CHANGED", of: ({ updated_at }: Item) => timeText(updated_at) },
-    { head: "TITLE", of: ({ title }: Item) => title, shrinks: true },
-    { head: "PROBLEM", of: ({ problem }: Item) => problem, shrinks: true, optional: true },
+    { head: "CHANGED", of: ({ updated_at }: Loose) => timeText(updated_at) },
+    { head: "TITLE", of: ({ title }: Loose) => title, shrinks: true },
+    { head: "PROBLEM", of: ({ problem }: Loose) => problem, shrinks: true, optional: true },
   ];
   const more = found.next_cursor === null ? [] : [`More: --limit ${most * 2}`];
   return { json: found, text: [...tableLines(columns, found.items), ...more] };
@@ -190,7 +190,7 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
 async function search({ client, args, flags }: Call): Promise<Answer> {
   const query = new URLSearchParams({ query: args.join(" ") });
   if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
-  const found = await client.call<{ items: Item[] }>("GET", `/v1/memory/search?${query}`);
+  const found = await client.ask<{ items: Loose[] }>("GET", `/v1/memory/search?${query}`);
   if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
   const text = found.items.flatMap((hit) => [
     `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
@@ -206,7 +206,7 @@ async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
   const found = await listItems(client, "/v1/memory/contradictions", query, MOST_SHOWN);
   if (found.items.length === 0)
     return { json: found, text: "None is known. skep memory consolidate AGENT looks for them." };
-  const side = (agent: string, { entry, updated_at, says, content }: Item) => [
+  const side = (agent: string, { entry, updated_at, says, content }: Loose) => [
     `  ${agent}/${entry}  ${paint("dim", timeText(updated_at))}${says.length > 0 ? `  says: ${plain(says.join(", "))}` : ""}`,
     `    ${plain(content).slice(0, SHOWN_CHARACTERS).trimEnd().replaceAll("\n", "\n    ")}`,
   ];
@@ -224,18 +224,18 @@ async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
   if ((keep === undefined) === !both)
     throw new Problem(422, "bad_usage", "Say which entry is right with --keep ENTRY, or --both when both are true.");
   const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}`;
-  if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
+  if (both) return { json: await client.ask("PUT", path, { keep: null }), text: `${id}: both are true` };
   const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
   const agent: string | undefined = items.find((one) => one["id"] === id)?.["agent_id"];
   // As lists show it (agent/entry), or as it is called in the vault.
   const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;
-  const done = await client.call<{ superseded: string }>("PUT", path, { keep: entry });
+  const done = await client.ask<{ superseded: string }>("PUT", path, { keep: entry });
   const other = agent === undefined ? done.superseded : `${agent}/${done.superseded}`;
   return { json: done, text: `${other}: superseded; skep memory undo ${other} brings it back` };
 }
 
 async function show({ client, args: [name] }: Call): Promise<Answer> {
-  const entry = await client.call<Item>("GET", pathOf(name!));
+  const entry = await client.ask("GET", pathOf(name!));
   const { origin } = entry;
   const text = [
     ...fieldLines([
@@ -264,7 +264,7 @@ async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   const content = inEditor ? edited(body.content) : await readText(flags["content"]!);
   if (content === body.content) return { json: { changed: false }, text: `${name}: nothing was changed` };
   try {
-    const entry = await client.call<Item>("PUT", path, { content }, tag);
+    const entry = await client.ask("PUT", path, { content }, tag);
     return { json: entry, text: `${name}: changed; skep memory undo ${name} puts it back` };
   } catch (error) {
     if (!inEditor || !isProblem(error)) throw error;

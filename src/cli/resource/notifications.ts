@@ -3,7 +3,7 @@ import { readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
+import type { AnyResource, Call, Loose, OptionSpec } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
 const SHOWN = 50;
@@ -31,7 +31,7 @@ async function fieldsOf({ client, flags }: Call): Promise<Record<string, unknown
   };
 }
 
-const linesOf = (channel: Item): string[] => [
+const linesOf = (channel: Loose): string[] => [
   ...fieldLines([
     ["channel", channel["name"]],
     ["id", channel["id"]],
@@ -48,7 +48,7 @@ const linesOf = (channel: Item): string[] => [
   ...(channel["secret"] ? ["", "The secret signs the webhooks. It is not shown again."] : []),
 ];
 
-export const notifications: Resource = {
+export const notifications: AnyResource = {
   name: "notifications",
   one: "channel",
   about: "where you are notified when a run waits, fails or ends",
@@ -81,7 +81,7 @@ export const notifications: Resource = {
         const [kind, name] = call.args;
         const whose = call.flags["everyone"] ? { whose: "everyone" } : {};
         const body = { kind, name, ...whose, ...(await fieldsOf(call)) };
-        const made = await call.client.call<Item>("POST", call.path, body);
+        const made = await call.client.ask("POST", call.path, body);
         return { json: made, text: linesOf(made) };
       },
     },
@@ -98,7 +98,7 @@ export const notifications: Resource = {
       about: "send a test now; exit 1 when it does not arrive",
       on: "one",
       async run({ client, path }) {
-        const sent = await client.call<Item>("POST", `${path}/test`);
+        const sent = await client.ask("POST", `${path}/test`);
         if (sent["state"] === "sent") return { json: sent, text: "Sent." };
         return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
       },
@@ -108,16 +108,16 @@ export const notifications: Resource = {
       about: "show what was sent to a channel, and what happened to it",
       on: "one",
       async run({ client, path }) {
-        const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
+        const list = await listItems<string>(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
         return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
       },
     },
-    deleteVerb("delete a channel", ({ item }) => `channel ${item["name"]}`),
+    deleteVerb("delete a channel", (item: Loose) => `channel ${item["name"]}`),
   ],
 };
 
-const deliveryLines = (items: readonly Item[]): string[] =>
-  tableLines<Item>(
+const deliveryLines = (items: readonly Loose[]): string[] =>
+  tableLines<Loose>(
     [
       { head: "AT", of: ({ created_at }) => timeText(created_at) },
       { head: "EVENT", of: ({ event }) => event },

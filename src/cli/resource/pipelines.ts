@@ -1,16 +1,17 @@
 /** `skep pipelines`: what runs are made of. */
+import type { Method } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { type Item, itemsIn, type Resource } from "./resource.ts";
+import type { AnyResource, Loose } from "./resource.ts";
 import { deleteVerb } from "./words.ts";
 
-const problemText = ({ line, column, message }: Item): string => `${line}:${column}  ${message}`;
+const problemText = ({ line, column, message }: Loose): string => `${line}:${column}  ${message}`;
 
 /** Who does a step. */
-const workOf = ({ agent, for_each }: Item): string => (agent ? `${agent}${for_each ? ", for each" : ""}` : "a person");
+const workOf = ({ agent, for_each }: Loose): string => (agent ? `${agent}${for_each ? ", for each" : ""}` : "a person");
 
-export const pipelines: Resource = {
+export const pipelines: AnyResource = {
   name: "pipelines",
   one: "pipeline",
   about: "pipelines that runs are made of",
@@ -29,7 +30,7 @@ export const pipelines: Resource = {
   ],
   empty: "No pipelines. The shipped ones come back when the server starts on a new data folder.",
   async show(pipeline) {
-    const inputs = Object.entries<Item>(pipeline["inputs"]);
+    const inputs = Object.entries<Loose>(pipeline["inputs"]);
     return [
       ...fieldLines([
         ["pipeline", pipeline["id"]],
@@ -46,7 +47,7 @@ export const pipelines: Resource = {
           { head: "BY", of: workOf },
           { head: "AFTER", of: ({ needs }) => needs?.join(", ") ?? "the one above" },
         ],
-        itemsIn(pipeline, "steps"),
+        pipeline["steps"],
       ),
       ...(pipeline["problems"].length > 0 ? ["", "Problems:", ...pipeline["problems"].map(problemText)] : []),
     ];
@@ -57,7 +58,7 @@ export const pipelines: Resource = {
       about: "print a pipeline's file",
       on: "one",
       async run({ client, path }) {
-        const pipeline = await client.call<Item>("GET", path);
+        const pipeline = await client.ask("GET", path);
         const source: string = pipeline["source"];
         return { json: pipeline, text: source.trimEnd(), exact: source };
       },
@@ -68,15 +69,18 @@ export const pipelines: Resource = {
       on: "none",
       args: [{ name: "<file>", about: "YAML; - for standard input" }],
       async run({ client, args: [file] }) {
-        const saved = await save(file!, (method, path, body) => client.call<Item>(method, path, body));
+        const saved = await save(file!, (method, path, body) => client.ask(method, path, body));
         return { json: saved, text: `saved ${saved["id"]}, ${saved["steps"].length} steps` };
       },
     },
-    deleteVerb("delete a pipeline; runs of it continue", ({ item }) => `pipeline ${item["id"]}`),
+    deleteVerb("delete a pipeline; runs of it continue", (item: Loose) => `pipeline ${item["id"]}`),
   ],
 };
 
-async function save(file: string, call: (method: string, path: string, body: unknown) => Promise<Item>): Promise<Item> {
+async function save(
+  file: string,
+  call: (method: Method, path: string, body: unknown) => Promise<Loose>,
+): Promise<Loose> {
   const source = await readText(file);
   const id = /^id:\s*["']?([a-z0-9][a-z0-9-]*)/m.exec(source)?.[1];
   if (id === undefined) throw new Problem(422, "bad_usage", `${file} names no id. See: skep check ${file}`);

@@ -1,13 +1,20 @@
 /** `skep projects`: repositories that agents work in. */
+
 import { basename, resolve } from "node:path";
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
+import { textIn } from "../../core/is-object.ts";
 import { gitRoot } from "../git-folder.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Call, Item, OptionSpec, Resource } from "./resource.ts";
+import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
+
+type List = "/v1/projects";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
 
 const FIELDS = {
   name: "name",
@@ -34,7 +41,7 @@ const OPTIONS: OptionSpec[] = [
 const NO_WAIT: OptionSpec = { flags: "--no-wait", about: "do not wait for the clone" };
 const LOOK_MS = 250;
 
-export const projects: Resource = {
+export const projects: Resource<List> = {
   name: "projects",
   one: "project",
   about: "repositories that agents work in",
@@ -74,14 +81,16 @@ export const projects: Resource = {
       ],
       { fieldsOf: ({ flags }) => bodyOf(flags, FIELDS), linesOf: (project) => linesOf(project) },
     ),
-    confirmVerb("trust a description and a vision that may come from outside text", (project) => linesOf(project)),
+    confirmVerb("trust a description and a vision that may come from outside text", (project: Item) =>
+      linesOf(project),
+    ),
     {
       name: "clone",
       about: "try a clone that failed again",
       on: "one",
       options: [NO_WAIT],
       async run({ client, path, flags }) {
-        const started = await client.call<Item>("POST", `${path}/clone`);
+        const started = await client.call("POST", `${path}/clone`);
         return cloned(flags["wait"] === false ? started : await untilCloned(client, started));
       },
     },
@@ -97,7 +106,7 @@ export const projects: Resource = {
       about: "begin again at the fetched branch, after the repository's history was rewritten",
       on: "one",
       async run({ client, item, path }) {
-        const project = await client.call<Item>("POST", `${path}/reset`);
+        const project = await client.call("POST", `${path}/reset`);
         return { json: project, text: `${item["name"]}: at ${project["workspace"].head?.slice(0, 8) ?? "no commit"}` };
       },
     },
@@ -111,7 +120,7 @@ export const projects: Resource = {
       ],
       run: (call) => vision(call),
     },
-    deleteVerb("delete a project with its clone and its branches", ({ item }) => `project ${item["name"]}`, {
+    deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
       flags: "--force",
       about: "also with runs that were not merged",
     }),
@@ -142,7 +151,7 @@ async function add({ client, args: [given], flags }: Call) {
   const repository: string | undefined = isRepository ? repositoryAt(given) : flags["repository"];
   const name = (isRepository ? undefined : given) ?? (repository && basename(repository).replace(/\.git$/, ""));
   if (!name) throw new Problem(422, "bad_usage", "Give a name, or --repository URL, or both.");
-  const made = await client.call<Item>("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
+  const made = await client.call("POST", "/v1/projects", { ...bodyOf(flags, FIELDS), name, repository });
   return cloned(flags["wait"] === false ? made : await untilCloned(client, made));
 }
 
@@ -154,7 +163,7 @@ function repositoryAt(text: string): string {
   return root;
 }
 
-async function vision({ client, item, path, flags }: Call) {
+async function vision({ client, item, path, flags }: One) {
   const file: string | undefined = flags["set"];
   if (file !== undefined && flags["clear"])
     throw new Problem(422, "bad_usage", "Give --set FILE or --clear, not both.");
@@ -164,17 +173,17 @@ async function vision({ client, item, path, flags }: Call) {
     return { json: { vision: item["vision"] }, text: shown };
   }
   const text = file === undefined ? null : (await readText(file)).trim() || null;
-  const project = await client.call<Item>("PUT", `${path}/vision`, { vision: text });
+  const project = await client.call("PUT", `${path}/vision`, { vision: text });
   return { json: project, text: text ? `${project["name"]}: the vision is saved` : `${project["name"]}: no vision` };
 }
 
-async function fetchProject({ client, item, path, flags }: Call) {
-  const started = await client.call<Item>("POST", `${path}/fetch`);
+async function fetchProject({ client, item, path, flags }: One) {
+  const started = await client.call("POST", `${path}/fetch`);
   if (flags["wait"] === false) return { json: started, text: `${item["name"]}: fetching, as job ${started["id"]}` };
   const job = await jobEnded(client, started);
   const text =
     job["state"] === "succeeded"
-      ? `${item["name"]}: up to date, at ${job["result"]?.commit?.slice(0, 8) ?? "no commit"}`
+      ? `${item["name"]}: up to date, at ${textIn(job.result, "commit")?.slice(0, 8) ?? "no commit"}`
       : `${item["name"]}: not brought up to date: ${job["error"]?.message ?? job["state"]}`;
   return { json: job, text, ...(job["state"] === "succeeded" ? {} : { code: 1 }) };
 }
@@ -184,7 +193,7 @@ export async function untilCloned(client: Client, project: Item): Promise<Item> 
   let now = project;
   while (now["workspace"].state === "cloning") {
     await Bun.sleep(LOOK_MS);
-    now = await client.call<Item>("GET", `/v1/projects/${project["id"]}`);
+    now = await client.call("GET", `/v1/projects/${project["id"]}`);
   }
   return now;
 }

@@ -2,18 +2,17 @@
  * The API's resources as tables of data: where each list is, what one is called, which columns people see, what can be
  * done with one. `command.ts` makes commands of it; nothing else writes a list or looks for an id.
  */
+import type { OptionValues } from "commander";
+import type { AnswerOf, RowOf } from "../../api/types.ts";
 import type { Client } from "../server/client.ts";
 import type { Column } from "../terminal/table.ts";
 
-/** Whatever the API answers; each resource knows which fields it reads. */
-// biome-ignore lint/suspicious/noExplicitAny: the columns and verbs of a resource name the fields of its answers
-export type Item = Record<string, any>;
+/** One of any resource, by fields that are not checked: for what works with all of them, and for the files listed in a test. */
+// biome-ignore lint/suspicious/noExplicitAny: a list of the files that may say so is kept, and gets shorter
+export type Loose = Record<string, any>;
 
-/** The list in that field. */
-export const itemsIn = (item: Item, name: string): Item[] => item[name];
 /** Values of a command's flags by their camel-cased names. */
-// biome-ignore lint/suspicious/noExplicitAny: commander gives them untyped
-export type Flags = Record<string, any>;
+export type Flags = OptionValues;
 
 export interface OptionSpec {
   /** As commander has it: `--name <text>`. */
@@ -35,12 +34,12 @@ export interface ArgumentSpec {
   choices?: readonly string[];
 }
 
-export interface Call {
+export interface Call<Row = Loose, Address extends string = string> {
   client: Client;
   /** What the verb acts on, as the list shows it; empty for a verb that acts on none. */
-  item: Item;
+  item: Row;
   /** Path of the item; of the list for a verb that acts on none. */
-  path: string;
+  path: Address;
   args: readonly string[];
   flags: Flags;
 }
@@ -54,36 +53,47 @@ export interface Answer {
   code?: number;
 }
 
-export interface Verb {
+interface VerbWords {
   name: string;
   about: string;
-  /** Whether it acts on one of the resource, which is its first argument. */
-  on: "one" | "none";
   args?: readonly ArgumentSpec[];
   options?: readonly OptionSpec[];
-  run(call: Call): Promise<Answer>;
 }
+/** Acts on one of the resource, which is its first argument. */
+export interface OneVerb<Row = Loose, List extends string = string> extends VerbWords {
+  on: "one";
+  run(call: Call<Row, `${List}/${string}`>): Promise<Answer>;
+}
+export interface ListVerb<List extends string = string> extends VerbWords {
+  on: "none";
+  run(call: Call<Loose, List>): Promise<Answer>;
+}
+export type Verb<Row = Loose, List extends string = string> = OneVerb<Row, List> | ListVerb<List>;
 
-export interface Resource {
+/** Any resource: for what works with all of them. */
+export type AnyResource = Resource<string, Loose, Loose>;
+
+/** The resource whose list is at that address. `Row`: one as the list has it; `One`: as its own address answers it. */
+export interface Resource<List extends string, Row = RowOf<List>, One = AnswerOf<"GET", `${List}/${string}`>> {
   /** The command: `projects`. */
   name: string;
   /** One of them: `project`. */
   one: string;
   about: string;
   /** Path of the list; empty for one with `within`. */
-  path: string;
+  path: List | "";
   /** For a list that is below another object: the option that names that, and the path it leads to. */
-  within?: { option: OptionSpec; pathFor(client: Client, flags: Flags): Promise<string> };
+  within?: { option: OptionSpec; pathFor(client: Client, flags: Flags): Promise<List> };
   /** What identifies one in a path. */
-  idOf(item: Item): string;
+  idOf(item: Row): string;
   /** Other names that one may be called by. */
-  namesOf?(item: Item): readonly string[];
-  columns: readonly Column<Item>[];
+  namesOf?(item: Row): readonly string[];
+  columns: readonly Column<Row>[];
   filters?: readonly Filter[];
   /** Printed when the list is empty: how to create the first. */
   empty: string;
   /** Path of one, if it is not the list's path and the id. */
-  pathOf?(item: Item): string;
+  pathOf?(item: Row): `${List}/${string}`;
   /** What is said of a word that fits none; "There is no ONE WORD." unless given. */
   absent?(word: string): string;
   /** False where the API answers no single one: the list's item is all there is. */
@@ -91,6 +101,6 @@ export interface Resource {
   /** Further options of the command that shows one. */
   options?: readonly OptionSpec[];
   /** One in words, or a whole answer; its fields unless said otherwise. */
-  show?(item: Item, context: { client: Client; flags: Flags }): Promise<readonly string[] | Answer>;
-  verbs: readonly Verb[];
+  show?(item: One, context: { client: Client; flags: Flags }): Promise<readonly string[] | Answer>;
+  verbs: readonly Verb<Row, List>[];
 }

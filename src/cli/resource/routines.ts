@@ -6,7 +6,7 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import { type Call, type Flags, type Item, itemsIn, type OptionSpec, type Resource } from "./resource.ts";
+import type { AnyResource, Call, Flags, Loose, OptionSpec } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
 
 const LOOK_MS = 500;
@@ -15,15 +15,15 @@ const SHOWN = 500;
 const badUsage = (detail: string) => new Problem(422, "bad_usage", detail);
 
 /** A schedule in words. */
-function scheduleText(schedule: string | Item, timezone: string): string {
+function scheduleText(schedule: string | Loose, timezone: string): string {
   if (typeof schedule === "string") return `${schedule}  ${timezone}`;
   const { every_minutes, offset_minutes } = schedule;
   return `every ${every_minutes} min${offset_minutes ? ` + ${offset_minutes}` : ""}`;
 }
-const blackoutText = ({ start, end, days }: Item): string => `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
+const blackoutText = ({ start, end, days }: Loose): string => `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
 
 /** `22:00-06:00` or `22:00-06:00 sat,sun`. */
-function blackoutOf(text: string): Item {
+function blackoutOf(text: string): Loose {
   const [, start, end, days] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:\s+([a-z,][a-z, ]*))?$/.exec(text.trim()) ?? [];
   if (start === undefined) throw badUsage(`--blackout takes 22:00-06:00, or "22:00-06:00 sat,sun"; not ${text}.`);
   return { start, end, ...(days === undefined ? {} : { days: listOf(days) }) };
@@ -47,7 +47,7 @@ const OFFSET = { flag: "--offset", least: 0, most: 44_639 };
 const TIMEOUT = { flag: "--timeout", least: 1, most: DAY_SECONDS };
 const AT_ONCE = { flag: "--max-concurrent", least: 1, most: 8 };
 
-function scheduleOf(flags: Flags): Item | string | undefined {
+function scheduleOf(flags: Flags): Loose | string | undefined {
   const { cron } = flags;
   const [every, offset] = [wholeOf(flags, "every", EVERY), wholeOf(flags, "offset", OFFSET)];
   if (cron !== undefined && every !== undefined) throw badUsage("Give --cron or --every, not both.");
@@ -92,7 +92,7 @@ async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Prom
   };
 }
 
-export const routines: Resource = {
+export const routines: AnyResource = {
   name: "routines",
   one: "routine",
   about: "what agents do at set times",
@@ -128,7 +128,7 @@ export const routines: Resource = {
         const fields = await fieldsOf({ client, flags });
         if (fields["schedule"] === undefined) throw badUsage('Say when: --cron "0 9 * * mon-fri", or --every MINUTES.');
         if (fields["instructions"] === undefined) throw badUsage("Say what to do: --say TEXT, or --instructions FILE.");
-        const made = await client.call<Item>("POST", `${path}/${encodeURIComponent(agent!)}`, { ...fields, name });
+        const made = await client.ask("POST", `${path}/${encodeURIComponent(agent!)}`, { ...fields, name });
         return { json: made, text: linesOf(made) };
       },
     },
@@ -152,7 +152,7 @@ export const routines: Resource = {
       about: "show the result of each time at which a routine was due",
       on: "one",
       async run({ client, path }) {
-        const list = await listItems(client, `${path}/ticks`, new URLSearchParams(), SHOWN);
+        const list = await listItems<string>(client, `${path}/ticks`, new URLSearchParams(), SHOWN);
         const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
         return { json: list, text };
       },
@@ -168,11 +168,11 @@ export const routines: Resource = {
       ],
       run: timeline,
     },
-    deleteVerb("delete a routine and end its work", ({ item }) => `routine ${item["name"]}`),
+    deleteVerb("delete a routine and end its work", (item: Loose) => `routine ${item["name"]}`),
   ],
 };
 
-function linesOf(routine: Item): string[] {
+function linesOf(routine: Loose): string[] {
   const { schedule, timezone, enabled, next_run_at, blocked, instructions } = routine;
   return [
     ...fieldLines([
@@ -182,7 +182,7 @@ function linesOf(routine: Item): string[] {
       ["description", routine["description"]],
       ["project", routine["project_id"]],
       ["when", scheduleText(schedule, timezone)],
-      ["not", itemsIn(routine, "blackouts").map(blackoutText).join("; ")],
+      ["not", routine["blackouts"].map(blackoutText).join("; ")],
       ["next", enabled ? next_run_at : "off"],
       ["blocked", blocked?.message],
       ["last", routine["last_run_at"]],
@@ -197,8 +197,8 @@ function linesOf(routine: Item): string[] {
   ];
 }
 
-const tickLines = (items: readonly Item[], at: (tick: Item) => string): string[] =>
-  tableLines<Item>(
+const tickLines = (items: readonly Loose[], at: (tick: Loose) => string): string[] =>
+  tableLines<Loose>(
     [
       { head: "DUE", of: (tick) => timeText(at(tick)) },
       { head: "ROUTINE", of: ({ name }) => name, optional: true },
@@ -210,7 +210,7 @@ const tickLines = (items: readonly Item[], at: (tick: Item) => string): string[]
   );
 
 async function run({ client, path, flags }: Call) {
-  const begun = await client.call<Item>("POST", `${path}/trigger`);
+  const begun = await client.ask("POST", `${path}/trigger`);
   if (!flags["wait"])
     return { json: begun, text: `${begun["id"]} started: skep executions transcript ${begun["session_id"]}` };
   const tick = await untilOver(client, `${path}/ticks/${begun["id"]}`);
@@ -222,9 +222,9 @@ async function run({ client, path, flags }: Call) {
   };
 }
 
-async function untilOver(client: Client, path: string): Promise<Item> {
+async function untilOver(client: Client, path: string): Promise<Loose> {
   for (;;) {
-    const tick = await client.call<Item>("GET", path);
+    const tick = await client.ask("GET", path);
     if (tick["finished_at"] !== null) return tick;
     await Bun.sleep(LOOK_MS);
   }
@@ -233,7 +233,7 @@ async function untilOver(client: Client, path: string): Promise<Item> {
 async function timeline({ client, path, args: [agent], flags }: Call) {
   const query = new URLSearchParams();
   for (const name of ["from", "to"]) if (flags[name] !== undefined) query.set(name, flags[name]);
-  const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, query, SHOWN);
+  const list = await listItems<string>(client, `${path}/${encodeURIComponent(agent!)}/timeline`, query, SHOWN);
   const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
   const text = list.items.length === 0 ? "Nothing in that time." : [...tickLines(list.items, ({ at }) => at), ...more];
   return { json: list, text };

@@ -1,9 +1,10 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
+import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
-import { exitCodeOf, followRun, type RunView } from "../follow/follow.ts";
+import { exitCodeOf, followRun } from "../follow/follow.ts";
 import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
@@ -11,13 +12,17 @@ import { oneLine, paint, plain, type Style } from "../terminal/style.ts";
 import { spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, Flags, Item, Resource, Verb } from "./resource.ts";
+import type { Answer, Call, Flags, Loose, Resource, Verb } from "./resource.ts";
 import { COST, statusStyle } from "./words.ts";
+
+type List = "/v1/runs";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
 
 /** Steps of one run that are shown, every attempt. */
 const STEPS = 2_000;
 
-export const runs: Resource = {
+export const runs: Resource<List> = {
   name: "runs",
   one: "run",
   about: "list runs, or show one with its steps",
@@ -45,24 +50,22 @@ export const runs: Resource = {
     { flags: "--no-text", about: "with --follow: hide what agents write" },
   ],
   empty: 'No runs yet. Try: skep run hello "Greet me"',
-  show: (run, { client, flags }) =>
-    flags["follow"] ? follow(run, client, flags) : show(run as RunView & Started, client),
+  show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run, client)),
   verbs: [],
 };
 
-function tookOf({ started_at, finished_at }: Item): string {
+/** What a merge says that has an end. */
+type Merge = Exclude<AnswerOf<"POST", `${One["path"]}/merge`>, { state: unknown }>;
+type Step = RowOf<`/v1/steps/${string}`>;
+
+function tookOf({ started_at, finished_at }: Pick<Item, "started_at" | "finished_at">): string {
   if (!started_at) return "";
   return spanText(msBetween(started_at, finished_at ?? timestamp(Date.now())));
 }
 
-/** What one run has beside what lists show. */
-interface Started {
-  inputs: Record<string, string>;
-}
-
-async function show(run: RunView & Started, client: Client): Promise<Answer> {
+async function show(run: AnswerOf<"GET", `/v1/runs/${string}`>, client: Client): Promise<Answer> {
   const { items: steps } = await listItems(client, `/v1/steps/${run.id}`, new URLSearchParams(), STEPS);
-  const table = tableLines(
+  const table = tableLines<Step>(
     [
       {
         head: "STEP",
@@ -86,16 +89,16 @@ async function show(run: RunView & Started, client: Client): Promise<Answer> {
 }
 
 /** Steps in their order, the parts of a loop below the step that they are parts of. */
-export function partsBelow(steps: readonly Item[]): Item[] {
-  const isPart = ({ index }: Item) => typeof index === "number";
+export function partsBelow<S extends { step_id: string; index?: number | null }>(steps: readonly S[]): S[] {
+  const isPart = ({ index }: S) => typeof index === "number";
   const places = new Map<string, number>();
   for (const { step_id } of steps) if (!places.has(step_id)) places.set(step_id, places.size);
   return steps.toSorted(
-    (a, b) => places.get(a["step_id"])! - places.get(b["step_id"])! || Number(isPart(a)) - Number(isPart(b)),
+    (a, b) => places.get(a.step_id)! - places.get(b.step_id)! || Number(isPart(a)) - Number(isPart(b)),
   );
 }
 
-async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> {
+async function follow(run: Pick<Item, "id">, client: Client, flags: Flags): Promise<Answer> {
   const json = flags["json"] === true;
   const interrupt = onInterrupt(client, run["id"], false);
   const shown = await followRun(client, run["id"], { json, text: flags["text"] }, interrupt.signal);
@@ -108,7 +111,7 @@ async function follow(run: Item, client: Client, flags: Flags): Promise<Answer> 
 }
 
 /** Verbs of runs that are commands of their own. */
-export const RUN_VERBS: readonly Verb[] = [
+export const RUN_VERBS: readonly Verb<Item, List>[] = [
   {
     name: "cancel",
     about: "cancel a run",
@@ -184,7 +187,7 @@ export const RUN_VERBS: readonly Verb[] = [
   },
 ];
 
-async function diff({ client, path, flags }: Call): Promise<Answer> {
+async function diff({ client, path, flags }: One): Promise<Answer> {
   if (flags["stat"] || flags["json"]) {
     const { items, stats, ...rest } = await wholeDiff(client, path);
     const table = tableLines(
@@ -208,40 +211,40 @@ const PATCH_STYLES: Readonly<Record<string, Style>> = { "+": "green", "-": "red"
 const colouredLine = (line: string): string =>
   paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], plain(line));
 
-async function wholeDiff(client: Client, path: string): Promise<Item> {
-  const whole = await client.call<Item>("GET", `${path}/diff`);
-  for (let cursor = whole["next_cursor"]; cursor !== null; ) {
-    const page = await client.call<Item>("GET", `${path}/diff?cursor=${encodeURIComponent(cursor)}`);
+async function wholeDiff(client: Client, path: One["path"]) {
+  const whole = await client.call("GET", `${path}/diff`);
+  for (let cursor: string | null = whole.next_cursor; cursor !== null; ) {
+    const page: typeof whole = await client.call("GET", `${path}/diff?cursor=${encodeURIComponent(cursor)}`);
     whole["items"].push(...page["items"]);
     cursor = page["next_cursor"];
   }
   return { ...whole, next_cursor: null };
 }
 
-async function merge({ client, path, flags }: Call): Promise<Answer> {
+async function merge({ client, path, flags }: One): Promise<Answer> {
   const { into, strategy, message } = flags;
   const body = { into, strategy, message, push: flags["push"] === true, task: flags["task"] === true };
   try {
-    const answer = await client.call<Item>("POST", `${path}/merge`, body);
-    if (answer["state"] === undefined) return merged(answer);
+    const answer = await client.call("POST", `${path}/merge`, body);
+    if (!("state" in answer)) return merged(answer);
     // A long merge: the server answered with its job.
     const job = await jobEnded(client, answer);
-    if (job["state"] === "succeeded") return merged(job["result"]);
+    if (job.state === "succeeded") return merged(job.result ?? {});
     const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };
     if (code !== "merge_conflict") throw new Problem(409, code, message);
-    return conflicting(code, message, job["progress"]);
+    return conflicting(code, message, job.progress ?? {});
   } catch (error) {
     if (!isProblem(error) || error.code !== "merge_conflict") throw error;
     return conflicting(error.code, error.detail, error.extras.data ?? {});
   }
 }
 
-const merged = (merge: Item): Answer => ({
+const merged = (merge: Partial<Merge>): Answer => ({
   json: merge,
-  text: `${merge["run_id"]} is in ${merge["into"]} at ${merge["commit"].slice(0, 8)}${merge["pushed"] ? ", pushed" : ""}`,
+  text: `${merge.run_id} is in ${merge.into} at ${merge.commit?.slice(0, 8)}${merge.pushed ? ", pushed" : ""}`,
 });
 
-function conflicting(code: string, detail: string, report: Item): Answer {
+function conflicting(code: string, detail: string, report: Loose): Answer {
   const files: { path: string; kind: string; hunks: string[] }[] = report["files"] ?? [];
   const task = report["task_id"];
   const shown = files.flatMap(({ path, kind, hunks }) => [
@@ -252,7 +255,7 @@ function conflicting(code: string, detail: string, report: Item): Answer {
   return { json, text: [...shown, "", detail, ...(task ? [`The task for it: ${task}`] : [])], code: 1 };
 }
 
-async function comment({ client, item, path, args: [place, text], flags }: Call): Promise<Answer> {
+async function comment({ client, item, path, args: [place, text], flags }: One): Promise<Answer> {
   if (flags["delete"] !== undefined) {
     await client.call("DELETE", `${path}/comments/${encodeURIComponent(String(flags["delete"]))}`);
     return { json: { deleted: flags["delete"] }, text: `${flags["delete"]} deleted` };
@@ -261,17 +264,20 @@ async function comment({ client, item, path, args: [place, text], flags }: Call)
   if (text === undefined)
     throw new Problem(422, "bad_usage", 'Say what is to be done there: skep comment RUN FILE:LINE "…"');
   const [, file = place, line] = /^(.*):(\d+)$/.exec(place) ?? [];
-  const body = { path: file, ...(line ? { line: Number(line) } : {}), side: flags["old"] ? "old" : "new", body: text };
-  const made = await client.call<Item>("POST", `${path}/comments`, body);
+  const side = flags["old"] ? ("old" as const) : ("new" as const);
+  const body = { path: file, ...(line ? { line: Number(line) } : {}), side, body: text };
+  const made = await client.call("POST", `${path}/comments`, body);
   return { json: made, text: `${made["id"]} on ${placeText(made)}` };
 }
 
-const placeText = ({ path, line, side }: Item): string =>
+type Remark = RowOf<`/v1/runs/${string}/comments`>;
+
+const placeText = ({ path, line, side }: Remark): string =>
   path === null ? "the change" : `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
 
 async function comments(client: Client, runId: string): Promise<Answer> {
   const { items } = await listItems(client, `/v1/runs/${runId}/comments`, new URLSearchParams(), 500);
-  const table = tableLines(
+  const table = tableLines<Remark>(
     [
       { head: "PLACE", of: placeText },
       { head: "BY", of: ({ codehost_login }) => codehost_login ?? "" },
@@ -288,11 +294,11 @@ async function comments(client: Client, runId: string): Promise<Answer> {
 }
 
 async function acted(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
-  const after = await client.call<RunView>("POST", `${path}/${verb}`, body);
+  const after = await client.ask<Item>("POST", `${path}/${verb}`, body);
   return { json: after, text: `${after.id} ${after.status}` };
 }
 
-async function approve({ client, item, path, args, flags }: Call): Promise<Answer> {
+async function approve({ client, item, path, args, flags }: One): Promise<Answer> {
   const step = args[0] ?? (await onlyWaiting(client, item["id"]));
   const comment: string | undefined = flags["comment"];
   return acted(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });

@@ -1,13 +1,18 @@
 /** `skep secrets`: sealed values that agents get as variables. A value is never an argument and never shown. */
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Call, Item, Resource } from "./resource.ts";
+import type { Call, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb } from "./words.ts";
+
+type List = "/v1/secrets";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
 
 const AGENTS = { name: "<agent...>", about: "ids of agents" };
 
-export const secrets: Resource = {
+export const secrets: Resource<List> = {
   name: "secrets",
   one: "secret",
   about: "sealed values that agents get as environment variables",
@@ -61,28 +66,28 @@ export const secrets: Resource = {
         return { json: { revoked: args }, text: `${item["name"]}: taken from ${args.join(", ")}` };
       },
     },
-    deleteVerb("delete a secret and its grants", ({ item }) => `secret ${item["name"]}`),
+    deleteVerb("delete a secret and its grants", (item: Item) => `secret ${item["name"]}`),
   ],
 };
 
-async function set(call: Call) {
+async function set(call: Call<Item, List>) {
   const { client, path, args, flags } = call;
   const name = args[0]!;
   const value = await readSecret(`value of ${name}`, { env: flags["valueEnv"], file: flags["valueFile"] });
   const body = { ...bodyOf(flags, { description: "description", type: "secret_type" }), value };
-  const secret = await client.call<Item>("PUT", `${path}/${encodeURIComponent(name)}`, body).catch((error) => {
+  const secret = await client.call("PUT", `${path}/${encodeURIComponent(name)}`, body).catch((error) => {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
-    return client.call<Item>("POST", path, { ...body, name });
+    return client.call("POST", path, { ...body, name });
   });
   const granted: string | undefined = flags["grant"];
   const agents = granted?.split(",").filter(Boolean) ?? [];
-  if (agents.length > 0) return grant({ ...call, path: `${path}/${secret["secret_id"]}` }, secret, agents);
+  if (agents.length > 0) return grant({ client, path: `${path}/${secret.secret_id}` as const }, secret, agents);
   return { json: secret, text: textOf(secret) };
 }
 
-async function grant({ client, path }: Call, secret: Item, agents: readonly string[]) {
+async function grant({ client, path }: Pick<One, "client" | "path">, secret: Item, agents: readonly string[]) {
   let now = secret;
-  for (const agent of agents) now = await client.call<Item>("POST", `${path}/grant/${encodeURIComponent(agent)}`);
+  for (const agent of agents) now = await client.call("POST", `${path}/grant/${encodeURIComponent(agent)}`);
   return { json: now, text: textOf(now) };
 }
 

@@ -1,21 +1,21 @@
 /** `skep skills`: instructions that agents load when they fit. */
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import { type Call, type Item, itemsIn, type Resource, type Verb } from "./resource.ts";
+import type { AnyResource, Call, Loose, Verb } from "./resource.ts";
 import { assertMeant, bodyOf, listOf, YES } from "./words.ts";
 
 /** An agent's own skill is under its agent, and may have the same name as a shared one. */
-const placeOf = ({ name, agent_id }: Item, rest = ""): string =>
-  `/v1/skills/${encodeURIComponent(name)}${rest}${agent_id ? `?agent_id=${encodeURIComponent(agent_id)}` : ""}`;
-const nameOf = ({ name, agent_id }: Item): string => (agent_id ? `${agent_id}/${name}` : name);
+const placeOf = ({ name, agent_id }: Loose, rest = "") =>
+  `/v1/skills/${encodeURIComponent(name)}${rest}${agent_id ? `?agent_id=${encodeURIComponent(agent_id)}` : ""}` as const;
+const nameOf = ({ name, agent_id }: Loose): string => (agent_id ? `${agent_id}/${name}` : name);
 
-const stateOf = ({ enabled, problems, trusted }: Item): string => {
+const stateOf = ({ enabled, problems, trusted }: Loose): string => {
   if (problems.length > 0) return "broken";
   if (!trusted) return "unconfirmed";
   return enabled ? "on" : "off";
 };
 
-export const skills: Resource = {
+export const skills: AnyResource = {
   name: "skills",
   one: "skill",
   about: "skills: instructions that agents load when they fit",
@@ -35,7 +35,7 @@ export const skills: Resource = {
   filters: [{ flags: "--agent <agent>", about: "what this agent sees", query: "agent_id" }],
   empty: "No skills. Add one: skep skills add NAME --description TEXT --content FILE",
   async show(skill) {
-    const problems = itemsIn(skill, "problems").map(({ line, column, message }) => `${line}:${column}  ${message}`);
+    const problems = skill["problems"].map(({ line, column, message }: Loose) => `${line}:${column}  ${message}`);
     return [
       ...fieldLines([
         ["skill", nameOf(skill)],
@@ -65,7 +65,7 @@ export const skills: Resource = {
         { flags: "--agent <agent>", about: "for this agent alone" },
       ],
       async run({ client, path, args: [name], flags }) {
-        const skill = await client.call<Item>("POST", path, {
+        const skill = await client.ask("POST", path, {
           name,
           description: flags["description"],
           content: await readText(flags["content"]),
@@ -85,7 +85,7 @@ export const skills: Resource = {
         { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
       ],
       async run({ client, item, flags }) {
-        const skill = await client.call<Item>("PUT", placeOf(item), {
+        const skill = await client.ask("PUT", placeOf(item), {
           ...bodyOf(flags, { description: "description" }),
           ...(flags["content"] ? { content: await readText(flags["content"]) } : {}),
           ...(flags["tags"] === undefined ? {} : { tags: listOf(flags["tags"]) }),
@@ -100,7 +100,7 @@ export const skills: Resource = {
       options: [{ flags: "--for-everybody", about: "and use it in everybody's work; for administrators" }],
       async run({ client, item, flags }) {
         const body = { trusted: true, ...(flags["forEverybody"] ? { for_everybody: true } : {}) };
-        const skill = await client.call<Item>("PUT", placeOf(item), body);
+        const skill = await client.ask("PUT", placeOf(item), body);
         return { json: skill, text: `${nameOf(skill)}: confirmed` };
       },
     },
@@ -113,7 +113,7 @@ export const skills: Resource = {
       options: [YES],
       async run({ client, item, flags }) {
         await assertMeant(`Delete skill ${nameOf(item)}?`, flags);
-        await client.call("DELETE", placeOf(item));
+        await client.ask("DELETE", placeOf(item));
         return { json: { deleted: true, what: nameOf(item) }, text: `deleted skill ${nameOf(item)}` };
       },
     },
@@ -126,7 +126,7 @@ function switchVerb(name: string, about: string, enabled: boolean): Verb {
     about,
     on: "one",
     async run({ client, item }: Call) {
-      const skill = await client.call<Item>("PATCH", placeOf(item, "/enabled"), { enabled });
+      const skill = await client.ask("PATCH", placeOf(item, "/enabled"), { enabled });
       return { json: skill, text: `${nameOf(skill)}: ${skill["enabled"] ? "on" : "off"}` };
     },
   };

@@ -1,7 +1,7 @@
 /** `skep sso`: providers that users sign on through. */
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import { type Call, type Flags, type Item, itemsIn, type OptionSpec, type Resource, type Verb } from "./resource.ts";
+import type { AnyResource, Call, Flags, Loose, OptionSpec, Verb } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf } from "./words.ts";
 
 const OPTIONS: OptionSpec[] = [
@@ -15,7 +15,7 @@ const OPTIONS: OptionSpec[] = [
   { flags: "--auto-create <yes>", about: "make an account at first sign-on", choices: ["yes", "no"] },
 ];
 
-export const sso: Resource = {
+export const sso: AnyResource = {
   name: "sso",
   one: "provider",
   about: "providers that users sign on through (OpenID Connect)",
@@ -38,7 +38,7 @@ export const sso: Resource = {
       args: [{ name: "<slug>", about: "its name in addresses" }],
       options: OPTIONS,
       async run({ client, path, args: [slug], flags }) {
-        return shown(await client.call<Item>("POST", path, { ...(await bodyFrom(flags)), slug }));
+        return shown(await client.ask("POST", path, { ...(await bodyFrom(flags)), slug }));
       },
     },
     {
@@ -46,7 +46,7 @@ export const sso: Resource = {
       about: "change a provider",
       on: "one",
       options: OPTIONS,
-      run: async ({ client, path, flags }) => shown(await client.call<Item>("PUT", path, await bodyFrom(flags))),
+      run: async ({ client, path, flags }) => shown(await client.ask("PUT", path, await bodyFrom(flags))),
     },
     {
       name: "test",
@@ -54,8 +54,8 @@ export const sso: Resource = {
       on: "one",
       async run({ client, item }) {
         const { slug, issuer, client_id, scopes } = item;
-        const tried = await client.call<Item>("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
-        const lines = itemsIn(tried, "findings").flatMap(({ verdict, check, detail, remedy }) => [
+        const tried = await client.ask("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
+        const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }: Loose) => [
           `${String(verdict).padEnd(5)} ${check}: ${detail}`,
           ...(remedy ? [`      ${remedy}`] : []),
         ]);
@@ -64,7 +64,7 @@ export const sso: Resource = {
     },
     switchVerb("enable", "let users sign on through a provider", true),
     switchVerb("disable", "close sign-on through a provider", false),
-    deleteVerb("delete a provider; accounts stay", ({ item }) => `sign-on through ${item["name"]}`),
+    deleteVerb("delete a provider; accounts stay", (item: Loose) => `sign-on through ${item["name"]}`),
   ],
 };
 
@@ -81,9 +81,9 @@ async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
   };
 }
 
-const shown = (provider: Item) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
+const shown = (provider: Loose) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
 
 function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  const run = async ({ client, path }: Call) => shown(await client.call<Item>("PUT", path, { enabled }));
+  const run = async ({ client, path }: Call) => shown(await client.ask("PUT", path, { enabled }));
   return { name, about, on: "one", run };
 }

@@ -2,7 +2,7 @@
 import { Problem } from "../../core/errors.ts";
 import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalColumns } from "../terminal/style.ts";
 import { listItems } from "./find.ts";
-import type { Answer, Call, Item } from "./resource.ts";
+import type { Answer, Call, Loose } from "./resource.ts";
 
 /** Width of a column beside others. */
 const LEAST_WIDTH = 20;
@@ -21,14 +21,14 @@ interface Column {
   wip_limit: number | null;
   /** How many tasks it holds in all. */
   count: number;
-  tasks: Item[];
+  tasks: Loose[];
 }
 
 export async function showBoard({ client, path, flags }: Call): Promise<Answer> {
   const cards = Number(flags["cards"]);
   if (!Number.isInteger(cards) || cards < 1 || cards > MOST_CARDS)
     throw new Problem(422, "bad_usage", `--cards takes a whole number from 1 to ${MOST_CARDS}.`);
-  const project = await client.call<Item>("GET", path.replace(/\/tasks$/, ""));
+  const project = await client.ask("GET", path.replace(/\/tasks$/, ""));
   const columns: Column[] = project["columns"];
   const shown = await Promise.all(columns.map((column) => filled(column)));
   return { json: { project_id: project["id"], columns: shown }, text: boardLines(shown) };
@@ -70,7 +70,7 @@ function columnLines({ name, count, wip_limit, tasks, statuses }: Column, width:
 const PRIORITY_STYLES: Readonly<Record<string, Style>> = { p0: "red", p1: "yellow" };
 
 /** A task: its title on up to two lines, and below it its id and who claimed it. */
-function cardLines(task: Item, width: number, namesStatus: boolean): string[] {
+function cardLines(task: Loose, width: number, namesStatus: boolean): string[] {
   const { title, priority, assigned_agent: agent, status, id } = task;
   const marks = [priority, ...(namesStatus ? [status] : []), String(id).slice(-ID_CHARACTERS), agent && `@${agent}`];
   const below = fit(oneLine(marks.filter(Boolean).join(" ")), width);

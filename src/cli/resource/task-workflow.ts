@@ -3,7 +3,7 @@
 import { Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import { type Answer, type Call, type Item, itemsIn, type Verb } from "./resource.ts";
+import type { Answer, Call, Loose, Verb } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
 const FILE = { name: "[file]", about: "JSON or YAML with the new ones; - for standard input" };
@@ -19,12 +19,12 @@ export const policyVerb: Verb = {
     const address = `${projectPath(path)}/workflow-policy`;
     const data = file === undefined ? {} : membersOf(await readData(file));
     const body = { ...data, ...waitOf(flags["waitForMerge"]) };
-    const policy = await client.call<Item>(Object.keys(body).length > 0 ? "PUT" : "GET", address, optional(body));
+    const policy = await client.ask(Object.keys(body).length > 0 ? "PUT" : "GET", address, optional(body));
     return { json: policy, text: policyLines(policy) };
   },
 };
 
-const optional = (body: Item): Item | undefined => (Object.keys(body).length > 0 ? body : undefined);
+const optional = (body: Loose): Loose | undefined => (Object.keys(body).length > 0 ? body : undefined);
 
 function waitOf(word: string | undefined): { wait_for_merge?: boolean } {
   if (word === undefined) return {};
@@ -33,19 +33,19 @@ function waitOf(word: string | undefined): { wait_for_merge?: boolean } {
 }
 
 const stageColumns = [
-  { head: "STAGE", of: ({ stage }: Item) => stage },
-  { head: "", of: ({ disposition }: Item) => disposition },
+  { head: "STAGE", of: ({ stage }: Loose) => stage },
+  { head: "", of: ({ disposition }: Loose) => disposition },
   {
     head: "BY",
-    of: ({ agent_id, pipeline_id }: Item) => agent_id ?? (pipeline_id ? `pipeline ${pipeline_id}` : "a person"),
+    of: ({ agent_id, pipeline_id }: Loose) => agent_id ?? (pipeline_id ? `pipeline ${pipeline_id}` : "a person"),
   },
 ];
 
-function policyLines({ exists, rules, wait_for_merge }: Item): string[] {
+function policyLines({ exists, rules, wait_for_merge }: Loose): string[] {
   if (!exists) return ["No policy: a task is done by the project's default pipeline. Set one: skep tasks policy FILE"];
-  const rows = Object.entries<Item[]>(rules).flatMap(([work, stages]) => stages.map((stage) => ({ ...stage, work })));
+  const rows = Object.entries<Loose[]>(rules).flatMap(([work, stages]) => stages.map((stage) => ({ ...stage, work })));
   return [
-    ...tableLines<Item>([{ head: "WORK", of: ({ work }) => work }, ...stageColumns], rows),
+    ...tableLines<Loose>([{ head: "WORK", of: ({ work }) => work }, ...stageColumns], rows),
     ...(wait_for_merge ? ["", "A task waits in review until its work is merged."] : []),
   ];
 }
@@ -65,9 +65,9 @@ export const columnsVerb: Verb = {
       throw new Problem(422, "unreadable", 'The file has no columns. Write [{"id", "name", "statuses"}, …].');
     const isChange = columns !== undefined || flags["standard"];
     const project = isChange
-      ? await client.call<Item>("PUT", projectPath(path), { columns: columns ?? null })
-      : await client.call<Item>("GET", projectPath(path));
-    const text = tableLines<Item>(
+      ? await client.ask("PUT", projectPath(path), { columns: columns ?? null })
+      : await client.ask("GET", projectPath(path));
+    const text = tableLines<Loose>(
       [
         { head: "COLUMN", of: ({ id }) => id },
         { head: "NAME", of: ({ name }) => name },
@@ -82,8 +82,8 @@ export const columnsVerb: Verb = {
 
 export async function planOf({ client, path, flags }: Call): Promise<Answer> {
   const body = flags["type"] === undefined ? {} : { work_type: flags["type"] };
-  const plan = await client.call<Item>("POST", `${path}/resolve-workflow`, body);
-  const stages = itemsIn(plan, "stages");
+  const plan = await client.ask("POST", `${path}/resolve-workflow`, body);
+  const stages = plan["stages"];
   const text = [
     ...fieldLines([
       ["kind of work", plan["work_type"]],
@@ -94,7 +94,7 @@ export async function planOf({ client, path, flags }: Call): Promise<Answer> {
       ["then", plan["next"]],
       ["next statuses", plan["next_statuses"]],
     ]),
-    ...(stages.length === 0 ? [] : ["", ...tableLines<Item>(stageColumns, stages)]),
+    ...(stages.length === 0 ? [] : ["", ...tableLines<Loose>(stageColumns, stages)]),
   ];
   return { json: plan, text };
 }

@@ -9,7 +9,7 @@ import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { PROJECT, projectHere } from "./project-here.ts";
-import type { Answer, Call, Item, OptionSpec, Resource, Verb } from "./resource.ts";
+import type { Answer, AnyResource, Call, Loose, OptionSpec, Verb } from "./resource.ts";
 import { showBoard } from "./task-board.ts";
 import { importTasks } from "./task-import.ts";
 import { columnsVerb, planOf, policyVerb } from "./task-workflow.ts";
@@ -82,7 +82,7 @@ const VERBS: readonly Verb[] = [
     options: [...CHOICES, { flags: "--status <status>", about: "where on the board; backlog unless given" }],
     async run(call) {
       const body = { title: call.args[0], ...bodyOf(call.flags, { status: "status" }), ...(await fieldsOf(call)) };
-      const made = await call.client.call<Item>("POST", call.path, body);
+      const made = await call.client.ask("POST", call.path, body);
       return { json: made, text: linesOf(made) };
     },
   },
@@ -98,7 +98,7 @@ const VERBS: readonly Verb[] = [
       linesOf: (task) => linesOf(task),
     },
   ),
-  confirmVerb("trust the words of a task that may come from outside text", (task) => linesOf(task)),
+  confirmVerb("trust the words of a task that may come from outside text", (task: Loose) => linesOf(task)),
   {
     name: "move",
     about: "put a task before or after another one, or into another status",
@@ -128,7 +128,7 @@ const VERBS: readonly Verb[] = [
     args: [{ name: "<agent>", about: "for whom" }],
     options: [{ flags: "--release", about: "give it back" }],
     async run({ client, path, args: [agent_id], flags }) {
-      const answer = await client.call<Item>("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
+      const answer = await client.ask("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
       return { json: answer, text: linesOf(answer["task"]) };
     },
   },
@@ -161,10 +161,10 @@ const VERBS: readonly Verb[] = [
   },
   policyVerb,
   columnsVerb,
-  deleteVerb("delete a task", ({ item }) => `task ${item["title"]}`),
+  deleteVerb("delete a task", (item: Loose) => `task ${item["title"]}`),
 ];
 
-export const tasks: Resource = {
+export const tasks: AnyResource = {
   name: "tasks",
   one: "task",
   about: "tasks of a project, in the order of its board",
@@ -197,7 +197,7 @@ export const tasks: Resource = {
   verbs: VERBS,
 };
 
-function linesOf(task: Item): string[] {
+function linesOf(task: Loose): string[] {
   const { next_statuses: next } = task;
   return [
     ...fieldLines([
@@ -233,20 +233,20 @@ async function move(call: Call): Promise<Answer> {
   const idOf = async (word: string | undefined) =>
     word === undefined ? undefined : (await findOne(client, { ...tasks, path: listPathOf(call) }, word))["id"];
   const body = { status: to, before: await idOf(before), after: await idOf(after) };
-  const moved = await client.call<Item>("POST", `${path}/move`, body);
+  const moved = await client.ask("POST", `${path}/move`, body);
   return { json: moved, text: linesOf(moved) };
 }
 
 async function transition({ client, path, args: [status], flags }: Call): Promise<Answer> {
   const body = { status, note: flags["note"], force: flags["force"] === true };
-  const moved = await client.call<Item>("POST", `${path}/transition`, body);
+  const moved = await client.ask("POST", `${path}/transition`, body);
   return { json: moved, text: linesOf(moved) };
 }
 
 async function execute({ client, path, flags }: Call): Promise<Answer> {
   const json = flags["json"] === true;
   const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
-  const run = await client.call<Item>("POST", `${path}/execute`, body);
+  const run = await client.ask("POST", `${path}/execute`, body);
   if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
   return followed(client, run["id"], json);
 }

@@ -1,10 +1,14 @@
 /** `skep users`: the accounts of a server, for its administrators. */
+import type { RowOf } from "../../api/types.ts";
 import { askHidden } from "../terminal/ask.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Flags, Item, Resource } from "./resource.ts";
+import type { Flags, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb } from "./words.ts";
 
-export const users: Resource = {
+type List = "/v1/users";
+type Item = RowOf<List>;
+
+export const users: Resource<List> = {
   name: "users",
   one: "user",
   about: "accounts of a server, for its administrators",
@@ -35,9 +39,10 @@ export const users: Resource = {
         { flags: "--admin", about: "make an administrator" },
         { flags: "--password", about: "ask for a password, or read it from standard input" },
       ],
-      async run({ client, path, args: [email], flags }) {
-        const body = { ...(await bodyFrom(flags, "password")), email, ...(flags["admin"] ? { role: "admin" } : {}) };
-        return shown(await client.call<Item>("POST", path, body));
+      async run({ client, path, args: [email = ""], flags }) {
+        const role = flags["admin"] ? { role: "admin" as const } : {};
+        const body = { ...(await bodyFrom(flags, "password")), email, ...role };
+        return shown(await client.call("POST", path, body));
       },
     },
     {
@@ -56,12 +61,12 @@ export const users: Resource = {
           ...(await bodyFrom(flags, "new password")),
           ...bodyOf(flags, { role: "role" }),
           ...(flags["active"] ? { active: flags["active"] === "true" } : {}),
-          ...(flags["resetTwoFactor"] ? { two_factor_enabled: false } : {}),
+          ...(flags["resetTwoFactor"] ? { two_factor_enabled: false as const } : {}),
         };
-        return shown(await client.call<Item>("PUT", path, body));
+        return shown(await client.call("PUT", path, body));
       },
     },
-    deleteVerb("delete a user; what it owned becomes yours", ({ item }) => `user ${item["email"]}`),
+    deleteVerb("delete a user; what it owned becomes yours", (item: Item) => `user ${item["email"]}`),
   ],
 };
 

@@ -5,18 +5,18 @@ import { Problem } from "../../core/errors.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { countOf, listItems } from "./find.ts";
-import type { Answer, Call, Flags, Item, OptionSpec, Resource } from "./resource.ts";
+import type { Answer, AnyResource, Call, Flags, Loose, OptionSpec } from "./resource.ts";
 
 const OF_AGENT: OptionSpec = { flags: "--agent <agent>", about: "that agent's own settings, not the instance's" };
 const FORMATS: Readonly<Record<string, string>> = { ".mp3": "mp3", ".wav": "wav", ".opus": "opus", ".ogg": "opus" };
 
-const VOICES: readonly Column<Item>[] = [
+const VOICES: readonly Column<Loose>[] = [
   { head: "VOICE", of: ({ id }) => id },
   { head: "NAME", of: ({ name }) => name, shrinks: true },
   { head: "PROVIDER", of: ({ provider }) => provider },
   { head: "LANGUAGES", of: ({ languages }) => languages.join(", "), shrinks: true },
 ];
-const CALLS: readonly Column<Item>[] = [
+const CALLS: readonly Column<Loose>[] = [
   { head: "WHEN", of: ({ created_at }) => timeText(created_at) },
   { head: "AGENT", of: ({ agent_id }) => agent_id },
   { head: "PROVIDER", of: ({ provider }) => provider },
@@ -30,7 +30,7 @@ const CALLS: readonly Column<Item>[] = [
   },
 ];
 
-export const voice: Resource = {
+export const voice: AnyResource = {
   name: "voice",
   one: "voice",
   about: "voices of agents: list those of the hosted speech service",
@@ -52,7 +52,7 @@ export const voice: Resource = {
       on: "none",
       options: [OF_AGENT],
       async run({ client, flags }) {
-        const settings = await client.call<Item>("GET", settingsPath(flags));
+        const settings = await client.ask("GET", settingsPath(flags));
         return { json: settings, text: settingsLines(settings) };
       },
     },
@@ -63,7 +63,7 @@ export const voice: Resource = {
       args: [{ name: "<field=value...>", about: "fields as `skep voice settings` shows them" }],
       options: [OF_AGENT],
       async run({ client, flags, args }) {
-        const settings = await client.call<Item>("PUT", settingsPath(flags), readPairs(args));
+        const settings = await client.ask("PUT", settingsPath(flags), readPairs(args));
         return { json: settings, text: settingsLines(settings) };
       },
     },
@@ -93,14 +93,14 @@ const settingsPath = ({ agent }: Flags): string =>
   agent === undefined ? "/v1/admin/tts-settings" : `/v1/agents/${encodeURIComponent(agent)}/tts-settings`;
 
 /** An agent's settings with what is in force where it has none of its own. */
-function settingsLines({ agent_id: _, effective, ...fields }: Item): string[] {
+function settingsLines({ agent_id: _, effective, ...fields }: Loose): string[] {
   const text = (name: string, value: unknown) =>
     value === null ? (effective ? `(instance: ${effective[name] ?? "none"})` : "(none)") : value;
   return fieldLines(Object.entries(fields).map(([name, value]) => [name, text(name, value)] as const));
 }
 
 async function local({ client }: Call): Promise<Answer> {
-  const health = await client.call<Item>("GET", "/v1/tts/localvoice/health");
+  const health = await client.ask("GET", "/v1/tts/localvoice/health");
   const at = health["url"] ?? health["detail"];
   if (!health["reachable"])
     return {

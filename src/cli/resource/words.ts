@@ -1,9 +1,11 @@
 /** Words and colours that several resources share. */
+
+import type { AnswerOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
-import { type Column, shortCostText } from "../terminal/table.ts";
-import type { Call, Flags, Item, OptionSpec, Verb } from "./resource.ts";
+import { type Column, type Cost, shortCostText } from "../terminal/table.ts";
+import type { Call, Flags, OneVerb, OptionSpec } from "./resource.ts";
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {
   succeeded: "green",
@@ -21,7 +23,7 @@ const STATUS_STYLES: Readonly<Record<string, Style>> = {
 export const statusStyle = (status: string): Style | undefined => STATUS_STYLES[status];
 
 /** What runs, steps, swarms and their tasks have cost. */
-export const COST: Column<Item> = {
+export const COST: Column<Cost> = {
   head: "COST",
   of: ({ cost_usd, calls_without_price }) => shortCostText({ cost_usd, calls_without_price }),
   right: true,
@@ -36,53 +38,70 @@ export async function assertMeant(question: string, flags: Flags): Promise<void>
 }
 
 /** The verb that deletes one. @param losing what is deleted, in the question. @param force for what is refused without it. */
-export function deleteVerb(about: string, losing: (call: Call) => string, force?: OptionSpec): Verb {
+export function deleteVerb<Row, List extends string>(
+  about: string,
+  losing: (item: Row) => string,
+  force?: OptionSpec,
+): OneVerb<Row, List> {
   return {
     name: "delete",
     about,
     on: "one",
     options: force ? [YES, force] : [YES],
     async run(call) {
-      const what = losing(call);
+      const what = losing(call.item);
       await assertMeant(`Delete ${what}?`, call.flags);
-      await call.client.call("DELETE", call.flags["force"] ? `${call.path}?force=true` : call.path);
+      await call.client.ask("DELETE", call.flags["force"] ? `${call.path}?force=true` : call.path);
       return { json: { deleted: true, what }, text: `deleted ${what}` };
     },
   };
 }
 
 /** What the verbs that change one need: its fields from flags, and the text about the changed one. */
-export interface ChangeWords {
-  fieldsOf(call: Call): Promise<Record<string, unknown>> | Record<string, unknown>;
-  linesOf(item: Item): readonly string[];
+export interface ChangeWords<Row, One> {
+  fieldsOf(call: Call<Row>): Promise<object> | object;
+  linesOf(item: One): readonly string[];
 }
 
 /** The verb that changes what is given of one and leaves the rest. */
-export function editVerb(name: string, about: string, options: readonly OptionSpec[], words: ChangeWords): Verb {
+export function editVerb<Row, List extends string, One = AnswerOf<"PUT", `${List}/${string}`>>(
+  name: string,
+  about: string,
+  options: readonly OptionSpec[],
+  words: ChangeWords<Row, One>,
+): OneVerb<Row, List> {
   return {
     ...{ name, about, on: "one", options },
     async run(call) {
-      const changed = await call.client.call<Item>("PUT", call.path, await words.fieldsOf(call));
+      const changed = await call.client.ask<One>("PUT", call.path, await words.fieldsOf(call));
       return { json: changed, text: words.linesOf(changed) };
     },
   };
 }
 
 /** The verb that switches one on or off. */
-export const switchVerb = (name: string, about: string, enabled: boolean, linesOf: ChangeWords["linesOf"]): Verb =>
-  editVerb(name, about, [], { fieldsOf: () => ({ enabled }), linesOf });
+export const switchVerb = <Row, List extends string, One>(
+  name: string,
+  about: string,
+  enabled: boolean,
+  linesOf: ChangeWords<unknown, One>["linesOf"],
+): OneVerb<Row, List> => editVerb(name, about, [], { fieldsOf: () => ({ enabled }), linesOf });
 
 /** The verb that confirms what an agent wrote after it had read outside text. */
-export const confirmVerb = (about: string, linesOf: ChangeWords["linesOf"]): Verb =>
-  editVerb("confirm", about, [], { fieldsOf: () => ({ trusted: true }), linesOf });
+export const confirmVerb = <Row, List extends string, One>(
+  about: string,
+  linesOf: ChangeWords<unknown, One>["linesOf"],
+): OneVerb<Row, List> => editVerb("confirm", about, [], { fieldsOf: () => ({ trusted: true }), linesOf });
 
 /** The body of a change from flags: only what was given; an empty text clears. */
-export function bodyOf(flags: Flags, fields: Readonly<Record<string, string>>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(fields).flatMap(([flag, field]) =>
-      flags[flag] === undefined ? [] : [[field, flags[flag] === "" ? null : flags[flag]]],
-    ),
-  );
+export function bodyOf<Field extends string>(
+  flags: Flags,
+  fields: Readonly<Record<string, Field>>,
+): Partial<Record<Field, Flags[string]>> {
+  const body: Partial<Record<Field, Flags[string]>> = {};
+  for (const [flag, field] of Object.entries(fields))
+    if (flags[flag] !== undefined) body[field] = flags[flag] === "" ? null : flags[flag];
+  return body;
 }
 
 /** A list in one argument: `a,b c`. */

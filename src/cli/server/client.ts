@@ -1,18 +1,30 @@
 /** Talking to a server, local or remote: JSON calls, and the event stream that continues where it broke off. */
 
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import type { AnswerOf, Method, Rest } from "../../api/types.ts";
 import { codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { ownJson } from "../../core/own-json.ts";
+import type { Loose } from "../resource/resource.ts";
 
 export interface Client {
   readonly url: string;
   /** The server's data folder, where it is one of this machine. */
   readonly data?: string | undefined;
-  /** @param ifMatch tag of what was read: refused with 412 when it was changed since. */
-  call<T = Record<string, unknown>>(method: string, path: string, body?: unknown, ifMatch?: string): Promise<T>;
+  /**
+   * Asks an operation of the API by its address, and says what it answers.
+   * @param address `/v1/runs/${id}`, with its query; the document has an operation for it.
+   * @param rest the body, and the tag of what was read: refused with 412 when it was changed since.
+   */
+  call<M extends Method, const Address extends string>(
+    method: M,
+    address: Address,
+    ...rest: Rest<M, Address, [ifMatch?: string]>
+  ): Promise<AnswerOf<M, Address>>;
+  /** The same for an address that is only known when the command runs: of any resource. */
+  ask<T = Loose>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T>;
   /** An object to be changed, with its tag. */
   tagged<T = Record<string, unknown>>(path: string): Promise<{ body: T; tag: string | undefined }>;
   /** Sends a form, with files. */
@@ -58,15 +70,17 @@ export function createClient(url: string, token?: string, data?: string): Client
       throw unreachable(url, error);
     });
   const parsed = async <T>(path: string, init: RequestInit): Promise<T> => bodyOf<T>(await reach(path, init));
+  function send<T>(method: Method, path: string, body: unknown, ifMatch: unknown): Promise<T> {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) };
+    const condition: Record<string, string> = typeof ifMatch === "string" ? { "If-Match": ifMatch } : {};
+    const all = { ...headers, ...condition, "Content-Type": "application/json" };
+    return parsed<T>(path, { method, headers: all, ...json });
+  }
   return {
     url,
     data,
-    call<T>(method: string, path: string, body?: unknown, ifMatch?: string) {
-      const json = body === undefined ? {} : { body: JSON.stringify(body) };
-      const condition: Record<string, string> = ifMatch === undefined ? {} : { "If-Match": ifMatch };
-      const all = { ...headers, ...condition, "Content-Type": "application/json" };
-      return parsed<T>(path, { method, headers: all, ...json });
-    },
+    call: (method, address, ...[body, ifMatch]) => send(method, address, body, ifMatch),
+    ask: send,
     async tagged<T>(path: string) {
       const answer = await reach(path, { headers });
       const body = await bodyOf<T>(answer);

@@ -2,7 +2,7 @@
 import createClient from "openapi-fetch";
 import createHooks from "openapi-react-query";
 import { again } from "./again.ts";
-import type { components, paths } from "./schema.gen.ts";
+import type { components, paths } from "../../api/schema.gen.ts";
 
 export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];
