@@ -180,7 +180,7 @@ function Line({ row, name }: { row: Happening; name: string }) {
       ? `/${chat}/${session_id}`
       : undefined;
   const about = run_title ?? session_title;
-  const bad = kind.endsWith("_failed") || row.data["status"] === "failed";
+  const bad = (kind.endsWith("_failed") && row.data["status"] !== "cancelled") || row.data["status"] === "failed";
   return (
     <li className="row-block relative flex items-baseline gap-x-3 border-b border-line px-3 py-1.5 last:border-0 hover:bg-hover">
       <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums max-sm:w-14">

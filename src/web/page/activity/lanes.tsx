@@ -66,13 +66,22 @@ export function Lanes() {
   );
 }
 
-/** The hours that hold something, and one more at each side. */
-function hoursOf(spans: readonly Span[], from: number, to: number, now: number): [number, number] {
-  const HOUR = 3_600_000;
+const MINUTE = 60_000;
+/** Minutes between the lines of the axis. */
+const STEPS = [5, 10, 15, 30, 60, 120, 180];
+const LINES = 8;
+
+/** The part of the day that holds something, and where its lines are, ms. */
+function axisOf(spans: readonly Span[], from: number, to: number, now: number) {
   const first = Math.min(...spans.map(({ started_at }) => Date.parse(started_at)));
   const last = Math.max(...spans.map(({ finished_at }) => (finished_at ? Date.parse(finished_at) : now)));
-  const start = Math.max(from, Math.floor(first / HOUR) * HOUR);
-  return [start, Math.min(to, Math.max(start + HOUR, Math.ceil(last / HOUR) * HOUR))];
+  const length = Math.min(last, to) - Math.max(first, from);
+  const step = MINUTE * (STEPS.find((one) => length / (one * MINUTE) <= LINES - 1) ?? STEPS.at(-1)!);
+  // Counted from local midnight.
+  const begin = Math.max(from, from + Math.floor((first - from) / step) * step);
+  const end = Math.min(to, Math.max(begin + step, from + Math.ceil((last - from) / step) * step));
+  const lines = Array.from({ length: Math.floor((end - begin) / step) + 1 }, (_, at) => begin + at * step);
+  return { begin, end, lines };
 }
 
 function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to: number }) {
@@ -81,15 +90,10 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
   const [, navigate] = useLocation();
   const lanes = useMemo(() => lanesOf(spans), [spans]);
   const [current, setCurrent] = useState<Span | null>(null);
-  const [begin, end] = hoursOf(spans, from, to, now);
+  const { begin, end, lines: hours } = axisOf(spans, from, to, now);
   const percent = (at: number) => `${(100 * (Math.min(end, Math.max(begin, at)) - begin)) / (end - begin)}%`;
   const all = lanes.flatMap(({ rows }) => rows.flat());
   const at = current ? all.findIndex((span) => span.execution_id === current.execution_id) : -1;
-  const step = Math.max(1, Math.ceil((end - begin) / 3_600_000 / 8));
-  const hours = Array.from(
-    { length: Math.floor((end - begin) / 3_600_000 / step) + 1 },
-    (_, index) => begin + index * step * 3_600_000,
-  );
   const onKeyDown = (event: KeyboardEvent) => {
     const moves = {
       ArrowRight: at + 1,
@@ -149,11 +153,13 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
         ))}
       </div>
       <div aria-hidden className="relative ml-32 h-6 text-xs text-faint max-sm:ml-24">
-        {hours.slice(0, -1).map((hour) => (
-          <span key={hour} className="absolute pl-1" style={{ left: percent(hour) }}>
-            {new Date(hour).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}
-          </span>
-        ))}
+        {hours
+          .filter((hour) => hour < end)
+          .map((hour) => (
+            <span key={hour} className="absolute pl-1" style={{ left: percent(hour) }}>
+              {new Date(hour).toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" })}
+            </span>
+          ))}
       </div>
       <p aria-hidden className="min-h-9 truncate border-t border-line px-3 py-2 text-sm">
         {current ? (

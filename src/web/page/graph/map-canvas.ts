@@ -69,7 +69,13 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
       context.beginPath();
       context.arc(x, y, r, 0, 2 * Math.PI);
       const share = shares[at] ?? 0;
-      context.globalAlpha = changed ? (share === 0 ? 0.12 : 0.3 + 0.6 * share) : isUnfolded(at) ? 0.1 : 0.28;
+      context.globalAlpha = changed
+        ? share === 0
+          ? 0.12
+          : (isUnfolded(at) ? 0.1 : 0.3) + (isUnfolded(at) ? 0.15 : 0.6) * share
+        : isUnfolded(at)
+          ? 0.1
+          : 0.28;
       context.fillStyle = changed ? (share === 0 ? strong : change) : hues[at % hues.length]!;
       context.fill();
       context.globalAlpha = 1;

@@ -41,12 +41,10 @@ const SENTENCES: Record<string, string> = {
   "secret.granted": "granted the secret {it}",
   "secret.revoked": "revoked the secret {it}",
   "secret.value_read": "read the value of the secret {it}",
-  "secret.env_read": "got the secrets of {it}",
   "cookies.created": "added the cookies {it}",
   "cookies.deleted": "deleted the cookies {it}",
   "cookies.granted": "granted the cookies {it}",
   "cookies.revoked": "revoked the cookies {it}",
-  "cookies.read": "got the cookies of {it}",
   "agent.created": "added the agent {it}",
   "agent.configured": "configured the agent {it}",
   "agent.updated": "changed the agent {it}",
@@ -93,6 +91,12 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
     const verb = data["approved"] === false ? "refused" : "approved";
     return [`${verb} step ${text(data["step_id"])} of the run `, ""];
   }
+  // An agent that began its work: how many it had.
+  if (action === "secret.env_read" || action === "cookies.read")
+    return [
+      `was given ${listed(data["names"]) === "" ? "no " : ""}${action === "cookies.read" ? "cookies" : "secrets"}`,
+      null,
+    ];
   const sentence = SENTENCES[action];
   // A kind that is newer than this page: its own words.
   if (sentence === undefined) return [`${action.replaceAll(/[._]/g, " ")}: `, ""];
@@ -102,7 +106,7 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
 
 /** The rest that is known: to whom, which parts, into what; empty for none. */
 export function detailOf({ action, data }: Entry): string {
-  if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]) || "none";
+  if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
   const to = text(data["agent_id"]) || text(data["agent"]);
   return [
     to && `agent ${to}`,

@@ -1,17 +1,14 @@
 /** The server itself: its health, containers, notifications, requests, the audit log, updates. */
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
-import { usePages } from "../../api/queries.ts";
-import { Actor } from "../../shell/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { count, duration, plural, sentence } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AuditLog } from "./audit-log.tsx";
