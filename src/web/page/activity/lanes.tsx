@@ -95,15 +95,14 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
   const all = lanes.flatMap(({ rows }) => rows.flat());
   const at = current ? all.findIndex((span) => span.execution_id === current.execution_id) : -1;
   const onKeyDown = (event: KeyboardEvent) => {
-    const moves = {
+    const next = {
       ArrowRight: at + 1,
       ArrowDown: at + 1,
       ArrowLeft: at - 1,
       ArrowUp: at - 1,
       Home: 0,
       End: all.length - 1,
-    };
-    const next = moves[event.key as keyof typeof moves];
+    }[event.key];
     if (next !== undefined) setCurrent(all[Math.max(0, Math.min(all.length - 1, next))] ?? null);
     else if (event.key === "Enter" && current) navigate(hrefOf(current));
     else return;
