@@ -1,4 +1,5 @@
 /** What a page of the timeline is about, by name: the run's task, the project, the task of the board. */
+import type { SessionKind } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
 import type { TimelineItem } from "./model.ts";
 
@@ -8,6 +9,24 @@ const TITLE_CHARACTERS = 200;
 export const firstLine = (text: string): string => text.trim().split("\n", 1)[0]!.trim().slice(0, TITLE_CHARACTERS);
 
 export type Names = Pick<TimelineItem, "run_title" | "project_id" | "project_name" | "task_id" | "task_title">;
+
+type OfSession = Pick<TimelineItem, "session_kind" | "session_title">;
+
+/** @returns kind and title by the session's id. Asked for the sessions of one page. */
+export function namesOfSessions(
+  { statement }: Pick<Store, "statement">,
+  ids: readonly string[],
+): Map<string, OfSession> {
+  const rows = statement<{ id: string; kind: SessionKind; title: string | null }>(
+    "SELECT id, kind, title FROM sessions WHERE id IN (SELECT value FROM json_each(?))",
+  ).all([JSON.stringify(ids)]);
+  return new Map(
+    rows.map(({ id, kind, title }) => [
+      id,
+      { session_kind: kind, ...(title === null ? {} : { session_title: firstLine(title) }) },
+    ]),
+  );
+}
 
 interface NamesRow {
   id: string;

@@ -14,7 +14,7 @@ import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import { type DayQuery, readDay } from "./day.ts";
 import { type AgentDay, type LiveSession, TIMELINE_KINDS, type TimelineItem } from "./model.ts";
-import { namesOfRuns } from "./named.ts";
+import { namesOfRuns, namesOfSessions } from "./named.ts";
 
 export interface TimelineFilter {
   agent_id?: string | undefined;
@@ -107,6 +107,10 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         store,
         rows.flatMap(({ run_id }) => run_id ?? []),
       );
+      const sessions = namesOfSessions(
+        store,
+        rows.flatMap(({ session_id }) => session_id ?? []),
+      );
       return listAnswer(
         rows,
         page,
@@ -117,7 +121,9 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
           return {
             ...{ id, at, kind, agent_id, title: titleOf(row, data), data },
             ...(run_id === null ? {} : { run_id }),
+            ...(row.step_id === null ? {} : { step_id: row.step_id }),
             ...(session_id === null ? {} : { session_id }),
+            ...(session_id === null ? {} : sessions.get(session_id)),
             ...(run_id === null ? {} : names.get(run_id)),
           };
         },

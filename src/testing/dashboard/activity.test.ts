@@ -24,7 +24,7 @@ describe.skipIf(!hasBrowser())("around the work", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("table", { name: "Handed out" }).getByText("Write down").waitFor();
     await open("/activity?agent=scribe");
-    await page.getByText("Ended: succeeded").first().waitFor();
+    await page.getByText("finished a piece of work").first().waitFor();
     await open("/activity?tab=now");
     await page.getByRole("link", { name: /What does the cart do with a discount/ }).click();
     await page.waitForURL(/\/chat\/sess_/);

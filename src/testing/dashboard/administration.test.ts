@@ -107,9 +107,10 @@ describe.skipIf(!hasBrowser())("administration", () => {
     await page.getByRole("columnheader", { name: "name" }).waitFor();
 
     await open("/usage");
-    const bars = page.getByRole("listbox", { name: /Spend over time/ });
+    const bars = page.getByRole("listbox", { name: /Spend by day/ });
     await bars.focus();
-    await page.keyboard.press("Home");
+    await page.keyboard.press("End");
+    await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("Enter");
     await page.waitForURL(/day=\d{4}-/);
 

@@ -14,6 +14,9 @@ const PLAIN: Record<string, string> = {
   person: "a person",
   document: "a document",
   tool: "a tool",
+  anonymous: "Somebody",
+  engine: "the engine",
+  "command-line": "an administrator at the terminal",
 };
 
 /** @returns what an agent is called; its id where it is gone. The function stays the same while the names do. */

@@ -1,8 +1,9 @@
 /** What agents do now, what they did, and pieces of work that were handed to one of them. */
-import { useState } from "react";
+import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useAgentNames } from "../../shell/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
@@ -14,6 +15,8 @@ import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
+import { factsOf } from "./facts.ts";
+import { Lanes } from "./lanes.tsx";
 import { SpawnedView } from "./spawned-view.tsx";
 
 type Spawned = Schemas["SpawnExecutor"];
@@ -41,16 +44,19 @@ export default function ActivityPage() {
         label="Views of the activity"
         tabs={[
           { id: "timeline", title: "Timeline" },
+          { id: "day", title: "Agents over the day" },
           { id: "now", title: "At work now" },
           { id: "handed", title: "Handed out" },
         ]}
       />
-      {tab === "now" ? <Now /> : tab === "handed" ? <Handed /> : <Timeline />}
+      {tab === "day" ? <Lanes /> : tab === "now" ? <Now /> : tab === "handed" ? <Handed /> : <Timeline />}
       {work && <SpawnedView id={work} />}
       {adding && <HandOut onClose={() => setAdding(false)} />}
     </>
   );
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
 
 const KINDS: { value: Happening["kind"] | ""; label: string }[] = [
   { value: "", label: "Everything" },
@@ -74,12 +80,15 @@ function Timeline() {
   const agents = api.useQuery("get", "/v1/agents", many);
   const query = usePages("/v1/lifecycle/timeline", {
     query: {
-      limit: 50,
+      limit: 150,
       ...(agent ? { agent_id: agent } : {}),
       ...(kind ? { kind } : {}),
     },
   });
-  const days = [...Map.groupBy(query.rows, ({ at }) => dayOf(at))];
+  const agentName = useAgentNames();
+  // Whoever asks for one kind gets each event of it.
+  const facts = kind ? query.rows : factsOf(query.rows);
+  const days = [...Map.groupBy(facts, ({ at }) => dayOf(at))];
   const options = (agents.data?.items ?? []).map(({ id, name }) => ({ value: id, label: name }));
   return (
     <>
@@ -112,7 +121,7 @@ function Timeline() {
                 <Panel>
                   <ol>
                     {rows.map((row) => (
-                      <Line key={row.id} row={row} />
+                      <Line key={row.id} row={row} name={agentName(row.agent_id)} />
                     ))}
                   </ol>
                 </Panel>
@@ -132,28 +141,90 @@ function Timeline() {
   );
 }
 
-function Line({ row: { at, agent_id, kind, title, run_id } }: { row: Happening }) {
+/** What happened, as the rest of a sentence that begins with the agent. */
+function wordsOf({ kind, title, step_id, session_kind, data }: Happening): string {
+  const error = data["error"];
+  const why = isObject(error) && typeof error["message"] === "string" ? `: ${error["message"]}` : "";
+  const piece = PIECE[session_kind ?? ""] ?? "a piece of work";
+  const stopped = data["status"] === "cancelled";
+  switch (kind) {
+    case "step_complete":
+      return `finished step ${step_id ?? ""}`;
+    case "step_failed":
+      return stopped ? `was stopped at step ${step_id ?? ""}` : `failed at step ${step_id ?? ""}${why}`;
+    case "session_started":
+      return step_id ? `began step ${step_id}` : `began ${piece}`;
+    case "session_ended":
+      return stopped ? `was stopped in ${piece}` : why ? `failed in ${piece}${why}` : `finished ${piece}`;
+    case "turn_ended":
+      return stopped ? "was stopped in an answer" : why ? `could not answer${why}` : "answered";
+    default:
+      return title;
+  }
+}
+const PIECE: Record<string, string> = {
+  chat: "a chat",
+  onboarding: "an onboarding",
+  swarm: "a task of a swarm",
+  spawn: "a piece of work",
+  pulse: "a routine",
+  ingest: "a transcript",
+};
+
+function Line({ row, name }: { row: Happening; name: string }) {
+  const { at, agent_id, kind, run_id, run_title, session_id, session_kind, session_title } = row;
+  const chat = session_kind === "chat" || session_kind === "onboarding" ? session_kind : undefined;
+  const href = run_id
+    ? `/runs/${run_id}${row.step_id ? `?step=${encodeURIComponent(row.step_id)}` : ""}`
+    : chat && session_id
+      ? `/${chat}/${session_id}`
+      : undefined;
+  const about = run_title ?? session_title;
+  const bad = (kind.endsWith("_failed") && row.data["status"] !== "cancelled") || row.data["status"] === "failed";
   return (
-    <li className="row-block flex flex-wrap items-baseline gap-x-3 border-b border-line px-3 py-1.5 last:border-0">
-      <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums">
+    <li className="row-block relative flex items-baseline gap-x-3 border-b border-line px-3 py-1.5 last:border-0 hover:bg-hover">
+      <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums max-sm:w-14">
         {timeOf(at)}
       </time>
-      <Link
-        href={`/agents/${agent_id}`}
-        className="w-28 shrink-0 truncate text-sm text-dim hover:underline max-sm:w-auto max-sm:flex-1 max-sm:leading-11"
-      >
-        {agent_id}
-      </Link>
-      <span
-        className={`min-w-0 flex-1 max-sm:order-last max-sm:basis-full ${kind.endsWith("_failed") ? "text-bad" : ""}`}
-      >
-        {title}
-      </span>
-      {run_id && (
-        <Link href={`/runs/${run_id}`} className="text-sm text-dim underline max-sm:leading-11">
-          run
-        </Link>
-      )}
+      <div className="min-w-0 flex-1">
+        <p>
+          <Link
+            href={`/agents/${agent_id}`}
+            className="relative z-10 inline-block font-medium hover:underline max-sm:min-h-11 max-sm:leading-11"
+          >
+            {name}
+          </Link>{" "}
+          <span className={bad ? "text-bad" : ""}>{wordsOf(row)}</span>
+        </p>
+        {(about || row.project_name || row.task_title) && (
+          <p className="flex flex-wrap gap-x-2 text-sm text-dim">
+            {about &&
+              (href ? (
+                <Link href={href} data-row className="line-clamp-1 after:absolute after:inset-0 after:content-['']">
+                  {about}
+                </Link>
+              ) : (
+                <span className="line-clamp-1">{about}</span>
+              ))}
+            {row.task_title && row.project_id && (
+              <Link
+                href={`/projects/${row.project_id}/tasks/${row.task_id}`}
+                className="relative z-10 hover:underline max-sm:min-h-11 max-sm:leading-11"
+              >
+                Task: {row.task_title}
+              </Link>
+            )}
+            {row.project_name && (
+              <Link
+                href={`/projects/${row.project_id}`}
+                className="relative z-10 hover:underline max-sm:min-h-11 max-sm:leading-11"
+              >
+                {row.project_name}
+              </Link>
+            )}
+          </p>
+        )}
+      </div>
     </li>
   );
 }
@@ -161,11 +232,16 @@ function Line({ row: { at, agent_id, kind, title, run_id } }: { row: Happening }
 const whereOf = ({ id, kind, run_id }: Session): string | undefined =>
   run_id ? `/runs/${run_id}` : kind === "chat" ? `/chat/${id}` : kind === "spawn" ? "/activity?tab=handed" : undefined;
 
-const SESSION_COLUMNS: Column<Session>[] = [
+const sessionColumns = (agentName: (id: string) => string): Column<Session>[] => [
   {
     title: "Work",
     className: "w-[45%] min-w-44",
-    cell: (session) => <TwoLines first={session.title ?? session.kind} second={session.agent_id ?? "command"} />,
+    cell: (session) => (
+      <TwoLines
+        first={session.title ?? session.kind}
+        second={session.agent_id ? agentName(session.agent_id) : "A command"}
+      />
+    ),
   },
   { title: "Kind", wide: true, cell: ({ kind }) => <Badge>{kind}</Badge> },
   { title: "State", cell: ({ status }) => <Status status={status === "open" ? "idle" : status} /> },
@@ -174,6 +250,8 @@ const SESSION_COLUMNS: Column<Session>[] = [
 ];
 
 function Now() {
+  const agentName = useAgentNames();
+  const columns = useMemo(() => sessionColumns(agentName), [agentName]);
   const query = usePages("/v1/lifecycle/sessions", { query: { limit: 100 } });
   return (
     <Await query={query}>
@@ -186,7 +264,7 @@ function Now() {
           <Table
             label="Sessions"
             rows={query.rows}
-            columns={SESSION_COLUMNS}
+            columns={columns}
             keyOf={({ id }) => id}
             hrefOf={(session) => whereOf(session) ?? `/agents/${session.agent_id ?? ""}`}
             more={query}
@@ -197,11 +275,11 @@ function Now() {
   );
 }
 
-const HANDED_COLUMNS: Column<Spawned>[] = [
+const handedColumns = (agentName: (id: string) => string): Column<Spawned>[] => [
   {
     title: "Work",
     className: "w-[50%] min-w-44",
-    cell: ({ prompt, agent_id }) => <TwoLines first={prompt.split("\n")[0]} second={agent_id} />,
+    cell: ({ prompt, agent_id }) => <TwoLines first={prompt.split("\n")[0]} second={agentName(agent_id)} />,
   },
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   {
@@ -215,6 +293,8 @@ const HANDED_COLUMNS: Column<Spawned>[] = [
 ];
 
 function Handed() {
+  const agentName = useAgentNames();
+  const columns = useMemo(() => handedColumns(agentName), [agentName]);
   const query = usePages("/v1/spawn-executor", { query: { limit: 50 } });
   return (
     <Await query={query}>
@@ -227,7 +307,7 @@ function Handed() {
           <Table
             label="Handed out"
             rows={query.rows}
-            columns={HANDED_COLUMNS}
+            columns={columns}
             keyOf={({ id }) => id}
             hrefOf={({ id }) => `/activity?tab=handed&work=${id}`}
             more={query}

@@ -1,6 +1,7 @@
 /** One piece of work that was handed to an agent: what was asked, its state, what it gave, its log. */
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { Actor } from "../../shell/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -43,7 +44,7 @@ export function SpawnedView({ id }: { id: string }) {
               <FactRow
                 facts={[
                   ["State", <Status key="state" status={work.status} />],
-                  ["Agent", work.agent_id],
+                  ["Agent", <Actor key="agent" id={work.agent_id} />],
                   ["Took", <Took key="took" from={work.started_at} to={work.finished_at} />],
                   ["Cost", costText(work)],
                   ["Tokens", count(work.tokens)],

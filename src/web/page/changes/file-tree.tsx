@@ -107,8 +107,9 @@ function Rows({ rows, alone, review, onPick, toggle }: RowsProps) {
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[at];
     const page = Math.max(1, Math.floor(sight.height / height) - 1);
-    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length };
-    const by = steps[event.key as keyof typeof steps];
+    const by = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -rows.length, End: rows.length }[
+      event.key
+    ];
     if (!row) return;
     if (by !== undefined) move(at + by);
     else if (event.key === "Enter" || event.key === " ") act(row);

@@ -1,7 +1,13 @@
 /** Changed files as rows of a tree. Folders that hold one folder alone share its row. */
-import type { components } from "../../api/schema.gen.ts";
 
-export type ChangedFile = components["schemas"]["RunFiles"]["items"][number];
+/** As the API lists it. */
+export interface ChangedFile {
+  path: string;
+  status: "added" | "modified" | "deleted" | "type_changed";
+  /** Lines; null for a binary file. */
+  insertions: number | null;
+  deletions: number | null;
+}
 
 export type TreeRow =
   | { kind: "folder"; path: string; name: string; depth: number; open: boolean; files: number }

@@ -9,6 +9,8 @@ export interface MapView {
   zoom(factor: number): void;
   /** Symbols to highlight; an empty set: none. */
   mark(nodes: ReadonlySet<number>): void;
+  /** Symbols in files that were changed: only they, and the clusters that hold some, have a color. Null: all have one. */
+  color(changed: ReadonlySet<number> | null): void;
   draw(): void;
   /** What is at a position of the canvas. */
   at(x: number, y: number): { node?: number; cluster?: number };
@@ -26,6 +28,9 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
   const { nodes, edges, communities: discs, links } = map;
   let view = { x: 0, y: 0, scale: 1 };
   let marked: ReadonlySet<number> = new Set();
+  let changed: ReadonlySet<number> | null = null;
+  /** Of each cluster, how much of what is drawn was changed: 0 to 1. */
+  let shares: number[] = [];
   let asked = false;
   const size = () => ({ width: canvas.clientWidth, height: canvas.clientHeight });
   const spot = (x: number, y: number): [number, number] => [(x - view.x) * view.scale, (y - view.y) * view.scale];
@@ -54,6 +59,7 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
     const colour = (name: string) => style.getPropertyValue(name).trim();
     const hues = HUES.map(colour);
     const [ink, faint, strong] = [colour("--ink"), colour("--dim"), colour("--line-strong")];
+    const change = colour("--series-1");
     const inSight = (x: number, y: number, r: number) => x + r > 0 && y + r > 0 && x - r < width && y - r < height;
     paintLinks(strong);
     for (const at of indexes(discs.id)) {
@@ -62,15 +68,22 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
       if (!inSight(x, y, r)) continue;
       context.beginPath();
       context.arc(x, y, r, 0, 2 * Math.PI);
-      context.globalAlpha = isUnfolded(at) ? 0.1 : 0.28;
-      context.fillStyle = hues[at % hues.length]!;
+      const share = shares[at] ?? 0;
+      context.globalAlpha = changed
+        ? share === 0
+          ? 0.12
+          : (isUnfolded(at) ? 0.1 : 0.3) + (isUnfolded(at) ? 0.15 : 0.6) * share
+        : isUnfolded(at)
+          ? 0.1
+          : 0.28;
+      context.fillStyle = changed ? (share === 0 ? strong : change) : hues[at % hues.length]!;
       context.fill();
       context.globalAlpha = 1;
       context.strokeStyle = strong;
       context.stroke();
     }
     paintEdges(strong);
-    paintNodes({ hues, ink, inSight });
+    paintNodes({ hues, ink, strong, change, inSight });
     paintNames({ ink, faint, inSight });
   }
 
@@ -111,7 +124,14 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
   const radiusOf = (node: number) =>
     Math.min(6, 2 + Math.log2(1 + nodes.degree[node]!) / 2) * Math.min(1.5, Math.max(0.6, view.scale));
 
-  function paintNodes({ hues, ink, inSight }: { hues: string[]; ink: string; inSight: Sight }): void {
+  interface NodePaint {
+    hues: string[];
+    ink: string;
+    strong: string;
+    change: string;
+    inSight: Sight;
+  }
+  function paintNodes({ hues, ink, strong, change, inSight }: NodePaint): void {
     for (const node of indexes(nodes.id)) {
       const isMarked = marked.has(node);
       if (!isMarked && !isUnfolded(nodes.community[node]!)) continue;
@@ -119,7 +139,8 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
       if (!inSight(x, y, 8)) continue;
       context.beginPath();
       context.arc(x, y, radiusOf(node) + (isMarked ? 2 : 0), 0, 2 * Math.PI);
-      context.fillStyle = isMarked ? ink : hues[nodes.community[node]! % hues.length]!;
+      const own = changed ? (changed.has(node) ? change : strong) : hues[nodes.community[node]! % hues.length]!;
+      context.fillStyle = isMarked ? ink : own;
       context.fill();
     }
   }
@@ -193,6 +214,18 @@ export function createMapView(canvas: HTMLCanvasElement, map: Columns): MapView 
     },
     mark(next) {
       marked = next;
+      request();
+    },
+    color(next) {
+      changed = next;
+      const counts = discs.id.map(() => ({ all: 0, changed: 0 }));
+      for (const node of indexes(nodes.id)) {
+        const count = counts[nodes.community[node]!];
+        if (!count) continue;
+        count.all++;
+        if (next?.has(node)) count.changed++;
+      }
+      shares = counts.map((count) => (count.all === 0 ? 0 : count.changed / count.all));
       request();
     },
     at(x, y) {

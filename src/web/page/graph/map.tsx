@@ -2,12 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Maximize, ZoomIn, ZoomOut } from "lucide-react";
 import { type PointerEvent, useEffect, useMemo, useRef, useState } from "react";
-import { useLocation } from "wouter";
-import { ButtonLink, IconButton } from "../../ui/button.tsx";
+import { Link, useLocation } from "wouter";
+import { api } from "../../api/client.ts";
+import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
 import { count, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { Panel } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Columns, columnsQuery } from "./columns.ts";
 import { createMapView, type MapView } from "./map-canvas.ts";
@@ -35,7 +37,23 @@ export default function MapTab({ project }: { project: string }) {
   );
 }
 
+/** What a run changed, on the map: symbols of its files. Null where no run is asked for. */
+function useChanged(map: Columns) {
+  const [run] = useParam("run");
+  const params = { path: { id: run } };
+  const about = api.useQuery("get", "/v1/runs/{id}", { params }, { enabled: run !== "" });
+  const files = api.useQuery("get", "/v1/runs/{id}/diff/files", { params }, { enabled: run !== "" });
+  const changed = useMemo(() => {
+    if (!files.data) return null;
+    const paths = new Set(files.data.items.map(({ path }) => path));
+    return new Set([...map.nodes.id.keys()].filter((at) => paths.has(map.files[map.nodes.file[at]!] ?? "")));
+  }, [files.data, map]);
+  return { run, changed, task: about.data?.task_description, files: files.data?.stats.files, error: files.error };
+}
+
 function MapWithList({ map }: { project: string; map: Columns }) {
+  const { run, changed, task, files, error } = useChanged(map);
+  const [, setRun] = useParam("run");
   const [text, setText] = useParam("find");
   const [chosen, choose] = useParam("cluster");
   const cluster = map.communities.id.indexOf(chosen);
@@ -57,9 +75,30 @@ function MapWithList({ map }: { project: string; map: Columns }) {
           {text && `, ${plural(marked.size, "match", "matches")}`}
         </p>
       </div>
+      {run && (
+        <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+          <span aria-hidden className="size-3 rounded-xs" style={{ background: "var(--series-1)" }} />
+          <p className="min-w-0 flex-1">
+            {changed ? `${plural(changed.size, "symbol")} in ${plural(files ?? 0, "changed file")} of ` : "Changes of "}
+            <Link href={`/runs/${run}?tab=changes`} className="font-medium hover:underline">
+              {task?.split("\n")[0] ?? "a run"}
+            </Link>
+          </p>
+          <Button kind="quiet" onClick={() => setRun("")}>
+            All colors
+          </Button>
+          <ProblemNote error={error} />
+        </div>
+      )}
       <div className="grid grid-cols-[minmax(0,1fr)] gap-3 lg:grid-cols-[minmax(0,1fr)_18rem]">
-        <Drawing map={map} cluster={cluster} marked={marked} choose={(at) => choose(map.communities.id[at] ?? "")} />
-        <List map={map} cluster={cluster} marked={marked} choose={choose} />
+        <Drawing
+          map={map}
+          cluster={cluster}
+          marked={marked}
+          changed={changed}
+          choose={(at) => choose(map.communities.id[at] ?? "")}
+        />
+        <List map={map} cluster={cluster} marked={marked.size > 0 ? marked : (changed ?? marked)} choose={choose} />
       </div>
     </>
   );
@@ -69,13 +108,14 @@ interface DrawingProps {
   map: Columns;
   cluster: number;
   marked: ReadonlySet<number>;
+  changed: ReadonlySet<number> | null;
   choose(cluster: number): void;
 }
 
 /** Pixels by which a press may move and still be a click. */
 const CLICK = 5;
 
-function Drawing({ map, cluster, marked, choose }: DrawingProps) {
+function Drawing({ map, cluster, marked, changed, choose }: DrawingProps) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<MapView | null>(null);
   const press = useRef<{ x: number; y: number; moved: number } | null>(null);
@@ -96,6 +136,7 @@ function Drawing({ map, cluster, marked, choose }: DrawingProps) {
     };
   }, [map]);
   useEffect(() => view.current?.mark(marked), [marked]);
+  useEffect(() => view.current?.color(changed), [changed]);
   useEffect(() => {
     if (cluster >= 0) view.current?.show(cluster);
     else view.current?.fit();

@@ -1,19 +1,17 @@
 /** The server itself: its health, containers, notifications, requests, the audit log, updates. */
 import type { ReactNode } from "react";
 import { api, type Schemas } from "../../api/client.ts";
-import { usePages } from "../../api/queries.ts";
-import { Actor } from "../../shell/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { count, duration, plural, sentence } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { AuditLog } from "./audit-log.tsx";
 import { Backups } from "./backups.tsx";
 import { Containers } from "./containers.tsx";
 
@@ -132,69 +130,6 @@ function Version() {
         )}
       </Await>
     </Section>
-  );
-}
-
-const AUDIT: Column<Schemas["Audit"]>[] = [
-  {
-    title: "What",
-    className: "w-1/3 min-w-44",
-    cell: ({ action, subject }) => (
-      <TwoLines first={<code className="font-mono">{action}</code>} second={subject && <Actor id={subject} />} />
-    ),
-  },
-  {
-    title: "Who",
-    className: "md:min-w-36",
-    cell: ({ actor }) => (
-      <span className="line-clamp-1 text-sm break-all max-md:w-24 max-md:whitespace-normal" title={actor}>
-        <Actor id={actor} />
-      </span>
-    ),
-  },
-  {
-    title: "From",
-    wide: true,
-    cell: ({ address }) => <span className="text-sm whitespace-nowrap text-dim">{address}</span>,
-  },
-  {
-    title: "More",
-    wide: true,
-    className: "w-1/3",
-    cell: ({ data }) => {
-      const text = JSON.stringify(data);
-      return (
-        <code className="line-clamp-1 font-mono text-xs break-all text-dim" title={text}>
-          {text === "{}" ? "" : text}
-        </code>
-      );
-    },
-  },
-  { title: "When", align: "right", cell: ({ at }) => <Ago at={at} /> },
-];
-
-function AuditLog() {
-  const [action, setAction] = useParam("action");
-  const query = usePages("/v1/admin/audit", { query: { limit: 50, ...(action ? { action } : {}) } });
-  return (
-    <>
-      <FilterBar>
-        <SearchInput label="Action, such as login or secret" value={action} onChange={setAction} />
-      </FilterBar>
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            action ? (
-              <NoMatch clear={["action"]}>Nothing of that kind is in the log.</NoMatch>
-            ) : (
-              <Empty>The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.</Empty>
-            )
-          ) : (
-            <Table label="Audit log" rows={query.rows} columns={AUDIT} keyOf={({ id }) => id} more={query} />
-          )
-        }
-      </Await>
-    </>
   );
 }
 

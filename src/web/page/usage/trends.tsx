@@ -144,7 +144,10 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
                   limit={limitOf(budgets)}
                   onPick={(bar) => pick.day(bar.key.slice(0, 10))}
                 />
-                <Legend parts={parts} {...(by === "project" ? {} : { onPick: pickPart })} />
+                <Legend
+                  parts={parts.filter((_, at) => series[at]!.cost_usd > 0)}
+                  {...(by === "project" ? {} : { onPick: pickPart })}
+                />
               </Panel>
             </Section>
           </>

@@ -177,7 +177,7 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
       ) : (
         <Panel className="overflow-hidden">
           <ul>
-            {sorted.map(({ name, label, cost_usd, calls_without_price, calls }) => (
+            {sorted.map(({ name, label, cost_usd, calls, calls_without_price }) => (
               <li key={name} className="border-b border-line last:border-0">
                 <button
                   type="button"
@@ -191,7 +191,7 @@ function Shares({ title, rows, onPick }: { title: string; rows: Share[]; onPick(
                   />
                   <span className="relative line-clamp-1 min-w-0 flex-1">{label ?? name}</span>
                   <span className="relative text-sm text-dim tabular-nums">{count(calls)}</span>
-                  <span className="relative w-20 text-right tabular-nums">
+                  <span className="relative w-24 text-right tabular-nums">
                     {costText({ cost_usd, calls_without_price })}
                   </span>
                 </button>

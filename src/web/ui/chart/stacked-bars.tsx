@@ -69,8 +69,7 @@ export function StackedBars({ label, bars, parts, format, about, limit, height =
   const slot = bars.length > 0 ? room / bars.length : 0;
   const y = (value: number) => TOP + (height - TOP - BOTTOM) * (1 - value / most);
   const onKeyDown = (event: KeyboardEvent) => {
-    const moves = { ArrowLeft: active - 1, ArrowRight: active + 1, Home: 0, End: bars.length - 1 };
-    const to = moves[event.key as keyof typeof moves];
+    const to = { ArrowLeft: active - 1, ArrowRight: active + 1, Home: 0, End: bars.length - 1 }[event.key];
     const bar = bars[active];
     if (to !== undefined) {
       const next = Math.max(0, Math.min(bars.length - 1, to));

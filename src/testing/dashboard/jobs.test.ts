@@ -1,0 +1,98 @@
+/** What people come for, with the clicks that it takes. Keys are not counted, nor a click into the field that is written in. */
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Page } from "playwright-core";
+import { hasBrowser } from "../browser.ts";
+import { typeInto } from "./keyboard.ts";
+import { visit } from "./visitor.ts";
+import { withDashboard } from "./with-dashboard.ts";
+
+setDefaultTimeout(300_000);
+
+/** Counts the clicks of a mouse; those that a key makes have no detail. */
+const COUNT = `{
+  const name = "clicks of this walk";
+  addEventListener("click", (event) => {
+    if (event.isTrusted && event.detail > 0 && !event.target.closest("input, textarea")) sessionStorage.setItem(name, String(Number(sessionStorage.getItem(name)) + 1));
+  }, true);
+}`;
+const counted = (page: Page) =>
+  page.evaluate(`{
+    const name = "clicks of this walk";
+    const many = Number(sessionStorage.getItem(name));
+    sessionStorage.removeItem(name);
+    many;
+  }`);
+
+describe.skipIf(!hasBrowser())("the main jobs", () => {
+  const dashboard = withDashboard();
+
+  test("start a run, review and merge, send back, invite, answer and stop everything take no more clicks than they may", async () => {
+    const { server, browser, ids } = dashboard();
+    const { page, open, close, faults } = await visit(browser, server.url);
+    await page.addInitScript(COUNT);
+    const button = (name: string | RegExp) =>
+      page.getByRole("button", { name, ...(name instanceof RegExp ? {} : { exact: true }) });
+    const taken: Record<string, unknown> = {};
+    const job = async (name: string, path: string, work: () => Promise<void>) => {
+      await open(path);
+      await counted(page);
+      await work();
+      taken[name] = await counted(page);
+    };
+
+    await job("answer a question", "/", async () => {
+      await button("Approve").first().click();
+      await page.getByText("Approved. The run continues.").waitFor();
+    });
+    await job("send back with a comment", `/runs/${ids.changed}?tab=changes&view=unified`, async () => {
+      await page
+        .getByRole("region", { name: "src/cart.ts" })
+        .getByRole("button", { name: "Comment on line 6" })
+        .click();
+      await typeInto(page.getByRole("textbox", { name: "Comment" }), "Start with a hundredth.");
+      await page.keyboard.press("Control+Enter");
+      await button("Send back (1)").click();
+      await page.getByRole("dialog").getByRole("button", { name: "Send back" }).click();
+      await page.getByText("Sent back. The agents work on the comments.").waitFor();
+    });
+    await page.locator("header").getByText("Succeeded").first().waitFor();
+    await job("review and merge", `/runs/${ids.changed}`, async () => {
+      await page
+        .getByRole("link", { name: /^(Review \d+ files?|Changes)/ })
+        .first()
+        .click();
+      await button(/^Merge into main/).click();
+      await page
+        .getByText(/merged into main as/)
+        .first()
+        .waitFor();
+    });
+    await job("start a run", "/", async () => {
+      await page.getByRole("link", { name: "Start a run" }).first().click();
+      await typeInto(page.getByLabel("Task"), "Say hello to the shop.");
+      await button("Start").click();
+      await page.waitForURL(/\/runs\/run_/);
+    });
+    await job("invite somebody", "/users", async () => {
+      await button("Add a user").click();
+      await typeInto(page.getByLabel("E-mail"), "ben@example.test");
+      await typeInto(page.getByLabel("Name"), "Ben");
+      await typeInto(page.getByLabel("Password"), "a-long-pass-phrase");
+      await button("Add").click();
+      await page.getByText("They can log in now.").waitFor();
+    });
+    await job("stop everything", "/", async () => {
+      await page.keyboard.press("Control+k");
+      await typeInto(page.getByPlaceholder("Where to"), "stop everything");
+      await page.getByRole("option", { name: /Stop everything/ }).click();
+      await page.getByRole("dialog").getByRole("button", { name: /^Stop/ }).click();
+      await page.getByRole("dialog").waitFor({ state: "detached" });
+    });
+    expect(taken).toEqual({
+      ...{ "answer a question": 1, "send back with a comment": 3, "review and merge": 2 },
+      ...{ "start a run": 2, "invite somebody": 2, "stop everything": 2 },
+    });
+    await close();
+    expect(faults).toEqual([]);
+  });
+});

@@ -1,0 +1,81 @@
+/** Who did what: log-ins, and what changed rights, secrets or settings. */
+import { Link } from "wouter";
+import type { Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { Actor } from "../../shell/actor.tsx";
+import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { detailOf, GROUPS, sentenceOf } from "./audit-words.ts";
+
+type Entry = Schemas["Audit"];
+
+const COLUMNS: Column<Entry>[] = [
+  { title: "What happened", className: "w-full min-w-44", cell: (entry) => <Sentence entry={entry} /> },
+  {
+    title: "From",
+    wide: true,
+    cell: ({ address }) => <span className="text-sm whitespace-nowrap text-dim">{address}</span>,
+  },
+  { title: "When", align: "right", cell: ({ at }) => <Ago at={at} /> },
+];
+
+/** The actor and the subject are called what they are called now. */
+function Sentence({ entry }: { entry: Entry }) {
+  const { actor, actor_name, subject, subject_name, data } = entry;
+  const [before, behind] = sentenceOf(entry);
+  const detail = detailOf(entry);
+  const given = typeof data["name"] === "string" ? data["name"] : null;
+  const who = actor.startsWith("execution:") ? (actor_name ?? actor) : actor;
+  const name = subject_name ?? given;
+  return (
+    <span className="block min-w-0">
+      <b className="font-medium" title={actor}>
+        {actor.startsWith("usr_") && actor_name ? actor_name : <Actor id={who} />}
+      </b>{" "}
+      {before}
+      {behind !== null && subject && (
+        <span className="font-medium" title={subject}>
+          {subject.startsWith("run_") ? (
+            <Link href={`/runs/${subject}`} className="hover:underline">
+              {name ?? "that was removed"}
+            </Link>
+          ) : name !== null ? (
+            name
+          ) : (
+            <Actor id={subject} />
+          )}
+        </span>
+      )}
+      {behind}
+      {detail && <span className="block truncate text-sm text-dim">{detail}</span>}
+    </span>
+  );
+}
+
+export function AuditLog() {
+  const [action, setAction] = useParam("action");
+  const query = usePages("/v1/admin/audit", { query: { limit: 50, ...(action ? { action } : {}) } });
+  return (
+    <>
+      <FilterBar>
+        <FilterSelect label="About" value={action} onChange={setAction} options={GROUPS} />
+      </FilterBar>
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            action ? (
+              <NoMatch clear={["action"]}>Nothing of that kind is in the log.</NoMatch>
+            ) : (
+              <Empty>The log is empty. Log-ins, and what changes rights, secrets or settings, are written here.</Empty>
+            )
+          ) : (
+            <Table label="Audit log" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
+          )
+        }
+      </Await>
+    </>
+  );
+}

@@ -1,0 +1,140 @@
+/** The audit log as sentences: who did what to which thing. */
+
+/** `{it}` is the thing, by name. Without it the sentence is about who did it alone. */
+const SENTENCES: Record<string, string> = {
+  "login.succeeded": "logged in",
+  "login.failed": "failed to log in",
+  "sign_on.failed": "failed to sign on with {it}",
+  "refresh.reused": "used a log-in token a second time; its session was ended",
+  "session.revoked": "ended a session",
+  "setup.done": "set up the server",
+  "second_factor.enabled": "switched on a second factor",
+  "second_factor.disabled": "switched off the second factor",
+  "second_factor.failed": "gave a wrong second factor",
+  "second_factor.used": "logged in with a second factor",
+  "identity.linked": "linked a sign-on to {it}",
+  "user.created": "added the user {it}",
+  "user.updated": "changed the user {it}",
+  "user.deleted": "deleted the user {it}",
+  "user.made_admin": "made {it} an administrator",
+  "user.password_reset": "set a new password for {it}",
+  "user.role_from_claim": "was given a role by the sign-on provider",
+  "api_key.created": "made the API key {it}",
+  "api_key.revoked": "revoked the API key {it}",
+  "oidc_provider.created": "added the sign-on provider {it}",
+  "oidc_provider.updated": "changed the sign-on provider {it}",
+  "oidc_provider.deleted": "deleted the sign-on provider {it}",
+  "settings.updated": "changed the settings",
+  "instance.activated": "activated this server",
+  "backup.started": "started a backup",
+  "backup.downloaded": "downloaded a backup",
+  "backup.deleted": "deleted a backup",
+  "job.cancelled": "cancelled background work",
+  "provider.updated": "changed the model provider {it}",
+  "provider.removed": "removed the model provider {it}",
+  "provider.keys_read": "read the keys of model providers",
+  "user_provider_key.set": "set a key of their own for {it}",
+  "user_provider_key.removed": "removed their own key for {it}",
+  "secret.created": "added the secret {it}",
+  "secret.updated": "changed the secret {it}",
+  "secret.deleted": "deleted the secret {it}",
+  "secret.granted": "granted the secret {it}",
+  "secret.revoked": "revoked the secret {it}",
+  "secret.value_read": "read the value of the secret {it}",
+  "cookies.created": "added the cookies {it}",
+  "cookies.deleted": "deleted the cookies {it}",
+  "cookies.granted": "granted the cookies {it}",
+  "cookies.revoked": "revoked the cookies {it}",
+  "agent.created": "added the agent {it}",
+  "agent.configured": "configured the agent {it}",
+  "agent.updated": "changed the agent {it}",
+  "agent.deleted": "deleted the agent {it}",
+  "agent.status_set": "switched the agent {it} on or off",
+  "agent.tools_set": "changed the tools of the agent {it}",
+  "agent.voice_updated": "changed the voice of {it}",
+  "pipeline.created": "added the pipeline {it}",
+  "pipeline.updated": "changed the pipeline {it}",
+  "pipeline.deleted": "deleted the pipeline {it}",
+  "mcp_server.created": "added the tool server {it}",
+  "mcp_server.updated": "changed the tool server {it}",
+  "mcp_server.deleted": "deleted the tool server {it}",
+  "mcp_server.tools_approved": "approved the tools of the tool server {it}",
+  "mcp_server.authorized": "logged the tool server {it} in",
+  "mcp_server.authorization_forgotten": "logged the tool server {it} out",
+  "mcp_server.config_read": "read the configuration of tool servers",
+  "notification_channel.created": "added the notification channel {it}",
+  "notification_channel.changed": "changed the notification channel {it}",
+  "notification_channel.deleted": "deleted the notification channel {it}",
+  "codehost_rule.created": "added the code host rule {it}",
+  "codehost_rule.updated": "changed the code host rule {it}",
+  "codehost_rule.deleted": "deleted the code host rule {it}",
+  "project.deleted": "deleted the project {it}",
+  "run.cancelled": "cancelled the run {it}",
+  "run.sent_back": "sent the run {it} back",
+  "run.merged": "merged the run {it}",
+  "run.pushed": "pushed the branch of the run {it}",
+  "run.pull_request": "opened a pull request for the run {it}",
+};
+
+interface Entry {
+  action: string;
+  data: Record<string, unknown>;
+}
+
+const text = (value: unknown): string => (typeof value === "string" ? value : "");
+const listed = (value: unknown): string =>
+  Array.isArray(value) ? value.filter((one) => typeof one === "string").join(", ") : "";
+
+/** What stands before and behind the thing's name; a behind of null: the thing is not in the sentence. */
+export function sentenceOf({ action, data }: Entry): [before: string, behind: string | null] {
+  if (action === "run.approval") {
+    const verb = data["approved"] === false ? "refused" : "approved";
+    return [`${verb} step ${text(data["step_id"])} of the run `, ""];
+  }
+  // An agent that began its work: how many it had.
+  if (action === "secret.env_read" || action === "cookies.read")
+    return [
+      `was given ${listed(data["names"]) === "" ? "no " : ""}${action === "cookies.read" ? "cookies" : "secrets"}`,
+      null,
+    ];
+  const sentence = SENTENCES[action];
+  // A kind that is newer than this page: its own words.
+  if (sentence === undefined) return [`${action.replaceAll(/[._]/g, " ")}: `, ""];
+  const [before = "", behind] = sentence.split("{it}");
+  return [before, behind ?? null];
+}
+
+/** The rest that is known: to whom, which parts, into what; empty for none. */
+export function detailOf({ action, data }: Entry): string {
+  if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
+  const to = text(data["agent_id"]) || text(data["agent"]);
+  return [
+    to && `agent ${to}`,
+    listed(data["changed"]) || listed(data["fields"]),
+    text(data["into"]) && `into ${text(data["into"])}`,
+    listed(data["scopes"]) && `scopes ${listed(data["scopes"])}`,
+    text(data["provider"]) && `provider ${text(data["provider"])}`,
+    text(data["why"]),
+    text(data["how"]),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** Every kind that has a sentence, for the filter. */
+export const GROUPS: { value: string; label: string }[] = [
+  { value: "", label: "Everything" },
+  { value: "login", label: "Log-ins" },
+  { value: "user", label: "Users" },
+  { value: "api_key", label: "API keys" },
+  { value: "secret", label: "Secrets" },
+  { value: "cookies", label: "Cookies" },
+  { value: "settings", label: "Settings" },
+  { value: "provider", label: "Model providers" },
+  { value: "mcp_server", label: "Tool servers" },
+  { value: "agent", label: "Agents" },
+  { value: "pipeline", label: "Pipelines" },
+  { value: "run", label: "Runs" },
+  { value: "project", label: "Projects" },
+  { value: "backup", label: "Backups" },
+];
