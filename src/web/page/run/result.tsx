@@ -41,6 +41,13 @@ export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; ti
         {isMergeable(run) && <Changed run={run} />}
         <Checks run={run} plan={plan} timeline={timeline} />
         <Cost run={run} plan={plan} timeline={timeline} />
+        {run.human_context && (
+          <Box title="Guidance it was given">
+            <p className="max-h-60 overflow-y-auto text-sm whitespace-pre-wrap text-dim" tabIndex={0}>
+              {run.human_context}
+            </p>
+          </Box>
+        )}
       </aside>
     </div>
   );
@@ -130,7 +137,7 @@ function LastWords({ run, plan }: { run: Run; plan: StepPlan[] }) {
   );
 }
 
-function Box({ title, beside, children }: { title: string; beside?: ReactNode; children: ReactNode }) {
+function Box({ title, beside = null, children }: { title: string; beside?: ReactNode; children: ReactNode }) {
   return (
     <section aria-label={title} className="rounded-lg border border-line bg-panel">
       <div className="flex items-baseline justify-between gap-2 px-3 pt-2.5 pb-1">
