@@ -83,8 +83,10 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     const about = page.getByRole("complementary", { name: "About the result" });
     await about.getByText("package-lock.json").waitFor();
     await about.getByRole("heading", { name: "Cost" }).waitFor();
+    // It says so for three seconds.
+    const copied = page.getByRole("button", { name: "Copied", exact: true }).waitFor();
     await page.getByRole("button", { name: "Copy the link to this result" }).click();
-    await page.getByText("The link is copied.").waitFor();
+    await copied;
     await page.getByRole("link", { name: "Review 5 files" }).click();
     await page.getByRole("button", { name: "Merge", exact: true }).click();
     await page.getByRole("dialog", { name: "Merge the run's work" }).waitFor();
