@@ -3,13 +3,14 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { orNull, Time } from "../../core/schema.ts";
 import { textOf } from "../../engine/parts.ts";
+import { kindOfStep, type PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { idsSince } from "../../store/id-range.ts";
 import { allOf, type Condition, createReader } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { messages } from "../../store/tables/sessions.ts";
 import { Run, StepStatus } from "./model.ts";
-import type { RunRow, RunStore } from "./store.ts";
+import type { RunStore } from "./store.ts";
 
 const StepSpan = t.Object(
   {
@@ -55,8 +56,9 @@ const MESSAGES = 3;
 /** Characters of a message's JSON that are read; what is longer writes a file. */
 const MESSAGE_MAX = 20_000;
 
+const DEFINITION = "SELECT definition_id FROM runs WHERE id = ?";
 const SPANS = `
-  SELECT step_id, status, agent_id, session_id, inputs ->> '$.message' IS NOT NULL AS person, started_at, finished_at
+  SELECT step_id, status, agent_id, session_id, started_at, finished_at
   FROM steps WHERE run_id = ? AND item_index IS NULL AND superseded = 0 ORDER BY position DESC LIMIT 200`;
 const WORDS = `
   WHERE session_id = ? AND role = 'assistant' AND withdrawn = 0 AND length(content) <= ${MESSAGE_MAX}
@@ -67,7 +69,6 @@ interface SpanRow {
   status: StepSpan["status"];
   agent_id: string | null;
   session_id: string | null;
-  person: number;
   started_at: string | null;
   finished_at: string | null;
 }
@@ -90,7 +91,7 @@ export interface Overview {
 
 interface OverviewDeps {
   store: Pick<Store, "statement">;
-  rows: Pick<RunStore, "run">;
+  rows: Pick<RunStore, "definition">;
   now(): number;
 }
 
@@ -103,13 +104,14 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
     }
     return null;
   };
-  const stepsOf = (run: RunRow, found: readonly SpanRow[]): StepSpan[] => {
+  const stepsOf = (definition: PipelineDefinition, found: readonly SpanRow[]): StepSpan[] => {
     const latest = new Map<string, SpanRow>();
     for (const row of found) if (!latest.has(row.step_id)) latest.set(row.step_id, row);
-    return run.definition.steps.slice(0, STEPS_MAX).map(({ id, name }) => {
+    return definition.steps.slice(0, STEPS_MAX).map((step) => {
+      const { id, name } = step;
       const row = latest.get(id);
       return {
-        ...{ step_id: id, name: name ?? id, status: row?.status ?? "pending", person: row?.person === 1 },
+        ...{ step_id: id, name: name ?? id, status: row?.status ?? "pending", person: kindOfStep(step) === "approval" },
         ...{ started_at: row?.started_at ?? null, finished_at: row?.finished_at ?? null },
       };
     });
@@ -117,12 +119,14 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
   return {
     atWork: (runs) =>
       runs.flatMap((run) => {
-        const row = rows.run(run.id);
-        if (!row) return [];
+        const definition = statement<string>(DEFINITION).pluck().get(run.id);
+        if (definition === undefined) return [];
         const found = statement<SpanRow>(SPANS).all(run.id);
         const at = found.find(({ status }) => status === "running") ?? found.find(({ status }) => status === "waiting");
         const said = at?.session_id ? lastWords(at.session_id) : null;
-        return [{ run, steps: stepsOf(row, found), agent_id: at?.agent_id ?? null, last_words: said }];
+        return [
+          { run, steps: stepsOf(rows.definition(definition), found), agent_id: at?.agent_id ?? null, last_words: said },
+        ];
       }),
     days(days, caller) {
       const first = Math.floor(now() / DAY_MS) * DAY_MS - (days - 1) * DAY_MS;

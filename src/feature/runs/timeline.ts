@@ -33,7 +33,8 @@ const StepAttempt = t.Object(
     started_at: orNull(Time),
     finished_at: orNull(Time),
     model_time: t.Array(ModelTime, {
-      description: "When it waited for a model; the rest of an agent's time is tools. Calls close together are one.",
+      description:
+        "When it waited for a model; the rest of an agent's time is tools and setup. Calls close together are one.",
     }),
   },
   { title: "StepAttempt" },

@@ -251,8 +251,12 @@ async function furnishRuns(send: Send, bad: Bad, project: string): Promise<strin
   return [
     ...["/", "/runs", `/runs/new?pipeline=hostile`, "/pipelines", "/pipelines/hostile"],
     ...[`/runs/${waiting}`, `/runs/${waiting}?step=talk`, `/runs/${waiting}?step=ok`, `/runs/${answered}?step=ok`],
-    ...["graph", "timeline", "result", "changes"].map((tab) => `/runs/${answered}?tab=${tab}`),
-    ...[...others.map((id) => `/runs/${id}`), "/pipelines/refused", ...failing.map(({ id }) => `/pipelines/${id}`)],
+    ...["graph", "steps", "result", "changes"].map((tab) => `/runs/${answered}?tab=${tab}`),
+    ...[
+      ...others.map((id) => `/runs/${id}?tab=steps`),
+      "/pipelines/refused",
+      ...failing.map(({ id }) => `/pipelines/${id}`),
+    ],
     ...["/activity", "/activity?tab=handed", `/activity?tab=handed&work=${handed.id}`, "/jobs", "/swarms"],
   ];
 }

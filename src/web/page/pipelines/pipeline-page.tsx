@@ -156,6 +156,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
       )}
       <DraftNote draft={draft} />
       <FileProblems problems={problems} />
+      <ProblemNote error={check.error} retry={check.refetch} />
       <div className="grid gap-4 xl:grid-cols-2">
         <div className="h-[34rem]">
           <Suspense fallback={<Loading rows={8} />}>

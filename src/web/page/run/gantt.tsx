@@ -22,7 +22,7 @@ interface Props {
 const COLUMNS =
   "grid grid-cols-[8.75rem_minmax(0,1fr)_auto] items-center gap-x-2 px-2.5 max-sm:grid-cols-[8rem_minmax(0,1fr)_auto] 2xl:grid-cols-[13rem_minmax(0,1fr)_auto]";
 const FIGURE = "inline-block text-right text-xs whitespace-nowrap tabular-nums";
-const TOOK = `${FIGURE} w-[3.9rem]`;
+const TOOK = `${FIGURE} w-[4.3rem]`;
 /** Not on a phone, where a step's own screen says it. */
 const COST = `${FIGURE} w-[3.6rem] max-sm:hidden`;
 /** From so many rows on a filter is offered. */
@@ -191,7 +191,7 @@ function DrawnRow({ row, from, whole, now, current, costs, isLatest, pick, unfol
   );
 }
 
-/** What the time was: a thin line for the queue, stripes for a person, blue for the model, green for tools and commands. */
+/** What the time was: a thin line for the queue, stripes for a person, blue for the model, green for tools, commands and setup. */
 function Bar({ span: { queued, start, end }, attempt, whole }: { span: Span; attempt: Attempt; whole: number }) {
   const isPerson = attempt.kind === "approval";
   const tone = isPerson
@@ -260,7 +260,7 @@ function Legend({
   const { queue, person, model, tools } = sumsOf(timeline, from, now);
   const parts: [name: string, look: string, ms: number][] = [
     ["Model", "h-2.5 bg-run", model],
-    ["Tools and commands", "h-2.5 bg-tool", tools],
+    ["Tools and setup", "h-2.5 bg-tool", tools],
     ["A person", "h-2.5 bg-wait hatched", person],
     ["In the queue", "h-0.5 bg-faint", queue >= QUEUED_SHOWN_MS ? queue : 0],
   ];

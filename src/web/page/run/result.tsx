@@ -1,6 +1,6 @@
 /** What a run gave: its outputs as text, the files it changed, what was checked, what it cost. A page to send to somebody. */
 import { FileDiff, Link2 } from "lucide-react";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -8,7 +8,6 @@ import { copyText } from "../../ui/copy.ts";
 import { costText, count, duration, plural, sentence } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Took } from "../../ui/time.tsx";
@@ -20,12 +19,17 @@ type Run = Schemas["RunDetail"];
 
 /** Rows of a list beside the text. */
 const STEPS_SHOWN = 6;
+/** How long the button says that the link is copied. */
+const COPIED_MS = 3_000;
 
 export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; timeline: Attempt[] }) {
+  const [copied, setCopied] = useState(false);
   const share = async () => {
     const link = new URL(location.href);
     link.search = "?tab=result";
-    if (await copyText(link.href)) notify("The link is copied. Whoever may see the run can open it.");
+    if (!(await copyText(link.href))) return;
+    setCopied(true);
+    setTimeout(() => setCopied(false), COPIED_MS);
   };
   return (
     <div className="grid items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]">
@@ -34,13 +38,20 @@ export function Result({ run, plan, timeline }: { run: Run; plan: StepPlan[]; ti
           <Outputs run={run} plan={plan} />
         </Panel>
         <Button className="mt-3" icon={<Link2 aria-hidden size={14} />} onClick={share}>
-          Copy the link to this result
+          {copied ? "Copied" : "Copy the link to this result"}
         </Button>
       </article>
       <aside aria-label="About the result" className="flex min-w-0 flex-col gap-4">
         {isMergeable(run) && <Changed run={run} />}
         <Checks run={run} plan={plan} timeline={timeline} />
         <Cost run={run} plan={plan} timeline={timeline} />
+        {run.human_context && (
+          <Box title="Guidance it was given">
+            <p className="max-h-60 overflow-y-auto text-sm whitespace-pre-wrap text-dim" tabIndex={0}>
+              {run.human_context}
+            </p>
+          </Box>
+        )}
       </aside>
     </div>
   );
@@ -130,7 +141,7 @@ function LastWords({ run, plan }: { run: Run; plan: StepPlan[] }) {
   );
 }
 
-function Box({ title, beside, children }: { title: string; beside?: ReactNode; children: ReactNode }) {
+function Box({ title, beside = null, children }: { title: string; beside?: ReactNode; children: ReactNode }) {
   return (
     <section aria-label={title} className="rounded-lg border border-line bg-panel">
       <div className="flex items-baseline justify-between gap-2 px-3 pt-2.5 pb-1">
