@@ -1,4 +1,5 @@
 /** One model call, inside window and budget; and the summary that a conversation grown too long is replaced by. */
+import { Problem } from "../core/errors.ts";
 import { executionRefs } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { attachTo } from "./attachments.ts";
@@ -9,7 +10,7 @@ import { kindOf } from "./kinds.ts";
 import type { LoopInput } from "./loop.ts";
 import type { ModelMessage, ModelReply } from "./model.ts";
 import { type AssistantPart, textOf, textPart } from "./parts.ts";
-import { Stopped } from "./ports.ts";
+import { type Overdrawn, Stopped } from "./ports.ts";
 import { failed } from "./result.ts";
 import { chooseShown, modelTool, type ShownTools } from "./tool-search.ts";
 
@@ -65,11 +66,28 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     }
     ports.rows.logCall(execution, reply, summarised ? "summary" : "turn");
     const { code, message } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    if (reply.error?.retry_at !== undefined) return waitForProvider(input, reply.error.retry_at, message);
     if (code !== "context_too_long") return failed(code, message);
     if (stored.length <= 1 || tries >= CONTEXT_TRIES)
       return failed(code, `${message} It does not fit shortened either: take a model with a larger window.`);
     room = Math.floor(Math.min(room, fitted.tokens) * SHORTER);
   }
+}
+
+/**
+ * A quota that is used up is a wait, not a failure: the execution goes back to the queue until then.
+ * @returns how it ends instead, where that is too long. @throws Problem 503 `waiting_for_provider`.
+ */
+function waitForProvider({ execution, ports }: LoopInput, until: number, message: string): Ending {
+  const wait = Math.max(0, until - ports.clock.now());
+  const at = new Date(until).toISOString().replace(/\.\d+Z$/, "Z");
+  const most = ports.providerWaitMs();
+  if (execution.waitedMs + wait > most)
+    return failed(
+      "provider_rate_limited",
+      `${message} It answers again at ${at}; work waits for a provider for at most ${Math.round(most / 3_600_000)} hours (limits.provider_wait_hours).`,
+    );
+  throw new Problem(503, "waiting_for_provider", `${message} It is asked again at ${at}.`, { data: { until } });
 }
 
 /** The window that is really served; a server of one's own is asked. */
@@ -106,13 +124,21 @@ function storeSummary({ execution, ports }: LoopInput, covered: readonly StoredM
 /** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
 function allowed({ execution, ports }: CallInput, model: string, tokens: number): Ending | { most?: number } {
   const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
-  const over = ports.overdrawn(execution, costOf(LIMITS.replyTokensEstimate));
-  if (over)
-    return failed(
-      "budget_exceeded",
-      `The ${over.scope} budget of $${over.limitUsd} is used up ($${over.spentUsd.toFixed(4)} spent). Raise it, or wait for its reset.`,
-    );
+  const estimate = costOf(LIMITS.replyTokensEstimate);
+  const isFree = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate) === 0;
+  const over = ports.overdrawn(execution, estimate, isFree);
+  if (over) return failed("budget_exceeded", `${overdrawnText(over, estimate)} Raise it, or wait for its reset.`);
   return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
+}
+
+const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
+
+/** What is true of a budget that a call does not fit. */
+export function overdrawnText({ scope, limitUsd, spentUsd, heldUsd }: Overdrawn, estimateUsd: number): string {
+  if (spentUsd >= limitUsd) return `The ${scope} budget of $${limitUsd} is used up ($${spentUsd.toFixed(4)} spent).`;
+  const left = Math.max(0, limitUsd - spentUsd - heldUsd);
+  const held = heldUsd > 0 ? `; ${usd(heldUsd)} is held for calls under way` : "";
+  return `The next call may cost ${usd(estimateUsd)}; ${usd(left)} is left of the ${scope} budget of $${limitUsd}${held}.`;
 }
 
 /** What a model call needs of the work around it. */
@@ -138,6 +164,9 @@ export async function callModel(
     if (piece && purpose === "turn") ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
   };
   signal.throwIfAborted();
+  const input_tokens = sizeOf([system, messages, shown]);
+  const cost_usd = ports.models.estimateUsd(model, input_tokens, 0);
+  ports.rows.beginCall(execution, { model, purpose, input_tokens, cost_usd });
   const reply = await ports.models.call({
     model,
     system,

@@ -86,7 +86,9 @@ export interface EngineDeps {
   attachments(): Attachments;
   /** Puts what other agents wrote to this one into its transcript. */
   deliver(execution: Execution): void;
-  overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
+  /** See `EnginePorts`. */
+  providerWaitMs(): number;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Calls back once this instance may work. @returns a function that forgets it. */
@@ -266,6 +268,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       return deps.attachments();
     },
     overdrawn: deps.overdrawn,
+    providerWaitMs: deps.providerWaitMs,
     reserve: deps.reserve,
     emitSoon: deps.emitSoon,
   };

@@ -27,6 +27,8 @@ export interface Overdrawn {
   scope: string;
   limitUsd: number;
   spentUsd: number;
+  /** Held for calls of others that are under way. */
+  heldUsd: number;
 }
 
 export interface EnginePorts {
@@ -70,8 +72,10 @@ export interface EnginePorts {
     /** Keeps what the execution changed. */
     commit(execution: Execution, summary: string): Promise<void>;
   };
-  /** Undefined when the next call fits every budget. */
-  overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  /** The longest that an execution waits for a provider whose quota is used up, ms. */
+  providerWaitMs(): number;
+  /** Undefined when the next call fits every budget. @param isFree it is known to cost nothing. */
+  overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
   /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */
   reserve(execution: Execution, amountUsd: number): boolean;
   /** Queues an event of the lossy class. */

@@ -80,7 +80,13 @@ function costOf(
   return { cost_usd: cost.usd, cost_source: cost.source };
 }
 
-const errorOf = ({ code, message, retryable }: Failure) => ({ error: { code, message, retryable } });
+/** A provider that says when it answers again is waited for; see the engine. */
+const errorOf = ({ code, message, retryable, retryAfterMs }: Failure, nowMs: number) => ({
+  error: {
+    ...{ code, message, retryable },
+    ...(code === "provider_rate_limited" && retryAfterMs !== undefined ? { retry_at: nowMs + retryAfterMs } : {}),
+  },
+});
 
 /** A reply for a call that was never made. */
 function refusal(request: ModelRequest, failure: Failure, durationMs: number): ModelReply {
@@ -96,7 +102,7 @@ function refusal(request: ModelRequest, failure: Failure, durationMs: number): M
     duration_ms: durationMs,
     time_to_first_token_ms: null,
     attempts: 0,
-    ...errorOf(failure),
+    ...errorOf(failure, 0),
   };
 }
 
@@ -155,7 +161,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       duration_ms: clock.monotonic() - started,
       time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
       attempts,
-      ...(outcome.failure ? errorOf(outcome.failure) : {}),
+      ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
     };
   }
 

@@ -43,6 +43,11 @@ export const Settings = t.Object(
         timeout_seconds: t.Integer({ minimum: 10, maximum: 86_400 }),
         max_attempts: t.Integer({ minimum: 1, maximum: 10 }),
         executions_per_agent: t.Integer({ minimum: 1, maximum: 100 }),
+        provider_wait_hours: t.Integer({
+          minimum: 0,
+          maximum: 168,
+          description: "Longest wait of an execution for a provider whose quota is used up; 0: it fails.",
+        }),
         user_unfinished_runs: t.Integer({
           minimum: 1,
           maximum: 100_000,
@@ -154,6 +159,7 @@ export const DEFAULT_SETTINGS: Settings = {
     timeout_seconds: LIMITS.executionTimeoutSeconds,
     max_attempts: 2,
     executions_per_agent: LIMITS.executionsPerAgent,
+    provider_wait_hours: 24,
     user_unfinished_runs: LIMITS.unfinishedRunsPerUser,
     user_open_chats: LIMITS.openChatsPerUser,
     user_stored_mb: LIMITS.storedPerUserBytes / 1024 ** 2,

@@ -35,6 +35,7 @@ import pruneIndexes from "./0003-prune-indexes.sql" with { type: "text" };
 import executionWaits from "./0004-execution-waits.sql" with { type: "text" };
 import outsideText from "./0005-outside-text.sql" with { type: "text" };
 import callsWithoutPrice from "./0006-calls-without-price.sql" with { type: "text" };
+import providerWaits from "./0008-provider-waits.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -78,4 +79,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0004-execution-waits", sql: executionWaits },
   { name: "0005-outside-text", sql: outsideText },
   { name: "0006-calls-without-price", sql: callsWithoutPrice },
+  { name: "0008-provider-waits", sql: providerWaits },
 ];
