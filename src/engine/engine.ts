@@ -27,7 +27,7 @@ import type { Toolbox } from "./toolbox.ts";
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
   model(purpose: NonNullable<Kind["purpose"]>): string | null;
-  models?: { summary: string | null };
+  models?: { summary: string | null; fallback: readonly string[] };
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: {
     image: string | null;
@@ -195,6 +195,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         "No model is set. Name one with the run (--model), in the agent or in settings; demo/scripted is a dry run.",
       );
     },
+    fallbackModels: () => deps.defaults().models?.fallback ?? [],
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
     toolsFor(execution, { capabilities }) {

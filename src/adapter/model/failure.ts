@@ -21,6 +21,8 @@ export interface Failure {
   retryable: boolean;
   /** What the provider asked to wait, milliseconds. */
   retryAfterMs?: number | undefined;
+  /** The work may wait so long, and ask again. */
+  isWait?: boolean;
   /** The provider refused the thinking level; the call may be made without. */
   refusesThinking?: boolean;
 }

@@ -35,6 +35,8 @@ const LEAST_WAIT_MS = 1_000;
 const SPEND = `UPDATE executions SET turns = turns + 1, tokens = tokens + @tokens, cost_nano = cost_nano + @nano,
   calls_without_price = calls_without_price + @unpriced, calling = NULL WHERE id = @id`;
 
+const ANSWERED_BY = "UPDATE executions SET model = @model WHERE id = @id AND model IS NOT @model";
+
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =
   "Interrupted: the server stopped while this ran. It may have happened in part; look before you repeat it.";
@@ -205,6 +207,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const { finish } = reply;
         const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
         transcript.addCalls(sessionId, executionId, seq, content);
+        // The one that answered, where another had been asked first.
+        store.statement(ANSWERED_BY).run({ id: executionId, model: reply.model });
         spend(tx, execution, reply);
       }),
     addCall: (execution, tool, input) =>

@@ -22,6 +22,10 @@ export const Settings = t.Object(
     models: t.Object(
       {
         default: ModelId,
+        fallback: t.Array(t.String({ maxLength: LIMITS.nameCharacters, pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S+$" }), {
+          maxItems: 5,
+          description: "Models that are asked, in order, when one has no quota left, fails or refuses.",
+        }),
         chat: ModelId,
         pipeline: ModelId,
         pulse: ModelId,
@@ -145,6 +149,7 @@ function fieldsOf({ properties }: TObject): TObject {
 export const DEFAULT_SETTINGS: Settings = {
   models: {
     default: null,
+    fallback: [],
     chat: null,
     pipeline: null,
     pulse: null,
@@ -189,4 +194,4 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 /** Uses that have a default model of their own. */
-export type ModelPurpose = Exclude<keyof Settings["models"], "default" | "embedding">;
+export type ModelPurpose = Exclude<keyof Settings["models"], "default" | "embedding" | "fallback">;
