@@ -125,7 +125,7 @@ describe("skep demo", () => {
       const there = { ...env, OLLAMA_BASE_URL: `http://127.0.0.1:${ollama.port}` };
       const { code, stdout } = await skep(["demo", "--folder", at], { env: there });
       expect(stdout).toContain("Model       ollama/qwen3:8b, which Ollama lists");
-      expect(asked).toContain("/v1/chat/completions");
+      expect(asked).toContain("/api/chat");
       expect(code).toBe(1);
       expect(stdout).toMatch(/Without a model: \S*skep demo --model demo\/scripted/);
     });

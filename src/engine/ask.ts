@@ -1,17 +1,16 @@
 /** One model call, inside window and budget; and the summary that a conversation grown too long is replaced by. */
-import { executionRefs } from "../core/events.ts";
-import { LIMITS } from "../core/limits.ts";
+import { Problem } from "../core/errors.ts";
 import { attachTo } from "./attachments.ts";
 import { fitRoom, roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
-import { agentOutput, agentThinking, outputWithdrawn } from "./events.ts";
-import type { CallPurpose, Ending, Execution, StoredMessage } from "./execution.ts";
+import type { Ending, Execution, StoredMessage } from "./execution.ts";
+import { callWithFallback } from "./fallback.ts";
 import { kindOf } from "./kinds.ts";
 import type { LoopInput } from "./loop.ts";
-import type { ModelMessage, ModelReply } from "./model.ts";
-import { type AssistantPart, textOf, textPart } from "./parts.ts";
-import { Stopped } from "./ports.ts";
+import type { ModelReply } from "./model.ts";
+import { callModel, NO_TOOLS, windowOf } from "./model-call.ts";
+import { textOf, textPart } from "./parts.ts";
 import { failed } from "./result.ts";
-import { chooseShown, modelTool, type ShownTools } from "./tool-search.ts";
+import { chooseShown, modelTool } from "./tool-search.ts";
 
 export const SUMMARISE =
   "This is the conversation so far; it is too long to continue. Write a summary from which you can: the task, what is done and found (paths, names, numbers), what is left, decisions taken. No tool calls.";
@@ -56,7 +55,7 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     };
     const reply = await (asked
       ? callModel(input, [asked], NO_TOOLS, summaryModel, "summary")
-      : callModel(input, fitted.messages, chooseShown(tools, stored), model, "turn"));
+      : callWithFallback(input, fitted.messages, chooseShown(tools, stored)));
     if ("status" in reply) return reply;
     if (reply.finish !== "error") {
       if (!summarised) return reply;
@@ -65,6 +64,7 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     }
     ports.rows.logCall(execution, reply, summarised ? "summary" : "turn");
     const { code, message } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    if (reply.error?.retry_at !== undefined) return waitForProvider(input, reply.error.retry_at, message);
     if (code !== "context_too_long") return failed(code, message);
     if (stored.length <= 1 || tries >= CONTEXT_TRIES)
       return failed(code, `${message} It does not fit shortened either: take a model with a larger window.`);
@@ -72,16 +72,21 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
   }
 }
 
-/** The window that is really served; a server of one's own is asked. */
-export const windowOf = async (
-  { ports, execution, signal }: Pick<LoopInput, "ports" | "execution" | "signal">,
-  model: string,
-): Promise<number | null> =>
-  ports.models.windowOf
-    ? ports.models.windowOf({ model, userId: execution.userId, signal })
-    : ports.models.info(model).context_window;
-
-export const NO_TOOLS: ShownTools = { shown: [], hidden: [] };
+/**
+ * A quota that is used up is a wait, not a failure: the execution goes back to the queue until then.
+ * @returns how it ends instead, where that is too long. @throws Problem 503 `waiting_for_provider`.
+ */
+function waitForProvider({ execution, ports }: LoopInput, until: number, message: string): Ending {
+  const wait = Math.max(0, until - ports.clock.now());
+  const at = new Date(until).toISOString().replace(/\.\d+Z$/, "Z");
+  const most = ports.providerWaitMs();
+  if (execution.waitedMs + wait > most)
+    return failed(
+      "provider_rate_limited",
+      `${message} It answers again at ${at}; work waits for a provider for at most ${Math.round(most / 3_600_000)} hours (limits.provider_wait_hours).`,
+    );
+  throw new Problem(503, "waiting_for_provider", `${message} It is asked again at ${at}.`, { data: { until } });
+}
 
 /**
  * What a summary is made of: the turns before this one, so that what was just said stays as it was; all, when there is
@@ -101,93 +106,4 @@ function storeSummary({ execution, ports }: LoopInput, covered: readonly StoredM
   const task = last.executionId === execution.id ? `${textOf(execution.input)}\n\n` : "";
   const coversTo = Math.max(...covered.map((one) => (one.role === "summary" ? one.coversTo : one.seq)));
   ports.rows.addSummary(execution, `${task}${textOf(reply.parts)}`, coversTo, reply);
-}
-
-/** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
-function allowed({ execution, ports }: CallInput, model: string, tokens: number): Ending | { most?: number } {
-  const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
-  const over = ports.overdrawn(execution, costOf(LIMITS.replyTokensEstimate));
-  if (over)
-    return failed(
-      "budget_exceeded",
-      `The ${over.scope} budget of $${over.limitUsd} is used up ($${over.spentUsd.toFixed(4)} spent). Raise it, or wait for its reset.`,
-    );
-  return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
-}
-
-/** What a model call needs of the work around it. */
-export type CallInput = Pick<LoopInput, "execution" | "ports" | "agent" | "system" | "masker" | "signal">;
-
-/**
- * One call inside the budgets, masked. What it says of a turn goes out as it comes. @returns the reply, or how the
- * execution ends when a budget is used up. @throws the signal's reason; what was said by then is kept.
- */
-export async function callModel(
-  input: CallInput,
-  messages: ModelMessage[],
-  { shown: tools, hidden }: ShownTools,
-  model: string,
-  purpose: CallPurpose,
-): Promise<ModelReply | Ending> {
-  const { execution, ports, agent, system, masker, signal } = input;
-  const shown = tools.map(modelTool);
-  const budget = allowed(input, model, sizeOf([system, messages, shown]));
-  if ("status" in budget) return budget;
-  let [text, thinking] = [masker.stream(), masker.stream()];
-  const say = (definition: typeof agentOutput | typeof agentThinking, piece: string) => {
-    if (piece && purpose === "turn") ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
-  };
-  signal.throwIfAborted();
-  const reply = await ports.models.call({
-    model,
-    system,
-    messages,
-    tools: shown,
-    moreTools: hidden.map(({ name }) => name),
-    maxOutputTokens: budget.most,
-    thinkingLevel: agent.thinkingLevel,
-    temperature: agent.temperature,
-    userId: execution.userId,
-    scope: {
-      agentId: execution.agentId,
-      runId: execution.runId,
-      stepId: execution.stepId,
-      sessionId: execution.sessionId,
-      script: ports.scriptOf(execution),
-    },
-    signal,
-    onText: (piece) => say(agentOutput, text.push(piece)),
-    onThinking: (piece) => say(agentThinking, thinking.push(piece)),
-    onWithdrawn() {
-      [text, thinking] = [masker.stream(), masker.stream()];
-      if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
-    },
-  });
-  say(agentThinking, thinking.end());
-  say(agentOutput, text.end());
-  await ports.turn();
-  const masked = {
-    ...reply,
-    parts: masker.json(fewCalls(reply.parts)),
-    ...(reply.error ? { error: masker.json(reply.error) } : {}),
-  };
-  if (!signal.aborted) return masked;
-  keep(input, masked, purpose);
-  throw signal.reason;
-}
-
-/** Of a call that was ended from outside: it is paid for, and what was said stays, unless the call is made again. */
-function keep({ execution, ports, signal }: CallInput, reply: ModelReply, purpose: CallPurpose): void {
-  const madeAgain = signal.reason instanceof Stopped && signal.reason.why === "shutdown";
-  const isWhole = reply.finish !== "aborted" && reply.finish !== "error";
-  const hasWords = textOf(reply.parts).trim() !== "";
-  if (purpose === "turn" && (isWhole || (hasWords && !madeAgain))) return ports.rows.addReply(execution, reply);
-  ports.rows.logCall(execution, reply, purpose);
-  if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
-}
-
-/** No more calls than are made, and one more, with which the model learns that the rest was left out. */
-function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
-  let calls = 0;
-  return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);
 }

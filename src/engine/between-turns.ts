@@ -1,10 +1,11 @@
 /** What a model does for a chat between two turns: a summary that is asked for, and a title. */
 import { conflict, Problem } from "../core/errors.ts";
-import { callModel, NO_TOOLS, SUMMARISE, windowOf } from "./ask.ts";
+import { SUMMARISE } from "./ask.ts";
 import { attachTo } from "./attachments.ts";
 import { roomOf, sizeOf, toModelMessages, toSummaryRequest } from "./context.ts";
 import type { CallPurpose, Execution } from "./execution.ts";
 import type { ModelReply } from "./model.ts";
+import { callModel, NO_TOOLS, windowOf } from "./model-call.ts";
 import { textOf, textPart } from "./parts.ts";
 import type { EnginePorts } from "./ports.ts";
 

@@ -54,7 +54,7 @@ describe("a step that declares no outputs", () => {
 
   test("whose agent goes round in a circle is told so, then ended", async () => {
     const { model, ended } = await run();
-    for (let made = 1; made <= 6; made++) {
+    for (let made = 1; made <= 8; made++) {
       const next = await model.next();
       const told = JSON.stringify(next.request.messages).includes("made the same call three times");
       expect([made, told]).toEqual([made, made > 3]);

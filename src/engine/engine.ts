@@ -27,7 +27,7 @@ import type { Toolbox } from "./toolbox.ts";
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
   model(purpose: NonNullable<Kind["purpose"]>): string | null;
-  models?: { summary: string | null };
+  models?: { summary: string | null; fallback: readonly string[] };
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: {
     image: string | null;
@@ -86,7 +86,9 @@ export interface EngineDeps {
   attachments(): Attachments;
   /** Puts what other agents wrote to this one into its transcript. */
   deliver(execution: Execution): void;
-  overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
+  /** See `EnginePorts`. */
+  providerWaitMs(): number;
   reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Calls back once this instance may work. @returns a function that forgets it. */
@@ -193,6 +195,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         "No model is set. Name one with the run (--model), in the agent or in settings; demo/scripted is a dry run.",
       );
     },
+    fallbackModels: () => deps.defaults().models?.fallback ?? [],
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
     toolsFor(execution, { capabilities }) {
@@ -266,6 +269,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       return deps.attachments();
     },
     overdrawn: deps.overdrawn,
+    providerWaitMs: deps.providerWaitMs,
     reserve: deps.reserve,
     emitSoon: deps.emitSoon,
   };

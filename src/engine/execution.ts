@@ -128,9 +128,15 @@ export interface ExecutionRows {
   reclaim(): number;
   /**
    * Gives a running execution back to the queue, not to be taken up before `notBefore` (ms since the epoch).
-   * @param wait why, in a sentence, and since when, ms since the epoch; null waits for nothing but its turn.
+   * @param wait why, in a sentence, and since when, ms since the epoch; null waits for nothing but its turn. `until`: of
+   *   a provider that said when it answers again.
    */
-  release(id: string, notBefore: number, wait: { why: string; since: number } | null): void;
+  release(id: string, notBefore: number, wait: { why: string; since: number; until?: number | undefined } | null): void;
+  /** A model call goes out: should the process die before its reply is stored, this is what it may have cost. */
+  beginCall(
+    execution: Execution,
+    call: { model: string; purpose: CallPurpose; input_tokens: number; cost_usd: number | null },
+  ): void;
   /** What it waited for is there. Keeps its `waitedMs`. */
   resumed(execution: Execution): void;
   /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */

@@ -96,7 +96,7 @@ async function afterReply({ execution, ports }: LoopInput, said: AssistantMessag
 const ASKED_AGAIN = 2;
 /** The same call with the same answer so often, one after the other, is pointed out; and ends the work. */
 const REPEATS_TOLD = 3;
-const REPEATS_MOST = 6;
+const REPEATS_MOST = 8;
 
 /** Replies at the end of a conversation that are alike, notes between them apart. */
 function lastInARow(messages: readonly StoredMessage[], isAlike: (reply: AssistantMessage) => boolean): number {

@@ -79,7 +79,13 @@ export interface ModelReply {
   /** Attempts made, retries included. */
   attempts: number;
   /** Set when finish is error: `code` e.g. `provider_not_configured`, `provider_auth`, `provider_rate_limited`, `provider_error`, `provider_timeout`. Never holds a key. */
-  error?: { code: string; message: string; retryable: boolean };
+  error?: {
+    code: string;
+    message: string;
+    retryable: boolean;
+    /** When the provider says that it answers again, ms since the epoch. */
+    retry_at?: number | undefined;
+  };
 }
 
 export interface ModelInfo {

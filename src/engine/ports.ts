@@ -27,6 +27,8 @@ export interface Overdrawn {
   scope: string;
   limitUsd: number;
   spentUsd: number;
+  /** Held for calls of others that are under way. */
+  heldUsd: number;
 }
 
 export interface EnginePorts {
@@ -46,6 +48,8 @@ export interface EnginePorts {
   assertShell(execution: Execution): void;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
   modelOf(execution: Execution): string;
+  /** Models that are asked instead, in order, when one cannot answer: quota, outage, refusal. */
+  fallbackModels(): readonly string[];
   /** Model that writes summaries; undefined: the execution's own. */
   summaryModel(): string | undefined;
   /** Transcript file of the scripted model for this execution. */
@@ -70,8 +74,10 @@ export interface EnginePorts {
     /** Keeps what the execution changed. */
     commit(execution: Execution, summary: string): Promise<void>;
   };
-  /** Undefined when the next call fits every budget. */
-  overdrawn(execution: Execution, estimateUsd: number): Overdrawn | undefined;
+  /** The longest that an execution waits for a provider whose quota is used up, ms. */
+  providerWaitMs(): number;
+  /** Undefined when the next call fits every budget. @param isFree it is known to cost nothing. */
+  overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
   /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */
   reserve(execution: Execution, amountUsd: number): boolean;
   /** Queues an event of the lossy class. */

@@ -1,5 +1,6 @@
 /** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a session that takes turns. */
 import { codeOf, isProblem, messageOf } from "../core/errors.ts";
+import { numberIn } from "../core/is-object.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
@@ -10,7 +11,15 @@ import type { SandboxSpec } from "./sandbox.ts";
 import type { Lease } from "./sandbox-pool.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
-const PASSING = new Set(["docker_unavailable", "sandbox_lost", "sandbox_not_stopped", "workspace_busy", "disk_full"]);
+const WAITS = "waiting_for_provider";
+const PASSING = new Set([
+  "docker_unavailable",
+  "sandbox_lost",
+  "sandbox_not_stopped",
+  "workspace_busy",
+  "disk_full",
+  WAITS,
+]);
 const BACK_OFF_MS = 5_000;
 const COMMAND_GRACE_MS = 10_000;
 /** What the database and the file system say of a disk that is full or fails. */
@@ -164,11 +173,19 @@ function settle(execution: Execution, ports: EnginePorts, error: unknown): void 
     // Once, not at every try of a wait that may last for days.
     if (why !== execution.waitsFor) log.warn({ code: passing.code, execution: execution.id }, why);
     const now = clock.now();
-    rows.release(execution.id, now + BACK_OFF_MS, { why, since: execution.waitingSince ?? now });
+    const until = untilOf(error);
+    const since = execution.waitingSince ?? now;
+    rows.release(execution.id, until === undefined ? now + BACK_OFF_MS : 0, { why, since, until });
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
     rows.finish(execution, masking.json(endingOf(error, execution)));
   }
+}
+
+/** When a provider answers again, ms since the epoch. */
+function untilOf(error: unknown): number | undefined {
+  if (!isProblem(error) || error.code !== WAITS) return undefined;
+  return numberIn(error.extras.data, "until");
 }
 
 function passingOf(error: unknown): { code: string; detail: string } | undefined {

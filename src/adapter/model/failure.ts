@@ -21,6 +21,8 @@ export interface Failure {
   retryable: boolean;
   /** What the provider asked to wait, milliseconds. */
   retryAfterMs?: number | undefined;
+  /** The work may wait so long, and ask again. */
+  isWait?: boolean;
   /** The provider refused the thinking level; the call may be made without. */
   refusesThinking?: boolean;
 }
@@ -41,6 +43,36 @@ export function retryAfterMs(headers: Record<string, string> | undefined, nowMs:
   // Date.parse takes "-3" for a year.
   const date = /^[A-Za-z]{3}/.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - nowMs);
+}
+
+/** Longest wait that is believed, ms. */
+const RESET_MOST_MS = 30 * 86_400_000;
+
+/** When a used-up quota is there again, from its headers or its words, in milliseconds from now; undefined: not said. */
+export function resetAfterMs(headers: Record<string, string> | undefined, body: string, nowMs: number) {
+  const known = retryAfterMs(headers, nowMs) ?? resetIn(body, nowMs) ?? resetHeader(headers, nowMs);
+  return known !== undefined && known >= 0 && known <= RESET_MOST_MS ? known : undefined;
+}
+
+/** `resets_at` (seconds since the epoch, or a date), `resets_in_seconds`, Google's `retryDelay`. */
+function resetIn(body: string, nowMs: number): number | undefined {
+  const [, seconds] = /"(?:resets_in_seconds|retry_after)":\s*(\d{1,8})(?=[.,\s}])/.exec(body) ?? [];
+  if (seconds !== undefined) return Number(seconds) * 1_000;
+  const [, epoch] = /"resets?_at":\s*(\d{9,11})\b/.exec(body) ?? [];
+  if (epoch !== undefined) return Number(epoch) * 1_000 - nowMs;
+  const [, date] = /"resets?_at":\s*"(\d{4}-[\dT:.Z+-]{6,30})"/.exec(body) ?? [];
+  if (date !== undefined && !Number.isNaN(Date.parse(date))) return Date.parse(date) - nowMs;
+  const [, delay] = /"retryDelay":\s*"(\d{1,8})(?:\.\d{1,9})?s"/.exec(body) ?? [];
+  return delay === undefined ? undefined : Number(delay) * 1_000;
+}
+
+/** Anthropic's and OpenRouter's headers: a date, or seconds or milliseconds since the epoch. */
+function resetHeader(headers: Record<string, string> | undefined, nowMs: number): number | undefined {
+  const said = headers?.["anthropic-ratelimit-unified-reset"] ?? headers?.["x-ratelimit-reset"];
+  if (said === undefined) return undefined;
+  const number = Number(said);
+  const at = Number.isNaN(number) ? Date.parse(said) : number > 1e12 ? number : number * 1_000;
+  return Number.isNaN(at) || at < nowMs ? undefined : at - nowMs;
 }
 
 function detailOf(error: APICallError): string {
@@ -64,9 +96,12 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
   if (status === 403)
     return { code: "provider_auth", message: say(`${provider} does not allow this (403)`), retryable: false };
   if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
-    return { code: "provider_rate_limited", message: say(`${provider}: the quota is used up`), retryable: false };
+    return {
+      ...{ code: "provider_rate_limited", message: say(`${provider}: the quota is used up`), retryable: false },
+      retryAfterMs: resetAfterMs(error.responseHeaders, error.responseBody ?? "", nowMs),
+    };
   if (status === 429) {
-    const wait = retryAfterMs(error.responseHeaders, nowMs);
+    const wait = resetAfterMs(error.responseHeaders, error.responseBody ?? "", nowMs);
     const message = say(`${provider} limits the rate (429)`);
     return { code: "provider_rate_limited", message, retryable: true, retryAfterMs: wait };
   }

@@ -9,6 +9,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { Catalogue } from "./catalogue.ts";
+import { createCircuit } from "./circuit.ts";
 import type { Failure } from "./failure.ts";
 import { MODEL_LIMITS, type ModelLimits } from "./limits.ts";
 import { normalizeBaseUrl, OWN_KINDS, type ProviderKind, splitModel } from "./providers.ts";
@@ -80,10 +81,18 @@ function costOf(
   return { cost_usd: cost.usd, cost_source: cost.source };
 }
 
-const errorOf = ({ code, message, retryable }: Failure) => ({ error: { code, message, retryable } });
+/** A provider that says when it answers again is waited for; see the engine. */
+const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, nowMs: number) => ({
+  error: {
+    ...{ code, message, retryable },
+    ...((isWait || code === "provider_rate_limited") && retryAfterMs !== undefined
+      ? { retry_at: nowMs + retryAfterMs }
+      : {}),
+  },
+});
 
 /** A reply for a call that was never made. */
-function refusal(request: ModelRequest, failure: Failure, durationMs: number): ModelReply {
+function refusal(request: ModelRequest, failure: Failure, durationMs: number, nowMs = 0): ModelReply {
   return {
     parts: [],
     finish: "error",
@@ -96,7 +105,7 @@ function refusal(request: ModelRequest, failure: Failure, durationMs: number): M
     duration_ms: durationMs,
     time_to_first_token_ms: null,
     attempts: 0,
-    ...errorOf(failure),
+    ...errorOf(failure, nowMs),
   };
 }
 
@@ -106,6 +115,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   const limits: ModelLimits = { ...MODEL_LIMITS, ...deps.limits };
   const refusedThinking = new Set<string>();
   const askWindow = createWindows(clock);
+  const circuit = createCircuit(clock);
   // The SDK would print its warnings (a parameter that a model ignores) on the process's error stream.
   globalThis.AI_SDK_LOG_WARNINGS = false;
 
@@ -134,6 +144,9 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
   async function made(request: ModelRequest, started: number): Promise<ModelReply> {
     const to = await resolveTarget(deps, request);
     if ("code" in to) return refusal(request, to, clock.monotonic() - started);
+    const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);
+    const rest = circuit.refusal(to.providerId, line);
+    if (rest) return refusal(request, rest, clock.monotonic() - started, clock.now());
     const { callWithRetries } = await import("./retries.ts");
     const window = await servedBy(to, request.model, request.signal);
     const most = prices.info(request.model).max_output_tokens;
@@ -143,6 +156,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       ...to,
       window: window.ask,
     });
+    if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
     return {
       parts: outcome.parts,
       finish: outcome.finish,
@@ -155,7 +169,7 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       duration_ms: clock.monotonic() - started,
       time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
       attempts,
-      ...(outcome.failure ? errorOf(outcome.failure) : {}),
+      ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
     };
   }
 

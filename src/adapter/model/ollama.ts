@@ -129,7 +129,8 @@ async function refusalOf(url: string, response: Response): Promise<APICallError>
   }
   let message = text.slice(0, REFUSAL_CHARACTERS);
   try {
-    message = textIn(readJson(text), "error") ?? message;
+    const { error } = membersOf(readJson(text));
+    message = typeof error === "string" ? error : (textIn(error, "message") ?? message);
   } catch {
     // Not JSON: the text itself is shown.
   }

@@ -3,6 +3,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, setDefaul
 import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
+import { createLocalModelServer } from "../../testing/local-model-server.ts";
 import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
 import { skepCommand, startServer } from "../../testing/server.ts";
 import { openTerminal } from "../../testing/terminal.ts";
@@ -113,21 +114,15 @@ describe("skep init without a terminal", () => {
     expect([demo.code, demo.stdout]).toEqual([0, expect.stringMatching(/^succeeded: run_/m)]);
   });
 
-  test("an Ollama that runs here is found", async () => {
-    const ollama = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: (request) =>
-        Response.json(
-          new URL(request.url).pathname === "/api/tags"
-            ? { models: [{ name: "qwen3:8b", model: "qwen3:8b" }] }
-            : { capabilities: ["completion", "tools"], model_info: {} },
-        ),
-    });
-    const there = { ...env, OLLAMA_BASE_URL: `http://127.0.0.1:${ollama.port}` };
+  test("an Ollama that runs here is found, and the window that it serves is said where it is too small", async () => {
+    const ollama = createLocalModelServer("ollama");
+    const there = { ...env, OLLAMA_BASE_URL: ollama.origin };
     const { code, stdout } = await skep(["init", "--no-run", "--no-project"], { env: there, cwd: home });
-    await ollama.stop(true);
+    ollama.stop();
     expect([code, stdout]).toEqual([0, expect.stringContaining("Model       ollama/qwen3:8b")]);
+    expect(stdout).toContain(
+      "Window      4,096: too small for agents; set: skep models set ollama/qwen3:8b --window 32k",
+    );
   });
 
   test("a folder that is not a repository gets no project, and one that is named must be one", async () => {

@@ -119,6 +119,12 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
     run: ({ client, path }) => acted(client, path, "cancel"),
   },
   {
+    name: "try-now",
+    about: "ask a provider again at once, whose quota the run waits for",
+    on: "one",
+    run: ({ client, path }) => acted(client, path, "try-now"),
+  },
+  {
     name: "restart",
     about: "continue a failed or cancelled run from its first unfinished step",
     on: "one",

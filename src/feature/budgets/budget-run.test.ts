@@ -113,8 +113,8 @@ describe("a budget", () => {
       user,
     );
     const titles = body.items.map(({ title }) => title);
-    expect(titles).toContain("Budget of a run is used up");
-    expect(titles).toContain("Your daily budget is used up");
+    expect(titles).toContain("Budget of a run is too small for the next call");
+    expect(titles).toContain("Your daily budget is too small for the next call");
   });
 
   test("of a run's own may be smaller than its pipeline's, and larger for administrators only", async () => {

@@ -77,11 +77,22 @@ describe("budgets", () => {
     expect(check(1_000)).toBeUndefined();
   });
 
+  test("a call that is known to be free fits a budget of 0, and one that is used up", () => {
+    limits.run_usd = 0;
+    spend(0.5);
+    expect(budgets.check({ ...SPENDER, estimateUsd: 0, isFree: true })).toBeUndefined();
+    limits.run_usd = 0.5;
+    expect(budgets.check({ ...SPENDER, estimateUsd: 0, isFree: true })).toBeUndefined();
+    expect(budgets.check({ ...SPENDER, estimateUsd: 0 })).toMatchObject({ scope: "run" });
+  });
+
   test("the call that would pass the limit is stopped before it is made; one that just fits is not", () => {
     limits.run_usd = 1;
     spend(0.7);
     expect(check(0.3)).toBeUndefined();
-    expect(check(0.300_000_001)).toEqual({ scope: "run", limitUsd: 1, spentUsd: 0.7, resetsAt: null });
+    expect(check(0.300_000_001)).toEqual({
+      ...{ scope: "run", limitUsd: 1, spentUsd: 0.7, heldUsd: 0, resetsAt: null },
+    });
     spend(0.3);
     expect(check(0)).toMatchObject({ scope: "run", spentUsd: 1 });
     expect(check(0.1, { ...SPENDER, runId: "run_2", sessionId: "sess_2" })).toBeUndefined();

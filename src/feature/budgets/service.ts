@@ -33,15 +33,17 @@ export interface Exceeded {
   scope: BudgetScope;
   limitUsd: number;
   spentUsd: number;
+  /** Held for calls of others that are under way. */
+  heldUsd: number;
   resetsAt: string | null;
 }
 
 export interface Budgets {
   /**
-   * Whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
+   * A call that is known to be free always fits. Else whether a call of that estimate fits every budget; undefined when it does, and then the estimate is held for the
    * spender's session until `recorded` or `release`. The first refusal of a session is an event (`budget_exceeded`).
    */
-  check(spender: Spender & { estimateUsd: number }): Exceeded | undefined;
+  check(spender: Spender & { estimateUsd: number; isFree?: boolean }): Exceeded | undefined;
   /**
    * Holds that much for the spender's session instead of its estimate, where it is at most half of what every budget
    * has left, so that calls beside it find room. @returns false: the call must stay inside its estimate.
@@ -108,7 +110,9 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   };
   const report = (budget: Budget, spender: Spender, spent: number, level: "warning" | "error"): void => {
     const { scope, limitUsd, resetsAt } = budget;
-    const word = level === "error" ? "is used up" : `is used to ${Math.floor(percentOf(spent, limitUsd))} %`;
+    const isUsedUp = spent >= Math.round(limitUsd * NANO);
+    const refused = isUsedUp ? "is used up" : "is too small for the next call";
+    const word = level === "error" ? refused : `is used to ${Math.floor(percentOf(spent, limitUsd))} %`;
     const reset = resetsAt === null ? "" : ` It resets at ${resetsAt}.`;
     notify({
       level,
@@ -118,26 +122,27 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
       userId: scope.startsWith("instance") ? undefined : spender.userId,
     });
   };
-  const refuse = (budget: Budget, spender: Spender, spent: number): Exceeded => {
+  const refuse = (budget: Budget, spender: Spender, spent: number, held: number): Exceeded => {
     store.write(({ emit }) => {
       if (!once(`exceeded\n${keyOf(budget)}\n${spender.sessionId ?? ""}`)) return;
       emit(budgetExceeded, { ...refsOf(budget, spender), data: dataOf(budget, spent) });
       report(budget, spender, spent, "error");
     });
     const { scope, limitUsd, resetsAt } = budget;
-    return { scope, limitUsd, spentUsd: toUsd(spent), resetsAt };
+    return { scope, limitUsd, spentUsd: toUsd(spent), heldUsd: toUsd(held), resetsAt };
   };
 
   return {
-    check({ estimateUsd, ...spender }) {
+    check({ estimateUsd, isFree = false, ...spender }) {
+      if (isFree) return undefined;
       const estimate = Math.max(0, toNano(estimateUsd));
       const budgets = of(spender);
       for (const budget of budgets) {
         const limit = toNano(budget.limitUsd);
         const spent = spentBy(budget);
-        const would = spent + heldBy(budget, spender.sessionId) + estimate;
-        // A limit of zero lets through what is known to be free.
-        if (would > limit || (limit > 0 && spent >= limit)) return refuse(budget, spender, spent);
+        const held = heldBy(budget, spender.sessionId);
+        if (spent + held + estimate > limit || (limit > 0 && spent >= limit))
+          return refuse(budget, spender, spent, held);
       }
       hold(spender, budgets, estimate);
       return undefined;

@@ -104,7 +104,8 @@ export const engine = defineFeature(
           return path;
         },
       },
-      overdrawn: (execution, estimateUsd) => budgets.check({ ...spenderOf(execution), estimateUsd }),
+      overdrawn: (execution, estimateUsd, isFree) => budgets.check({ ...spenderOf(execution), estimateUsd, isFree }),
+      providerWaitMs: () => settings.get().limits.provider_wait_hours * 3_600_000,
       reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       whenActive: deps.standby.whenActive,
       script: config.demoScript,

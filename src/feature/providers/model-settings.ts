@@ -39,6 +39,11 @@ export function createModelSettings({ catalogue, keys, providers, splitModel }: 
       if (!parts || !entry || entry.kind === "scripted")
         throw invalidField("/model", "There is no such provider. Write provider/model, e.g. ollama/qwen3");
       const { provider, name } = parts;
+      if (provider.startsWith("custom-") && !keys.row(provider))
+        throw invalidField(
+          "/model",
+          `There is no provider ${provider}. Add it: skep providers set ${provider} --base-url URL`,
+        );
       const isIt = ({ id }: StoredModel) => id === name || id === model;
       const stored = keys.row(provider)?.models ?? [];
       // Null forgets a field, so that what the table or the server says counts again.

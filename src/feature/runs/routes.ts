@@ -70,6 +70,17 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.cancel(params.id, caller)),
     ),
     operation(
+      "tryRunNow",
+      "POST /v1/runs/:id/try-now",
+      {
+        access: "user",
+        scope: "runs",
+        answer: { 202: Run },
+        summary: "Ask a provider again at once, whose quota the run waits for",
+      },
+      ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.tryNow(params.id, caller)),
+    ),
+    operation(
       "restartRun",
       "POST /v1/runs/:id/restart",
       {

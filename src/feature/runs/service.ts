@@ -22,6 +22,8 @@ import type { RunViews } from "./views.ts";
 const TICK_MS = 8;
 
 export interface RunsDeps {
+  /** What of a run waits for a provider's quota is tried at once. @returns how much did. */
+  tryNow(runId: string): number;
   store: Store;
   rows: RunStore;
   views: RunViews;
@@ -60,6 +62,8 @@ export interface Runs {
   ): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
+  /** @throws Problem 404, 409 `run_not_waiting`. */
+  tryNow(id: string, caller: Caller): Run;
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
   /**
@@ -178,6 +182,11 @@ export function createRuns(deps: RunsDeps): Runs {
         audit({ action: "run.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
         return shown(id);
       });
+    },
+    tryNow(id, caller) {
+      const row = views.rowFor(id, caller);
+      if (deps.tryNow(row.id) === 0) throw conflict("The run waits for no provider.", "run_not_waiting");
+      return shown(id);
     },
     restart(id, { from_step, human_context, budget_usd }, caller) {
       return store.write((tx) => {

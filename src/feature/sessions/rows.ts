@@ -34,7 +34,9 @@ export interface RowsDeps {
 const LEAST_WAIT_MS = 1_000;
 
 const SPEND = `UPDATE executions SET turns = turns + 1, tokens = tokens + @tokens, cost_nano = cost_nano + @nano,
-  calls_without_price = calls_without_price + @unpriced WHERE id = @id`;
+  calls_without_price = calls_without_price + @unpriced, calling = NULL WHERE id = @id`;
+
+const ANSWERED_BY = "UPDATE executions SET model = @model WHERE id = @id AND model IS NOT @model";
 
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
 const CRASHED =
@@ -72,7 +74,9 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
 
   function taken(tx: WriteTx, id: string): Execution {
     const { started_at, session_id } = rows.execution(id)!;
-    rows.updateExecution(id, { status: "running", lease_owner: owner, started_at: started_at ?? now() });
+    rows.updateExecution(id, {
+      ...{ status: "running", lease_owner: owner, started_at: started_at ?? now(), provider_until: null },
+    });
     rows.updateSession(session_id, { status: "running", last_activity_at: now() });
     const work = rows.work(id)!;
     rows.noteTaken(work.session.user_id);
@@ -86,7 +90,28 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     rows.updateSession(sessionId, { status: "queued" });
   }
 
+  /** A model call that a dead process had under way may have been paid for: its prompt is, as far as is known. */
+  function chargeCutCall(tx: WriteTx, id: string): void {
+    const work = rows.work(id);
+    if (!work?.calling) return;
+    const { model, purpose, input_tokens, cost_usd } = work.calling;
+    const none = { output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
+    const message = "The server stopped during the call; its prompt is counted as sent.";
+    spend(
+      tx,
+      toExecution(work, null),
+      {
+        ...{ parts: [], finish: "aborted", usage: { ...none, input_tokens }, usage_estimated: true },
+        ...{ cost_usd, cost_source: cost_usd === null ? "unknown" : "table", key_source: "none", attempts: 1 },
+        ...{ provider: model.split("/")[0] ?? "", model, duration_ms: 0, time_to_first_token_ms: null },
+        error: { code: "server_stopped", message, retryable: true },
+      },
+      purpose,
+    );
+  }
+
   return {
+    beginCall: (execution, call) => store.write(() => rows.updateExecution(execution.id, { calling: call })),
     take(limit, busyAgents, rule) {
       // Looked for every second: no transaction of an idle server writes.
       const ids = rows.takeable(limit, busyAgents, rule);
@@ -96,6 +121,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       store.write((tx) => {
         const left = rows.abandoned(owner);
         for (const { id, session_id } of left) {
+          chargeCutCall(tx, id);
           queueAgain(id, session_id, 0);
           // What it said in the call that was cut off is said again.
           tx.emit(outputWithdrawn, { ...lifecycle.refsOf(rows.session(session_id)!), data: {} });
@@ -108,8 +134,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         if (work?.status !== "running") return;
         queueAgain(id, work.session_id, notBefore);
         if (!wait) return;
-        const { why, since } = wait;
-        rows.updateExecution(id, { waiting_since: since });
+        const { why, since, until = null } = wait;
+        rows.updateExecution(id, { waiting_since: since, provider_until: until });
         if (why === work.waits_for) return;
         const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
         rows.updateExecution(id, { waits_for: why });
@@ -182,6 +208,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const { finish } = reply;
         const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
         transcript.addCalls(sessionId, executionId, seq, content);
+        // The one that answered, where another had been asked first.
+        store.statement(ANSWERED_BY).run({ id: executionId, model: reply.model });
         spend(tx, execution, reply);
       }),
     addCall: (execution, tool, input) =>

@@ -56,6 +56,8 @@ export interface Sessions {
   withdraw(sessionId: string, messageId: string): void;
   /** Ends the running reply and keeps what was said; the session continues. @returns whether there was one. */
   interrupt(sessionId: string): boolean;
+  /** What waits for a provider's quota in that run or session is tried at once. @returns how much did. */
+  tryNow(where: { runId: string } | { sessionId: string }): number;
   /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
   end(sessionId: string): void;
   /** Ends a session that has no work of its own, with the given status; all below it ends as with `end`. */
@@ -162,6 +164,11 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
   };
 
   return {
+    tryNow: (where) =>
+      store.write(({ after }) => {
+        after(() => engine?.wake());
+        return rows.endProviderWaits(where);
+      }),
     rows: engineRows,
     own: (kind, owner) => void owners.set(kind, owner),
     open: (draft) =>

@@ -328,7 +328,9 @@ describe("a session tree", () => {
     for (let turn = 0; turn < 2; turn++) (await model.next(child.id)).reply([{ tool: "ls" }]);
     const end = await ended(child.id);
     expect(end.data).toMatchObject({ status: "failed", error: { code: "budget_exceeded" } });
-    expect(JSON.stringify(end.data)).toContain("The session budget of $0.6 is used up");
+    expect(JSON.stringify(end.data)).toContain(
+      "The next call may cost $0.25; $0.10 is left of the session budget of $0.6",
+    );
     expect(model.calls).toHaveLength(2);
     const exceeded = rig.events().find(({ kind }) => kind === "budget_exceeded");
     expect(exceeded?.data).toMatchObject({ scope: "session", subject: root.id, limit_usd: 0.6 });
@@ -375,7 +377,7 @@ test("calls without a price are counted once in each session above them", async 
 describe("what the model reads of a session", () => {
   test("a conversation that outgrew the window is summarised; the current turn and the whole transcript stay as they were", async () => {
     const { model, sessions, chat, say, answered } = await started({
-      model: createHandModel({ context_window: 4_000 }),
+      model: createHandModel({ context_window: 7_000 }),
     });
     const id = chat();
     const first = say(id, `first ${"x".repeat(4_000)}`);

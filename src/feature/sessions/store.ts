@@ -1,7 +1,7 @@
 /** Rows of sessions and executions. */
 
 import { createHash } from "node:crypto";
-import { and, asc, desc, eq, inArray, isNull, ne, sql } from "drizzle-orm";
+import { and, asc, desc, eq, inArray, isNotNull, isNull, ne, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano } from "../../core/money.ts";
@@ -63,11 +63,13 @@ const LIVE = ["queued", "running"] as const;
  * A wait longer than any we give means that the clock was set back: it counts as over. @busy holds how many executions
  * each agent has at work.
  */
+const PROVIDER_WAIT_MOST_MS = 8 * 86_400_000;
 const QUEUE = `
   WITH ready AS (
     SELECT e.id, e.session_id, e.agent_id, e.urgent, coalesce(e.run_id, s.root_id) AS lane, coalesce(s.user_id, '') AS user
     FROM executions e JOIN sessions s ON s.id = e.session_id
     WHERE e.status = 'queued' AND (e.not_before <= @now OR e.not_before > @now + 60000)
+      AND (e.provider_until IS NULL OR e.provider_until <= @now OR e.provider_until > @now + ${PROVIDER_WAIT_MOST_MS})
       AND (@below = 0 OR s.parent_id IS NOT NULL)
       AND NOT EXISTS (
         SELECT 1 FROM executions beside WHERE beside.session_id = e.session_id AND beside.status = 'running')
@@ -223,6 +225,8 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         waits_for: null,
         waited_ms: 0,
         waiting_since: null,
+        provider_until: null,
+        calling: null,
         text: "",
         error: null,
         created_at: now(),
@@ -233,6 +237,19 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
       return row;
     },
     updateSession: (id: string, change: Partial<SessionRow>) => changeRow(db, sessions, change, eq(sessions.id, id)),
+    /** @returns how many waited for a provider. */
+    endProviderWaits: (where: { runId: string } | { sessionId: string }): number =>
+      db
+        .update(executions)
+        .set({ provider_until: null })
+        .where(
+          and(
+            "runId" in where ? eq(executions.run_id, where.runId) : eq(executions.session_id, where.sessionId),
+            eq(executions.status, "queued"),
+            isNotNull(executions.provider_until),
+          ),
+        )
+        .run().changes,
     /** Whether another execution of the run waits for the same. */
     othersWaitFor: (runId: string, id: string, what: string): boolean =>
       db

@@ -23,6 +23,10 @@ export const Settings = t.Object(
     models: t.Object(
       {
         default: ModelId,
+        fallback: t.Array(t.String({ maxLength: LIMITS.nameCharacters, pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S+$" }), {
+          maxItems: 5,
+          description: "Models that are asked, in order, when one has no quota left, fails or refuses.",
+        }),
         chat: ModelId,
         pipeline: ModelId,
         pulse: ModelId,
@@ -44,6 +48,11 @@ export const Settings = t.Object(
         timeout_seconds: t.Integer({ minimum: 10, maximum: DAY_SECONDS }),
         max_attempts: t.Integer({ minimum: 1, maximum: 10 }),
         executions_per_agent: t.Integer({ minimum: 1, maximum: 100 }),
+        provider_wait_hours: t.Integer({
+          minimum: 0,
+          maximum: 168,
+          description: "Longest wait of an execution for a provider whose quota is used up; 0: it fails.",
+        }),
         user_unfinished_runs: t.Integer({
           minimum: 1,
           maximum: 100_000,
@@ -146,6 +155,7 @@ function fieldsOf({ properties }: TObject): TObject {
 export const DEFAULT_SETTINGS: Settings = {
   models: {
     default: null,
+    fallback: [],
     chat: null,
     pipeline: null,
     pulse: null,
@@ -160,6 +170,7 @@ export const DEFAULT_SETTINGS: Settings = {
     timeout_seconds: LIMITS.executionTimeoutSeconds,
     max_attempts: 2,
     executions_per_agent: LIMITS.executionsPerAgent,
+    provider_wait_hours: 24,
     user_unfinished_runs: LIMITS.unfinishedRunsPerUser,
     user_open_chats: LIMITS.openChatsPerUser,
     user_stored_mb: LIMITS.storedPerUserBytes / 1024 ** 2,
@@ -190,4 +201,4 @@ export const DEFAULT_SETTINGS: Settings = {
 };
 
 /** Uses that have a default model of their own. */
-export type ModelPurpose = Exclude<keyof Settings["models"], "default" | "embedding">;
+export type ModelPurpose = Exclude<keyof Settings["models"], "default" | "embedding" | "fallback">;

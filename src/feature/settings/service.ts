@@ -108,7 +108,10 @@ export function createSettings({ store, clock, audit, isProvider }: SettingsDeps
     return known.settings;
   };
   const assertProviders = (models: SettingsUpdate["models"] = {}): void => {
-    for (const [purpose, model] of Object.entries(models)) {
+    const named = Object.entries(models).flatMap(([purpose, model]) =>
+      (Array.isArray(model) ? model : [model]).map((one) => ({ purpose, model: one })),
+    );
+    for (const { purpose, model } of named) {
       const provider = model?.split("/", 1)[0];
       if (provider === undefined || isProvider(provider)) continue;
       const remedy = "`skep providers` lists them; a server of your own is custom-NAME.";

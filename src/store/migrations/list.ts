@@ -36,7 +36,8 @@ import executionWaits from "./0004-execution-waits.sql" with { type: "text" };
 import outsideText from "./0005-outside-text.sql" with { type: "text" };
 import callsWithoutPrice from "./0006-calls-without-price.sql" with { type: "text" };
 import workspaceSizes from "./0007-workspace-sizes.sql" with { type: "text" };
-import reviewsAndSums from "./0012-reviews-and-sums.sql" with { type: "text" };
+import providerWaits from "./0008-provider-waits.sql" with { type: "text" };
+import reviewsAndSums from "./0009-reviews-and-sums.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -81,5 +82,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0005-outside-text", sql: outsideText },
   { name: "0006-calls-without-price", sql: callsWithoutPrice },
   { name: "0007-workspace-sizes", sql: workspaceSizes },
-  { name: "0012-reviews-and-sums", sql: reviewsAndSums },
+  { name: "0008-provider-waits", sql: providerWaits },
+  { name: "0009-reviews-and-sums", sql: reviewsAndSums },
 ];

@@ -84,6 +84,15 @@ export const prompts = sqliteTable("prompts", {
   text: text().notNull(),
 });
 
+/** What a model call was about to cost at least, should nothing be heard of it again. */
+export interface CallUnderWay {
+  model: string;
+  purpose: "turn" | "summary" | "title";
+  input_tokens: number;
+  /** Of the prompt alone; null: unknown. */
+  cost_usd: number | null;
+}
+
 export const executions = sqliteTable("executions", {
   id: text().primaryKey(),
   session_id: text()
@@ -121,6 +130,10 @@ export const executions = sqliteTable("executions", {
   waited_ms: integer().notNull().default(0),
   /** Milliseconds since the epoch. */
   waiting_since: integer(),
+  /** Waits for a provider's quota until then, ms since the epoch. */
+  provider_until: integer(),
+  /** The model call that is under way. */
+  calling: text({ mode: "json" }).$type<CallUnderWay | null>(),
   /** It has been asked to end. */
   stop: text().$type<"cancel" | "interrupt">(),
   turns: integer().notNull(),

@@ -284,7 +284,7 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
     await found.waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Start" }).click();
     await page.getByRole("region", { name: "The example" }).getByText("It is done.").waitFor();
-    expect(ollama.requests.some(({ path }) => path === "/v1/chat/completions")).toBe(true);
+    expect(ollama.requests.some(({ path }) => path === "/api/chat")).toBe(true);
     await close();
     expect(faults.filter((fault) => !/401/.test(fault))).toEqual([]);
   });

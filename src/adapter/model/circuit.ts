@@ -1,0 +1,49 @@
+/**
+ * A provider that keeps failing is not asked by everybody who waits for it: after five failures within a minute calls are
+ * refused for half a minute, then one is let through. The first that succeeds ends it.
+ */
+import type { Clock } from "../../core/clock.ts";
+import type { Failure } from "./failure.ts";
+
+export interface Circuit {
+  /** The refusal of a call that is not to be made now; undefined: make it. */
+  refusal(provider: string, key: string): Failure | undefined;
+  /** How a call ended. */
+  ended(key: string, failure: Failure | undefined): void;
+}
+
+const FAILURES = 5;
+const WITHIN_MS = 60_000;
+const REST_MS = 30_000;
+const KEYS_KEPT = 1_000;
+/** Failures of the provider itself; a wrong key or a call that it refuses says nothing about others. */
+const OUTAGES: ReadonlySet<Failure["code"]> = new Set(["provider_error", "provider_unreachable", "provider_timeout"]);
+
+export function createCircuit(clock: Clock): Circuit {
+  const known = new Map<string, { failedAt: number[]; restsUntil: number }>();
+  return {
+    refusal(provider, key) {
+      const state = known.get(key);
+      const now = clock.monotonic();
+      if (!state || state.failedAt.length < FAILURES) return undefined;
+      if (now >= state.restsUntil) {
+        // This one is let through; the others rest until it has ended.
+        state.restsUntil = now + REST_MS;
+        return undefined;
+      }
+      const message = `${provider} failed ${FAILURES} times within a minute, so it is left alone for a moment.`;
+      return {
+        ...{ code: "provider_unreachable", message, retryable: true },
+        ...{ retryAfterMs: state.restsUntil - now, isWait: true },
+      };
+    },
+    ended(key, failure) {
+      if (!failure?.retryable || !OUTAGES.has(failure.code)) return void known.delete(key);
+      const now = clock.monotonic();
+      const before = known.get(key)?.failedAt.filter((at) => now - at < WITHIN_MS) ?? [];
+      const failedAt = [...before, now].slice(-FAILURES);
+      if (known.size >= KEYS_KEPT) known.clear();
+      known.set(key, { failedAt, restsUntil: failedAt.length < FAILURES ? 0 : now + REST_MS });
+    },
+  };
+}

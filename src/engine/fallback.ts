@@ -1,0 +1,53 @@
+/** A turn's model call, and those that are asked instead when its model has no quota left, does not answer or refuses. */
+import { sizeOf } from "./context.ts";
+import type { Ending } from "./execution.ts";
+import type { ModelMessage, ModelReply } from "./model.ts";
+import { type CallInput, callModel, windowOf } from "./model-call.ts";
+import { modelTool, type ShownTools } from "./tool-search.ts";
+
+/** Why another model may do better. A call that is wrong in itself is wrong for all. */
+const FALLS: ReadonlySet<string> = new Set([
+  ...["provider_rate_limited", "provider_unreachable", "provider_timeout", "provider_error"],
+  ...["provider_auth", "provider_not_configured"],
+]);
+
+const mayFall = ({ finish, error, parts }: ModelReply): boolean =>
+  finish === "error"
+    ? FALLS.has(error?.code ?? "")
+    : finish === "content_filter" && parts.every(({ type }) => type !== "tool_call");
+
+const attachesIn = (messages: readonly ModelMessage[]): boolean =>
+  messages.some((message) => message.role === "user" && message.parts.some(({ type }) => type !== "text"));
+
+/**
+ * Asks the model, then the fallbacks in order, each inside its own budget and window.
+ * @returns the first reply that is one; else the first model's, with the earliest time at which one of them answers again.
+ */
+export async function callWithFallback(
+  input: CallInput & { model: string },
+  messages: ModelMessage[],
+  tools: ShownTools,
+): Promise<ModelReply | Ending> {
+  const { ports, execution, model } = input;
+  const first = await callModel(input, messages, tools, model, "turn");
+  const others = ports.fallbackModels().filter((one) => one !== model);
+  if ("status" in first || !mayFall(first) || others.length === 0) return first;
+  const needed = sizeOf([input.system, messages, tools.shown.map(modelTool)]);
+  let retryAt = first.error?.retry_at;
+  for (const other of others) {
+    const window = await windowOf(input, other);
+    if (window !== null && needed > window) continue;
+    if (attachesIn(messages) && !ports.models.info(other).images) continue;
+    const reply = await callModel(input, messages, tools, other, "turn");
+    // Its budget does not allow it: the next may be cheaper.
+    if ("status" in reply) continue;
+    if (!mayFall(reply)) {
+      ports.rows.logCall(execution, first, "turn");
+      return reply;
+    }
+    ports.rows.logCall(execution, reply, "turn");
+    const again = reply.error?.retry_at;
+    if (again !== undefined) retryAt = Math.min(again, retryAt ?? again);
+  }
+  return first.error && retryAt !== undefined ? { ...first, error: { ...first.error, retry_at: retryAt } } : first;
+}

@@ -1,0 +1,123 @@
+/** One model call, inside its budget, masked; what it says of a turn goes out as it comes. */
+import { executionRefs } from "../core/events.ts";
+import { LIMITS } from "../core/limits.ts";
+import { sizeOf } from "./context.ts";
+import { agentOutput, agentThinking, outputWithdrawn } from "./events.ts";
+import type { CallPurpose, Ending } from "./execution.ts";
+import type { LoopInput } from "./loop.ts";
+import type { ModelMessage, ModelReply } from "./model.ts";
+import { type AssistantPart, textOf } from "./parts.ts";
+import { type Overdrawn, Stopped } from "./ports.ts";
+import { failed } from "./result.ts";
+import { modelTool, type ShownTools } from "./tool-search.ts";
+
+/** The window that is really served; a server of one's own is asked. */
+export const windowOf = async (
+  { ports, execution, signal }: Pick<LoopInput, "ports" | "execution" | "signal">,
+  model: string,
+): Promise<number | null> =>
+  ports.models.windowOf
+    ? ports.models.windowOf({ model, userId: execution.userId, signal })
+    : ports.models.info(model).context_window;
+
+export const NO_TOOLS: ShownTools = { shown: [], hidden: [] };
+
+/** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
+function allowed({ execution, ports }: CallInput, model: string, tokens: number): Ending | { most?: number } {
+  const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
+  const estimate = costOf(LIMITS.replyTokensEstimate);
+  const isFree = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate) === 0;
+  const over = ports.overdrawn(execution, estimate, isFree);
+  if (over) return failed("budget_exceeded", `${overdrawnText(over, estimate)} Raise it, or wait for its reset.`);
+  return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
+}
+
+const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;
+
+/** What is true of a budget that a call does not fit. */
+export function overdrawnText({ scope, limitUsd, spentUsd, heldUsd }: Overdrawn, estimateUsd: number): string {
+  if (spentUsd >= limitUsd) return `The ${scope} budget of $${limitUsd} is used up ($${spentUsd.toFixed(4)} spent).`;
+  const left = Math.max(0, limitUsd - spentUsd - heldUsd);
+  const held = heldUsd > 0 ? `; ${usd(heldUsd)} is held for calls under way` : "";
+  return `The next call may cost ${usd(estimateUsd)}; ${usd(left)} is left of the ${scope} budget of $${limitUsd}${held}.`;
+}
+
+/** What a model call needs of the work around it. */
+export type CallInput = Pick<LoopInput, "execution" | "ports" | "agent" | "system" | "masker" | "signal">;
+
+/**
+ * One call inside the budgets, masked. What it says of a turn goes out as it comes. @returns the reply, or how the
+ * execution ends when a budget is used up. @throws the signal's reason; what was said by then is kept.
+ */
+export async function callModel(
+  input: CallInput,
+  messages: ModelMessage[],
+  { shown: tools, hidden }: ShownTools,
+  model: string,
+  purpose: CallPurpose,
+): Promise<ModelReply | Ending> {
+  const { execution, ports, agent, system, masker, signal } = input;
+  const shown = tools.map(modelTool);
+  const budget = allowed(input, model, sizeOf([system, messages, shown]));
+  if ("status" in budget) return budget;
+  let [text, thinking] = [masker.stream(), masker.stream()];
+  const say = (definition: typeof agentOutput | typeof agentThinking, piece: string) => {
+    if (piece && purpose === "turn") ports.emitSoon(definition, { ...executionRefs(execution), data: { text: piece } });
+  };
+  signal.throwIfAborted();
+  const input_tokens = sizeOf([system, messages, shown]);
+  const cost_usd = ports.models.estimateUsd(model, input_tokens, 0);
+  ports.rows.beginCall(execution, { model, purpose, input_tokens, cost_usd });
+  const reply = await ports.models.call({
+    model,
+    system,
+    messages,
+    tools: shown,
+    moreTools: hidden.map(({ name }) => name),
+    maxOutputTokens: budget.most,
+    thinkingLevel: agent.thinkingLevel,
+    temperature: agent.temperature,
+    userId: execution.userId,
+    scope: {
+      agentId: execution.agentId,
+      runId: execution.runId,
+      stepId: execution.stepId,
+      sessionId: execution.sessionId,
+      script: ports.scriptOf(execution),
+    },
+    signal,
+    onText: (piece) => say(agentOutput, text.push(piece)),
+    onThinking: (piece) => say(agentThinking, thinking.push(piece)),
+    onWithdrawn() {
+      [text, thinking] = [masker.stream(), masker.stream()];
+      if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
+    },
+  });
+  say(agentThinking, thinking.end());
+  say(agentOutput, text.end());
+  await ports.turn();
+  const masked = {
+    ...reply,
+    parts: masker.json(fewCalls(reply.parts)),
+    ...(reply.error ? { error: masker.json(reply.error) } : {}),
+  };
+  if (!signal.aborted) return masked;
+  keep(input, masked, purpose);
+  throw signal.reason;
+}
+
+/** Of a call that was ended from outside: it is paid for, and what was said stays, unless the call is made again. */
+function keep({ execution, ports, signal }: CallInput, reply: ModelReply, purpose: CallPurpose): void {
+  const madeAgain = signal.reason instanceof Stopped && signal.reason.why === "shutdown";
+  const isWhole = reply.finish !== "aborted" && reply.finish !== "error";
+  const hasWords = textOf(reply.parts).trim() !== "";
+  if (purpose === "turn" && (isWhole || (hasWords && !madeAgain))) return ports.rows.addReply(execution, reply);
+  ports.rows.logCall(execution, reply, purpose);
+  if (purpose === "turn") ports.emitSoon(outputWithdrawn, { ...executionRefs(execution), data: {} });
+}
+
+/** No more calls than are made, and one more, with which the model learns that the rest was left out. */
+function fewCalls(parts: readonly AssistantPart[]): AssistantPart[] {
+  let calls = 0;
+  return parts.filter((part) => part.type !== "tool_call" || ++calls <= LIMITS.callsPerReply + 1);
+}

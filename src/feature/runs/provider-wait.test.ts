@@ -1,0 +1,129 @@
+/** A provider whose quota is used up is waited for: through kill -9, once, and no longer than is wanted. */
+import { afterAll, beforeAll, expect, test } from "bun:test";
+import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Run } from "./model.ts";
+
+let models: ModelServer;
+let server: TestServer;
+beforeAll(async () => {
+  models = await createModelServer();
+  server = await startServer();
+  await server.request("PUT", "/v1/settings/providers/custom-lab", {
+    body: { base_url: `${models.origin}/v1`, default: "custom-lab/m1", models: [{ id: "m1", context_window: 32_768 }] },
+  });
+  const definition = "id: one\nname: One\nsteps:\n  - id: work\n    agent: worker\n    input: Work\n";
+  const agent = await server.request("POST", "/v1/agents", { body: { id: "worker", prompt: "You work." } });
+  const made = await server.request("POST", "/v1/pipelines", { body: { source: definition } });
+  expect([agent.status, made.status]).toEqual([201, 201]);
+});
+afterAll(async () => {
+  await models.stop();
+  await server.remove();
+});
+
+const start = async () =>
+  (await server.request<Run>("POST", "/v1/runs", { body: { pipeline_id: "one", task_description: "Work" } })).body.id;
+const runOf = async (id: string) => (await server.request<Run>("GET", `/v1/runs/${id}`)).body;
+/** Asked every moment until it holds. */
+async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Promise<T> {
+  for (;;) {
+    const value = await ask();
+    if (holds(value)) return value;
+    await Bun.sleep(50);
+  }
+}
+const used = (afterSeconds: number) => ({
+  ...{ kind: "status" as const, status: 429, headers: { "retry-after": String(afterSeconds) } },
+  body: { error: { message: "You have used up your quota", type: "usage_limit_reached" } },
+});
+const done = reply({ toolCalls: [{ id: "c1", name: "complete", input: { summary: "done" } }] });
+const calls = () => models.requests.filter(({ path }) => path.endsWith("/chat/completions")).length;
+
+test("a used-up quota is a wait that a killed server takes up again, and one call when it is tried now", async () => {
+  models.next(used(7_200));
+  const id = await start();
+  const waiting = await until(
+    () => runOf(id),
+    ({ waiting_reason }) => waiting_reason !== null,
+  );
+  expect(waiting.status).not.toBe("failed");
+  expect(waiting.waiting_reason).toContain("used up your quota");
+  expect(waiting.waiting_reason).toMatch(/asked again at \d{4}-\d\d-\d\dT/);
+  const before = calls();
+  await server.stop("SIGKILL");
+  server = await startServer({ data: server.data });
+  // It is taken up by nobody before its time: another run is asked and ends meanwhile.
+  models.next(done);
+  const other = await start();
+  expect(
+    (
+      await until(
+        () => runOf(other),
+        ({ status }) => status === "succeeded",
+      )
+    ).status,
+  ).toBe("succeeded");
+  expect(calls()).toBe(before + 1);
+  expect((await runOf(id)).waiting_reason).toContain("used up your quota");
+  expect((await server.request("POST", `/v1/runs/${id}/try-now`)).status).toBe(202);
+  const ended = await until(
+    () => runOf(id),
+    ({ status }) => status === "succeeded" || status === "failed",
+  );
+  expect(ended).toMatchObject({ status: "succeeded", waiting_reason: null });
+  expect(calls()).toBe(before + 2);
+  expect((await server.request("POST", `/v1/runs/${id}/try-now`)).status).toBe(409);
+});
+
+test("a wait longer than the setting allows is a failure that says when the quota is there again", async () => {
+  models.next(used(60 * 60 * 30));
+  const ended = await (async (id) =>
+    until(
+      () => runOf(id),
+      ({ status }) => status === "failed",
+    ))(await start());
+  expect(ended.error).toMatchObject({ code: "provider_rate_limited" });
+  expect(ended.error?.message).toContain("at most 24 hours");
+});
+
+test("a run that waits can be cancelled", async () => {
+  models.next(used(7_200));
+  const id = await start();
+  await until(
+    () => runOf(id),
+    ({ waiting_reason }) => waiting_reason !== null,
+  );
+  await server.request("POST", `/v1/runs/${id}/cancel`);
+  expect(
+    (
+      await until(
+        () => runOf(id),
+        ({ status }) => status === "cancelled",
+      )
+    ).status,
+  ).toBe("cancelled");
+});
+
+test("a model call that a killed server had under way leaves a row with what its prompt may have cost", async () => {
+  models.next({ kind: "hang" });
+  const id = await start();
+  const before = calls();
+  await until(
+    async () => calls(),
+    (now) => now > before,
+  );
+  await server.stop("SIGKILL");
+  models.next(done);
+  server = await startServer({ data: server.data });
+  await until(
+    () => runOf(id),
+    ({ status }) => status === "succeeded",
+  );
+  type Call = { finish_reason: string; input_tokens: number; estimated: boolean; error: { code: string } | null };
+  const { items } = (await server.request<{ items: Call[] }>("GET", `/v1/llm-calls?run_id=${id}`)).body;
+  expect(items).toHaveLength(2);
+  const cut = items.find(({ error }) => error?.code === "server_stopped");
+  expect(cut).toMatchObject({ finish_reason: "aborted", estimated: true });
+  expect(cut?.input_tokens).toBeGreaterThan(100);
+});
