@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { selfCommand } from "../../core/self-command.ts";
+import { putScip, removeExactReferences } from "../../graph/scip/exact-references.ts";
 import { createGraphClient } from "../../graph/serve/client.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
@@ -48,7 +49,12 @@ export const knowledgeGraph = defineFeature(
       return known && `${known.commit || "files"}.${known.generation}`;
     };
     const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
-    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, versionOf, ...places });
+    const service = createKnowledgeGraph({
+      ...{ client, jobs, project: projects.find, indexed, versionOf },
+      ...places,
+      keepScip: (id, path) => putScip(places.placeOf(id).store, path),
+      dropScip: (id) => removeExactReferences(places.placeOf(id).store),
+    });
 
     /** A job could write into the folder of a project that is gone. */
     async function forget(projectId: string): Promise<void> {
