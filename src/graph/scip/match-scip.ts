@@ -100,7 +100,7 @@ const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
 /** The plain name of the type, term or method that a symbol ends in; "" where it has none. */
 function nameIn(symbol: string): string {
   if (symbol.startsWith("local ")) return "";
-  const [, quoted, plain] = /(?:`([^`]*)`|([\w$+-]+))(?:#|\.|\(\+?\w*\)\.)$/.exec(symbol) ?? [];
+  const [, quoted, plain] = /(?:`([^`]*)`|(?<![\w$+-])([\w$+-]+))(?:#|\.|\(\+?\w*\)\.)$/.exec(symbol) ?? [];
   const name = plain ?? quoted ?? "";
   return WORD.test(name) ? name : "";
 }
