@@ -1,8 +1,9 @@
 /** `skep graph …` and `skep mcp`: the code graph without a server, with the same answers as the API. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep } from "../testing/command.ts";
+import { type ScipSample, scipOf } from "../testing/scip-sample.ts";
 import { skepCommand, startServer, type TestServer } from "../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../testing/source-tree.ts";
 
@@ -65,6 +66,30 @@ describe("skep graph", () => {
     expect([writing.code, writing.stderr]).toEqual([1, "skep: DELETE is not allowed: queries only read the graph.\n"]);
     expect((await graph("impact", "round", "--depth", "11")).code).toBe(2);
     expect((await graph("cypher", "RETURN 1", "--params", "[1]")).code).toBe(2);
+  });
+
+  test("import-scip takes in what a compiler says, and --forget forgets it", async () => {
+    const file = join(tree.store, "index.scip");
+    const symbol = "t npm shop 1 tax.ts/withTax().";
+    const line = readFileSync(join(tree.root, "src/cart.ts"), "utf8").split("\n")[11] ?? "";
+    const start = line.indexOf("withTax");
+    const sample: ScipSample = {
+      "src/tax.ts": [{ line: 0, start: 16, end: 23, symbol, definition: true }],
+      "src/cart.ts": [{ line: 11, start, end: start + 7, symbol }],
+    };
+    writeFileSync(file, scipOf(sample));
+    const scip = (...args: string[]) => skep(["graph", "import-scip", ...args, "--store", tree.store]);
+    expect((await scip(file, tree.root)).stdout).toBe("1 calls of 2 files are exact now\n");
+    expect((await graph("context", "withTax")).stdout).toContain("Cart.total src/cart.ts:11 at line 12 exact");
+    writeFileSync(file, "no index");
+    const bad = await scip(file, tree.root);
+    expect([bad.code, bad.stderr]).toEqual([1, "skep: The SCIP index cannot be used: it is no SCIP index.\n"]);
+    const missing = await scip("/no/index.scip", tree.root);
+    expect([missing.code, missing.stderr]).toEqual([2, "skep: There is no file /no/index.scip.\n"]);
+    expect((await scip()).code).toBe(2);
+    const forgotten = await scip("--forget", tree.root);
+    expect(forgotten.stdout).toBe("no calls of SCIP indexes any more\n");
+    expect((await graph("context", "withTax")).stdout).not.toContain("exact");
   });
 
   test("on a terminal, an index draws a bar for each phase, in place", async () => {

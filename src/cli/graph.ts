@@ -20,6 +20,7 @@ import {
   withCommon,
 } from "./graph-command.ts";
 import { wholeQuestions } from "./graph-questions.ts";
+import { scipCommand } from "./graph-scip.ts";
 import { serveGraph } from "./mcp/serve.ts";
 
 const MAX_NAMED_FAILURES = 20;
@@ -31,6 +32,7 @@ export function graphCommands(program: Command): void {
   questionCommands(graph);
   wholeQuestions(graph);
   exportCommand(graph);
+  scipCommand(graph);
 }
 
 /** How long a look at the files counts as fresh. */

@@ -45,7 +45,10 @@ export const EDGE_TYPES = [
 ] as const;
 export type EdgeType = (typeof EDGE_TYPES)[number];
 
-/** Which rule found a CALLS, MAY_CALL, IMPORTS, USES, EXTENDS or IMPLEMENTS edge. Order is part of the snapshot format. */
+/**
+ * Which rule found a CALLS, MAY_CALL, IMPORTS, USES, EXTENDS or IMPLEMENTS edge; `exact`: a compiler, by a SCIP index.
+ * Order is part of the snapshot format.
+ */
 export const REASONS = [
   "",
   "same_scope",
@@ -54,6 +57,7 @@ export const REASONS = [
   "inheritance",
   "unique_name",
   "same_name",
+  "exact",
 ] as const;
 export type Reason = (typeof REASONS)[number];
 
@@ -66,6 +70,7 @@ export const CONFIDENCE: Record<Reason, number> = {
   inheritance: 0.9,
   unique_name: 0.5,
   same_name: 0.2,
+  exact: 1,
 };
 
 export const LANGUAGE_IDS = [

@@ -4,14 +4,14 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { putScip, removeExactReferences } from "../../graph/scip/exact-references.ts";
 import { createGraphClient } from "../../graph/serve/client.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
-import { createGraphStore, type Manifest } from "../../graph/store/graph-store.ts";
+import { createGraphStore } from "../../graph/store/graph-store.ts";
 import type { Page } from "../../http/list.ts";
 import { selfCommand } from "../../process/self-command.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
-import { type Finding, ok, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { projectChanged, workspaceChanged } from "../projects/events.ts";
@@ -21,6 +21,7 @@ import { createIndexJobs } from "./index-jobs.ts";
 import { knowledgeGraphRoutes } from "./routes.ts";
 import { createKnowledgeGraph } from "./service.ts";
 import { codeGraphTools } from "./tools.ts";
+import { findUnread } from "./unread-finding.ts";
 
 type Needs = Core & {
   jobs: Jobs;
@@ -48,7 +49,12 @@ export const knowledgeGraph = defineFeature(
       return known && `${known.commit || "files"}.${known.generation}`;
     };
     const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
-    const service = createKnowledgeGraph({ client, jobs, project: projects.find, indexed, versionOf, ...places });
+    const service = createKnowledgeGraph({
+      ...{ client, jobs, project: projects.find, indexed, versionOf },
+      ...places,
+      keepScip: (id, path) => putScip(places.placeOf(id).store, path),
+      dropScip: (id) => removeExactReferences(places.placeOf(id).store),
+    });
 
     /** A job could write into the folder of a project that is gone. */
     async function forget(projectId: string): Promise<void> {
@@ -66,7 +72,7 @@ export const knowledgeGraph = defineFeature(
       routes: () => knowledgeGraphRoutes(service),
       tools: codeGraphTools(toolSchemas(true), service.toolText),
       jobs: [jobs.definition],
-      checks: () => [unreadFinding(indexed(), (id) => createGraphStore(places.placeOf(id).store).manifest())],
+      checks: () => [findUnread(indexed(), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread)],
       stop: unsubscribe,
       // After the job runner has ended the index jobs.
       close: client.close,
@@ -74,21 +80,6 @@ export const knowledgeGraph = defineFeature(
   },
   knowledgeGraphEvents,
 );
-
-/** More of a project's lines than this are worth a word. */
-const MUCH_UNREAD = 0.02;
-
-function unreadFinding(projects: readonly string[], manifestOf: (id: string) => Manifest | undefined): Finding {
-  const found = projects.flatMap((id) => {
-    const unread = manifestOf(id)?.unread;
-    return unread && unread.share > MUCH_UNREAD ? [{ id, ...unread }] : [];
-  });
-  const [worst] = found.sort((a, b) => b.share - a.share);
-  if (!worst) return ok("code graph", `${projects.length} projects indexed`);
-  const file = worst.worst[0];
-  const detail = `parsers could not read ${worst.lines} lines of project ${worst.id} (${(worst.share * 100).toFixed(1)} %), most in ${file?.path ?? "?"}`;
-  return warn("code graph", detail, "Do not rely on the graph alone for these files: search their text as well.");
-}
 
 /** Folders of the sources and graphs of projects and runs. */
 function placesIn(folder: DataFolder) {

@@ -63,7 +63,7 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
   const again = new Map<string, boolean>();
 
   async function run({ project_id, force }: Payload, { id, userId, signal, report }: RunningJob) {
-    const { manifest, parsed, changed } = await graphOf(project_id).index({
+    const { manifest, parsed, changed, scip } = await graphOf(project_id).index({
       force,
       signal,
       progress(now) {
@@ -75,7 +75,7 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
       },
     });
     const { files, skipped, skippedCount, failed, unread, nodes, relationships, communities, processes } = manifest;
-    const seen = { files, skipped, skipped_count: skippedCount, failed, unread };
+    const seen = { files, skipped, skipped_count: skippedCount, failed, unread, ...(scip ? { scip } : {}) };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
   function ended({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {

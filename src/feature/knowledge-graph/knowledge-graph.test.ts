@@ -1,6 +1,7 @@
 /** The code graph over HTTP: index jobs, questions, the effects of a change, a restart and a cancel. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
+import { scipOf } from "../../testing/scip-sample.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { createSourceTree, manyFiles, SHOP, type SourceTree } from "../../testing/source-tree.ts";
 import type { GraphStatus, IndexJob } from "./model.ts";
@@ -54,6 +55,48 @@ const names = (symbols: { name: string }[]) => symbols.map(({ name }) => name).s
 interface Named {
   symbol: { id: string; name: string };
 }
+
+test("a SCIP index that is sent makes calls exact, in a job that says what it brought, until it is forgotten", async () => {
+  const tree = createSourceTree(SHOP);
+  trees.push(tree);
+  const id = await projectOf("exact", tree.root);
+  await indexed(id);
+  const symbol = "t npm shop 1 tax.ts/withTax().";
+  const line = (SHOP["src/cart.ts"] ?? "").split("\n")[11] ?? "";
+  const start = line.indexOf("withTax");
+  const sample = {
+    "src/tax.ts": [{ line: 0, start: 16, end: 23, symbol, definition: true as const }],
+    "src/cart.ts": [{ line: 11, start, end: start + 7, symbol }],
+    "src/gone.ts": [],
+  };
+  const send = (content: Uint8Array | string) => {
+    const form = new FormData();
+    form.set("file", new File([content], "index.scip"));
+    return server.request<IndexJob>("POST", at("/scip", id), { body: form });
+  };
+  const ended = async ({ body }: { body: IndexJob }) => {
+    await until(id, ({ kind, data }) => kind === "index_complete" && data.job_id === body.id);
+    return (await get<IndexJob>(`/index/${body.id}`, id)).body;
+  };
+  const sent = await send(scipOf(sample));
+  expect(sent.status).toBe(202);
+  const { state, report } = await ended(sent);
+  expect([state, report?.scip]).toEqual(["succeeded", { files: 2, calls: 1, stale: ["src/gone.ts"], stale_count: 1 }]);
+  expect((await get<GraphStatus>("/status", id)).body).toMatchObject({ state: "ready", exact: { files: 2, calls: 1 } });
+  const context = await get<{ callers: { reason: string }[] }>("/context/withTax", id);
+  expect(context.body.callers.map(({ reason }) => reason)).toEqual(["exact"]);
+  const failed = await ended(await send("no index"));
+  expect([failed.state, failed.error?.message]).toEqual([
+    "failed",
+    "The SCIP index cannot be used: it is no SCIP index.",
+  ]);
+  const gone = await ended(await server.request<IndexJob>("DELETE", at("/scip", id)));
+  expect([gone.state, (await get<GraphStatus>("/status", id)).body.exact]).toEqual([
+    "succeeded",
+    { files: 0, calls: 0 },
+  ]);
+  expect((await server.request("POST", at("/scip", id), { body: {} })).status).toBe(422);
+});
 
 describe("an index", () => {
   test("follows a clone by itself, with progress of every phase as events, and is ready", async () => {

@@ -5,6 +5,7 @@ import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { EDGE_TYPES, NODE_LABELS, PHASES, REASONS } from "../../graph/model.ts";
 import { queryInteger } from "../../http/schema.ts";
+import { Exact, Scip } from "./scip-model.ts";
 
 export const NodeLabel = oneOf(...NODE_LABELS);
 export const EdgeType = oneOf(...EDGE_TYPES);
@@ -90,6 +91,7 @@ export const GraphStatus = t.Object({
   skipped_count: t.Integer(),
   failed: Failed,
   unread: Unread,
+  exact: Exact,
   languages: Counts,
   indexed_at: t.Optional(Time),
   commit: t.Optional(t.String({ description: "Of the index." })),
@@ -123,7 +125,14 @@ export const IndexJob = t.Object({
   parsed: t.Optional(t.Integer({ description: "Files parsed by this job; the rest had not changed." })),
   changed: t.Optional(t.Boolean({ description: "False when the index was up to date." })),
   report: orNull(
-    t.Object({ files: t.Integer(), skipped: Skipped, skipped_count: t.Integer(), failed: Failed, unread: Unread }),
+    t.Object({
+      files: t.Integer(),
+      skipped: Skipped,
+      skipped_count: t.Integer(),
+      failed: Failed,
+      unread: Unread,
+      scip: t.Optional(Scip),
+    }),
   ),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
   created_at: Time,

@@ -36,6 +36,7 @@ import {
   SearchRequest,
   SymbolPath,
 } from "./model.ts";
+import { ScipUpload } from "./scip-model.ts";
 import type { KnowledgeGraph } from "./service.ts";
 
 const PATH = "/v1/projects/:id/knowledge-graph";
@@ -202,6 +203,28 @@ function indexRoutes(graphs: KnowledgeGraph) {
       },
       ({ params, body, caller, answer }) =>
         answer.accepted(locationOf, () => graphs.index(params.id, body?.force ?? false, caller)),
+    ),
+    operation(
+      "importProjectGraphScip",
+      `POST ${PATH}/scip`,
+      {
+        access: "user",
+        upload: true,
+        params: ProjectPath,
+        body: ScipUpload,
+        answer: { 202: IndexJob },
+        summary: "Take in a SCIP index: what a compiler says of calls replaces what the graph found",
+      },
+      async ({ params, upload, caller, answer }) => {
+        const take = await graphs.receiveScip(params.id, upload, caller);
+        return answer.accepted(locationOf, take);
+      },
+    ),
+    operation(
+      "forgetProjectGraphScip",
+      `DELETE ${PATH}/scip`,
+      { access: "user", params: ProjectPath, answer: { 202: IndexJob }, summary: "Forget all SCIP indexes" },
+      ({ params, caller, answer }) => answer.accepted(locationOf, () => graphs.forgetScip(params.id, caller)),
     ),
     operation(
       "getProjectGraphIndex",

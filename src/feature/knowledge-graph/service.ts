@@ -1,10 +1,11 @@
 /** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
-import { conflict, forbidden, isProblem, notFound, unavailable } from "../../core/errors.ts";
+import { conflict, forbidden, invalidField, isProblem, notFound, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { SpooledFile } from "../../http/form.ts";
 import type { Project } from "../projects/model.ts";
 import type { IndexJobs } from "./index-jobs.ts";
 import type { GraphStatus, IndexJob } from "./model.ts";
@@ -19,6 +20,10 @@ export interface KnowledgeGraphDeps {
   versionOf(projectId: string): string | undefined;
   /** Projects that have an index, newest first. */
   indexed(): string[];
+  /** Puts a SCIP index beside a project's graph, where the next index job takes it in. */
+  keepScip(projectId: string, path: string): Promise<void>;
+  /** Removes what SCIP indexes said. */
+  dropScip(projectId: string): void;
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
   runPlaceOf(projectId: string, runId: string): GraphPlace | undefined;
 }
@@ -38,6 +43,9 @@ export interface KnowledgeGraph {
   status(projectId: string, caller: Caller): Promise<GraphStatus>;
   /** @throws Problem 409 without sources, 503 while they are being cloned. */
   index(projectId: string, force: boolean, caller: Caller): IndexJob;
+  /** Keeps an uploaded SCIP index. @returns starts the job that takes it in. @throws Problem 409, 422 without a file. */
+  receiveScip(projectId: string, file: SpooledFile | undefined, caller: Caller): Promise<() => IndexJob>;
+  forgetScip(projectId: string, caller: Caller): IndexJob;
   job(projectId: string, jobId: string, caller: Caller): IndexJob;
   cancel(projectId: string, jobId: string, caller: Caller): IndexJob;
   /** For questions, whose answers come as the graph gives them. */
@@ -98,6 +106,13 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
     }
   }
 
+  /** Starts an index job; one that is at work already is followed by another. */
+  function indexAfter(projectId: string, caller: Caller): IndexJob {
+    const job = jobs.start(projectId, { force: false, cause: "request", userId: caller.userId });
+    if (job.state === "running") jobs.soon(projectId);
+    return job;
+  }
+
   return {
     async status(projectId, caller) {
       find(projectId, caller);
@@ -112,6 +127,17 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
     index(projectId, force, caller) {
       assertSources(find(projectId, caller));
       return jobs.start(projectId, { force, cause: "request", userId: caller.userId });
+    },
+    async receiveScip(projectId, file, caller) {
+      assertSources(find(projectId, caller));
+      if (!file) throw invalidField("/file", "Send the SCIP index as the file of a form");
+      await deps.keepScip(projectId, file.path);
+      return () => indexAfter(projectId, caller);
+    },
+    forgetScip(projectId, caller) {
+      assertSources(find(projectId, caller));
+      deps.dropScip(projectId);
+      return indexAfter(projectId, caller);
     },
     job(projectId, jobId, caller) {
       find(projectId, caller);

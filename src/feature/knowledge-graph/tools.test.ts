@@ -33,6 +33,8 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
     placeOf: () => ({ root: tree.root, gitDir: join(tree.root, ".git"), store: join(tree.store, "graph") }),
     indexed: () => [],
     versionOf: () => undefined,
+    keepScip: async () => {},
+    dropScip: () => {},
     runPlaceOf: (_, runId) =>
       runId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,
   });

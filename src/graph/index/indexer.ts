@@ -9,8 +9,10 @@ import { IS_COMPILED } from "../../process/self-command.ts";
 import type { CodeGraph } from "../code-graph.ts";
 import { unpackFacts } from "../language/facts.ts";
 import { LANGUAGES, languageOf } from "../language/languages.ts";
-import { EDGE_TYPES, NODE_LABELS, PHASES, type PhaseName } from "../model.ts";
+import { PHASES, type PhaseName } from "../model.ts";
 import type { SourceFile } from "../resolve/repository.ts";
+import { createExactEdges } from "../scip/exact-edges.ts";
+import { type ExactReferences, exactVersion, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
 import { checksumOf, type Generation, type GraphStore, type Manifest, type Unread } from "../store/graph-store.ts";
 import { packGraph } from "../store/snapshot.ts";
@@ -18,6 +20,7 @@ import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
 import { findProcesses } from "./flows.ts";
 import { type GitPlace, headCommit } from "./git.ts";
+import { countsOf, exactOf } from "./graph-counts.ts";
 import { parseAll } from "./parse-pool.ts";
 import { reuseEdges } from "./reuse.ts";
 import { openSources, type SourceFiles } from "./source-files.ts";
@@ -36,7 +39,7 @@ export interface PhaseReport {
   finished_at?: string;
 }
 
-interface IndexOptions extends GitPlace {
+export interface IndexOptions extends GitPlace {
   store: GraphStore;
   /** Parse everything again. */
   force: boolean;
@@ -74,7 +77,8 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   using sources = openSources(options.root);
   const known = options.store.manifest();
   const walk = await walkRepository(options, phases);
-  const fingerprint = fingerprintOf(sources, walk);
+  const exactNow = exactVersion(options.store.folder);
+  const fingerprint = fingerprintOf(sources, walk, exactNow);
   const commit = await headCommit(options);
   // What was damaged since is made again from the files' facts.
   const whole = known !== undefined && options.store.snapshot() !== undefined;
@@ -87,7 +91,8 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const cache = readFactCache(last?.folder);
   const { files, parsed } = await parseChanged(options, walk, cache, phases);
   options.signal?.throwIfAborted();
-  const configs = configsHash(sources, walk);
+  const configs = configsHash(sources, walk) + exactNow;
+  const references = readExactReferences(options.store.folder);
   const tangled: string[] = [];
   const unread: FileLines[] = [];
   const failedBefore = new Set(known?.failed.map(({ path }) => path));
@@ -95,7 +100,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const graph = buildGraph(
     options,
     walk,
-    { files, cache, configs, readConfig, before, failedBefore, tangled, unread },
+    { files, cache, configs, readConfig, before, failedBefore, tangled, unread, references },
     phases,
   );
   options.signal?.throwIfAborted();
@@ -113,6 +118,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
       fingerprint,
       checksum: checksumOf(snapshot),
       unread: unreadOf(unread),
+      exact: exactOf(graph, files, references),
       files: files.filter((file) => file.note === "").length,
       ...skippedOf(walk, files),
       failed: [
@@ -208,8 +214,8 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
 }
 
 /** A hash of all that an index depends on: the files, their sizes and times, and the configuration files. */
-export function fingerprintOf(sources: SourceFiles, walk: Walk): string {
-  let text = "";
+export function fingerprintOf(sources: SourceFiles, walk: Walk, exact: string): string {
+  let text = `${exact}\n`;
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
   return Bun.hash(text + configsHash(sources, walk)).toString(36);
 }
@@ -274,6 +280,7 @@ interface Material {
   tangled: string[];
   /** Lines of every file; filled here. */
   unread: FileLines[];
+  references: ExactReferences;
 }
 
 function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
@@ -332,11 +339,15 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
         builder,
       ),
     );
+  const hashes = new Map(material.files.map(({ path, hash }) => [path, hash]));
+  const hashOf = (path: string) => hashes.get(path) ?? "";
+  const { references } = material;
+  const exactEdgesOf = createExactEdges({ repo: resolution.repo, builder, symbolNodes, references, hashOf });
   for (let file = 0; file < sources.length; file++) {
     if (material.failedBefore.has(sources[file]!.path) || !reuse?.copy(file, builder)) {
       const found = untangled(() => resolution.edgesOf(file));
       if (!found) material.tangled.push(sources[file]!.path);
-      addFoundEdges(builder, found ?? [], symbolNodes);
+      addFoundEdges(builder, found ?? [], symbolNodes, exactEdgesOf(file));
     }
     phases.step("resolution", file + 1);
     if (file % 256 === 0) options.signal?.throwIfAborted();
@@ -366,29 +377,4 @@ function addGroups(builder: GraphBuilder, phases: Phases): CodeGraph {
   graph.communities = communities;
   graph.processes = processes;
   return graph;
-}
-
-function countsOf(
-  graph: CodeGraph,
-): Pick<Manifest, "nodes" | "relationships" | "communities" | "processes" | "byLabel" | "byType" | "languages"> {
-  const byLabel = tally(graph.nodes.label, NODE_LABELS);
-  const byType = tally(graph.edges.type, EDGE_TYPES);
-  const languages: Record<string, number> = {};
-  for (const language of graph.languages) if (language) languages[language] = (languages[language] ?? 0) + 1;
-  return {
-    nodes: graph.nodeCount,
-    relationships: graph.edgeCount,
-    communities: graph.communities.length,
-    processes: graph.processes.length,
-    byLabel,
-    byType,
-    languages,
-  };
-}
-
-/** Counts how often each name occurs in a column of rows; names that do not occur are left out. */
-function tally(rows: Uint8Array, names: readonly string[]): Record<string, number> {
-  const counts = new Int32Array(names.length);
-  for (let i = 0; i < rows.length; i++) counts[rows[i]!]!++;
-  return Object.fromEntries(names.map((name, i) => [name, counts[i]!] as const).filter(([, count]) => count > 0));
 }

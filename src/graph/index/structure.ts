@@ -17,6 +17,7 @@ import {
 } from "../model.ts";
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
+import { type ExactEdges, isSameMade } from "../scip/exact-edges.ts";
 
 const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
@@ -197,17 +198,38 @@ function exportedNames(repo: Repository, file: number): Set<string> | undefined 
   return names;
 }
 
-/** Adds the next file's resolved edges. Edges to symbols without a node are left out, duplicates kept once a line. */
-export function addFoundEdges(builder: GraphBuilder, found: readonly RawEdge[], symbolNodes: SymbolNodes): void {
+/**
+ * Adds the next file's resolved edges. Edges to symbols without a node are left out, duplicates kept once a line.
+ * @param exact what a compiler said of the file's calls: it takes the place of what was found
+ */
+export function addFoundEdges(
+  builder: GraphBuilder,
+  found: readonly RawEdge[],
+  symbolNodes: SymbolNodes,
+  exact?: ExactEdges,
+): void {
   builder.startFile();
   const seen = new Set<string>();
+  /** By line: what found edges said of calls that the compiler knows. A class and its constructor are one. */
+  const made = new Map<number, number[]>();
   for (const edge of found) {
     const from = edge.from < 0 ? -1 - edge.from : symbolNodes[edge.from]!;
     const to = edge.to < 0 ? -1 - edge.to : symbolNodes[edge.to]!;
     if (from < 0 || to < 0) continue;
+    if (exact?.replaces(edge, to)) {
+      made.set(edge.line, [...(made.get(edge.line) ?? []), to]);
+      continue;
+    }
     const key = `${edge.type[0]}${edge.type[1]}${from},${to},${edge.line}`;
     if (seen.has(key)) continue;
     seen.add(key);
     builder.addEdge(edge.type, from, to, edge.line, edge.reason);
+  }
+  for (const { from, to, line } of exact?.edges ?? []) {
+    const end = made.get(line)?.find((node) => isSameMade(builder, node, to)) ?? to;
+    const key = `CA${from},${end},${line}`;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    builder.addEdge("CALLS", from, end, line, "exact");
   }
 }

@@ -7,8 +7,9 @@
 import { unavailable } from "../../core/errors.ts";
 import { WorkerLost, WorkerProcess, type WorkerSetup } from "../../process/worker-process.ts";
 import { GraphError } from "../graph-error.ts";
-import type { IndexReport, PhaseReport } from "../index/indexer.ts";
+import type { PhaseReport } from "../index/indexer.ts";
 import { refusal } from "../query/cypher-guard.ts";
+import type { ScipIndexReport } from "../scip/take-in.ts";
 import type { GraphOperation, GraphReply } from "./protocol.ts";
 import { createQueryPool } from "./query-pool.ts";
 import type { GraphPlace, GraphSession, GraphStatus } from "./session.ts";
@@ -84,7 +85,7 @@ export interface RemoteGraph {
     seed?: string | undefined;
     /** Makes ready what questions need before they come; not when false. */
     prepare?: boolean | undefined;
-  }): Promise<IndexReport>;
+  }): Promise<ScipIndexReport>;
   /** The text that an agent's tool answers. */
   tool(name: string, args: Readonly<Record<string, unknown>>): Promise<string>;
   status: Remote<GraphSession["status"]>;
@@ -118,7 +119,7 @@ interface GraphClientOptions {
 type Bounds = Pick<WorkerSetup, "memoryBytes" | "memoryCheckMs">;
 
 interface IndexRun {
-  report: IndexReport;
+  report: ScipIndexReport;
   /** Settles when the child has nothing left to do. */
   settled: Promise<unknown>;
 }
@@ -195,7 +196,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       try {
         const { stallTimeoutMs: timeoutMs } = limits;
         const asked: Asked = { operation: "index", args: [force, seed], timeoutMs, progress };
-        const report = (await askWorker(child, place, asked)) as IndexReport;
+        const report = (await askWorker(child, place, asked)) as ScipIndexReport;
         // Made now, so that the first query in Cypher does not wait for it; an error shows there.
         const rest =
           report.changed && prepare

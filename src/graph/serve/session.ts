@@ -7,7 +7,7 @@ import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
 import { structureOfTexts, structureOnDisk } from "../index/file-structure.ts";
 import { type GitPlace, headCommit } from "../index/git.ts";
-import { CONFIG_NAMES, fingerprintOf, type IndexReport, indexRepository, type PhaseReport } from "../index/indexer.ts";
+import { CONFIG_NAMES, fingerprintOf, type PhaseReport } from "../index/indexer.ts";
 import { openSources } from "../index/source-files.ts";
 import { sourceLines } from "../index/source-lines.ts";
 import { walkFolder } from "../index/walk.ts";
@@ -30,6 +30,8 @@ import {
 } from "../query/groups.ts";
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "../query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "../query/search.ts";
+import { exactVersion } from "../scip/exact-references.ts";
+import { indexWithScip, type ScipIndexReport } from "../scip/take-in.ts";
 import { createGraphStore, type Manifest } from "../store/graph-store.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
 import { createGraphReader } from "./graph-reader.ts";
@@ -55,6 +57,8 @@ export interface GraphStatus {
   failed: Manifest["failed"];
   /** Lines that a parser could not read: what stands there may be missing. */
   unread: Manifest["unread"];
+  /** Files whose calls a compiler knows, by a SCIP index, and how many edges come from it. */
+  exact: Manifest["exact"];
   languages: Record<string, number>;
   /** ISO time. */
   indexed_at?: string;
@@ -80,7 +84,7 @@ export interface GraphSession {
     signal?: AbortSignal;
     /** Folder of another graph of the same sources, to start from when there is none yet. */
     seed?: string | undefined;
-  }): Promise<IndexReport>;
+  }): Promise<ScipIndexReport>;
   status(): Promise<GraphStatus>;
   query(options: SearchOptions): SearchAnswer;
   /** @param limit neighbours in each list */
@@ -150,7 +154,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
   return {
     index({ force, progress, signal, seed }) {
       if (seed !== undefined) store.seedFrom(seed);
-      return indexRepository({ ...place, store, force, progress, signal });
+      return indexWithScip({ ...place, store, force, progress, signal });
     },
     async status() {
       const manifest = store.manifest();
@@ -162,7 +166,7 @@ export function createGraphSession(place: GraphPlace): GraphSession {
         configNames: CONFIG_NAMES,
       });
       using sources = openSources(root);
-      const dirty = fingerprintOf(sources, walk) !== manifest.fingerprint;
+      const dirty = fingerprintOf(sources, walk, exactVersion(place.store)) !== manifest.fingerprint;
       return statusOf(manifest, head, dirty);
     },
     query: (options) => {
@@ -236,6 +240,7 @@ function emptyStatus(): GraphStatus {
     skipped_count: 0,
     failed: [],
     unread: { files: 0, lines: 0, share: 0, worst: [] },
+    exact: { files: 0, calls: 0 },
     languages: {},
     dirty: false,
   };
@@ -255,6 +260,7 @@ function statusOf(manifest: Manifest, head: string, dirty: boolean): GraphStatus
     skipped_count: manifest.skippedCount,
     failed: manifest.failed,
     unread: manifest.unread,
+    exact: manifest.exact,
     languages: manifest.languages,
     indexed_at: new Date(manifest.indexedAt).toISOString(),
     ...(manifest.commit ? { commit: manifest.commit } : {}),

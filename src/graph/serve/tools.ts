@@ -137,7 +137,7 @@ function addList(answer: Answer, title: string, symbols: readonly RelatedSymbol[
   if (symbols.length === 0) return;
   answer.add(`${title} (${total}):`);
   for (const symbol of symbols.slice(0, MAX_LIST)) {
-    const doubt = symbol.confidence < 0.9 ? ` ?${symbol.confidence}` : "";
+    const doubt = symbol.reason === "exact" ? " exact" : symbol.confidence < 0.9 ? ` ?${symbol.confidence}` : "";
     const at = symbol.lines ? ` at lines ${symbol.lines.join(", ")}` : symbol.line ? ` at line ${symbol.line}` : "";
     answer.add(`  ${symbol.qualified_name} ${place(symbol)}${at}${doubt}`);
   }

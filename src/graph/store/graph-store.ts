@@ -18,6 +18,7 @@ import { basename, join } from "node:path";
 import { ownJson } from "../../core/own-json.ts";
 import type { SkippedFile } from "../index/walk.ts";
 import { FACTS_VERSION } from "../language/fact-layout.ts";
+import { shareExactReferences } from "../scip/exact-references.ts";
 import { SNAPSHOT_FORMAT } from "./snapshot.ts";
 
 /** What is known about the current graph without opening it. */
@@ -45,6 +46,8 @@ export interface Manifest {
   skippedCount: number;
   failed: { path: string; error: string }[];
   unread: Unread;
+  /** Files whose calls a compiler knows, by a SCIP index, and how many edges come from it. */
+  exact: { files: number; calls: number };
   /** Hash of the snapshot. */
   checksum: string;
 }
@@ -60,7 +63,7 @@ export interface Unread {
   worst: { path: string; lines: number; of: number }[];
 }
 
-const MANIFEST_FORMAT = 3;
+const MANIFEST_FORMAT = 4;
 const FORMAT = `${MANIFEST_FORMAT}.${SNAPSHOT_FORMAT}.${FACTS_VERSION}`;
 
 export const checksumOf = (bytes: Uint8Array): string => Bun.hash(bytes).toString(36);
@@ -72,6 +75,8 @@ export interface Generation {
 }
 
 export interface GraphStore {
+  /** Where all generations are. */
+  folder: string;
   /** The current manifest; undefined when there is none that this version can use. */
   manifest(): Manifest | undefined;
   current(): Generation | undefined;
@@ -146,6 +151,7 @@ export function createGraphStore(root: string): GraphStore {
   const discard: GraphStore["discard"] = (generation) => rmSync(generation.folder, { recursive: true, force: true });
 
   return {
+    folder: root,
     manifest,
     current() {
       const known = manifest();
@@ -174,6 +180,7 @@ export function createGraphStore(root: string): GraphStore {
         for (const entry of readdirSync(files.folder, { withFileTypes: true }))
           if (entry.isFile() && !entry.name.startsWith(basename(files.kuzu)))
             linkSync(join(files.folder, entry.name), join(own.folder, entry.name));
+        shareExactReferences(other, root);
         commit({ number, ...own }, known);
       } catch {
         discard(own);

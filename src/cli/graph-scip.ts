@@ -1,0 +1,46 @@
+/** `skep graph import-scip`: what a compiler says of calls, into the graph of a folder. */
+import { existsSync, statSync } from "node:fs";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { Problem } from "../core/errors.ts";
+import { putScip, removeExactReferences } from "../graph/scip/exact-references.ts";
+import { acting, type Common, clientOf, placeOf, print, withCommon } from "./graph-command.ts";
+
+/** Stale documents that are named. */
+const MAX_NAMED = 5;
+
+/** Adds `import-scip` to the `graph` commands. */
+export function scipCommand(graph: Command): void {
+  withCommon(graph.command("import-scip").description("take in what a compiler says of calls, from a SCIP index"))
+    .argument("[file]", "the index, such as index.scip; left out with --forget")
+    .argument("[path]", "repository or folder that it was made from (default: the current folder)")
+    .option("--forget", "forget all SCIP indexes of the folder instead")
+    .action(
+      acting(async (first: string | undefined, second: string | undefined, options: Common & { forget?: boolean }) => {
+        const [file, path = "."] = options.forget ? [undefined, first] : [first, second];
+        if (file === undefined && !options.forget)
+          throw new Problem(422, "bad_usage", "Name the SCIP index, or give --forget.");
+        const place = placeOf(path, options);
+        if (file === undefined) removeExactReferences(place.store);
+        else await putScip(place.store, existing(file));
+        const client = clientOf(options);
+        const { scip, manifest } = await client.project(place).index({ force: false, prepare: false });
+        await client.close();
+        if (options.json) return print(JSON.stringify({ ...(scip ? { scip } : {}), exact: manifest.exact }));
+        if (!scip) return print("no calls of SCIP indexes any more");
+        await print(`${scip.calls} calls of ${scip.files} files are exact now`);
+        if (scip.stale_count > 0) await print(staleText(scip.stale, scip.stale_count));
+      }),
+    );
+}
+
+function existing(file: string): string {
+  const path = resolve(file);
+  if (existsSync(path) && statSync(path).isFile()) return path;
+  throw new Problem(404, "bad_usage", `There is no file ${path}.`);
+}
+
+function staleText(stale: readonly string[], count: number): string {
+  const named = stale.slice(0, MAX_NAMED).join(", ");
+  return `left out: ${count} documents do not fit their file as it is now: ${named}${count > MAX_NAMED ? ", …" : ""}`;
+}

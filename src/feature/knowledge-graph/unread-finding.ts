@@ -1,0 +1,22 @@
+/** The finding of doctor about what parsers could not read of projects' sources. */
+import { type Finding, ok, warn } from "../doctor/model.ts";
+import type { GraphStatus } from "./model.ts";
+
+/** More of a project's lines than this are worth a word. */
+const MUCH_UNREAD = 0.02;
+
+/** What `skep doctor` says of lines that parsers could not read. @param unreadOf of a project's index; undefined without */
+export function findUnread(
+  projects: readonly string[],
+  unreadOf: (id: string) => GraphStatus["unread"] | undefined,
+): Finding {
+  const found = projects.flatMap((id) => {
+    const unread = unreadOf(id);
+    return unread && unread.share > MUCH_UNREAD ? [{ id, ...unread }] : [];
+  });
+  const [worst] = found.sort((a, b) => b.share - a.share);
+  if (!worst) return ok("code graph", `${projects.length} projects indexed`);
+  const file = worst.worst[0];
+  const detail = `parsers could not read ${worst.lines} lines of project ${worst.id} (${(worst.share * 100).toFixed(1)} %), most in ${file?.path ?? "?"}`;
+  return warn("code graph", detail, "Do not rely on the graph alone for these files: search their text as well.");
+}

@@ -1,0 +1,116 @@
+/** What a compiler said of a file's calls, as edges that take the place of those which resolution found. */
+import type { GraphBuilder } from "../index/structure.ts";
+import { NODE_LABELS } from "../model.ts";
+import type { RawEdge } from "../resolve/calls/edges.ts";
+import type { Repository } from "../resolve/repository.ts";
+import { calledName } from "./called-name.ts";
+import type { ExactReferences } from "./exact-references.ts";
+
+/** An edge whose ends are nodes. */
+export interface ExactEdge {
+  from: number;
+  to: number;
+  line: number;
+}
+
+/** The exact edges of a file, and which found edges they replace. */
+export interface ExactEdges {
+  edges: readonly ExactEdge[];
+  /** @param to row of the node that the found edge leads to */
+  replaces(found: Pick<RawEdge, "type" | "line">, to: number): boolean;
+}
+
+export interface ExactInput {
+  repo: Repository;
+  builder: GraphBuilder;
+  symbolNodes: Int32Array;
+  references: ExactReferences;
+  /** Hash of a file's content now. */
+  hashOf(path: string): string;
+}
+
+/** @returns the exact edges of a file, by its row; undefined where nothing is known of its content as it is now */
+export function createExactEdges(input: ExactInput): (file: number) => ExactEdges | undefined {
+  const { repo, builder, symbolNodes, references } = input;
+  if (references.files.size === 0) return () => undefined;
+  const wanted = new Set<string>();
+  for (const { calls } of references.files.values()) for (const { to } of calls) wanted.add(to);
+  const rows = nodesById(builder, wanted);
+
+  /** The node that a call of a file is in: a symbol with a node, else the file. */
+  function callerOf(file: number, symbol: number): number {
+    const { symbols } = repo.facts(file);
+    for (let row = symbol; row >= 0; row = symbols.parent(row)) {
+      const node = symbolNodes[(repo.base[file] ?? 0) + row] ?? -1;
+      if (node >= 0) return node;
+    }
+    return file;
+  }
+
+  return (file) => {
+    const path = repo.files[file]?.path ?? "";
+    const known = references.files.get(path);
+    if (known?.hash !== input.hashOf(path)) return undefined;
+    const answers = new Map<string, number[]>();
+    for (const { line, name, to } of known.calls) addTo(answers, `${line} ${name}`, rows.get(to));
+    const facts = repo.facts(file);
+    const edges: ExactEdge[] = [];
+    /** Lines with a call that nothing is known of, and what is reached from each line. */
+    const open = new Set<number>();
+    const reached = new Map<number, number[]>();
+    for (let row = 0; row < facts.calls.length; row++) {
+      const line = facts.calls.line(row);
+      const targets = answers.get(`${line} ${calledName(facts, row)}`);
+      if (!targets) open.add(line);
+      for (const to of targets ?? []) {
+        edges.push({ from: callerOf(file, facts.calls.symbol(row)), to, line });
+        addTo(reached, line, to);
+      }
+    }
+    const names = new Set(known.calls.filter(({ to }) => rows.has(to)).map(({ line, name }) => `${line} ${name}`));
+    return {
+      edges,
+      replaces({ type, line }, to) {
+        if ((type !== "CALLS" && type !== "MAY_CALL") || !reached.has(line)) return false;
+        // Nothing is said of values: what is called through a property may be beside it on the line.
+        if (VALUES.has(NODE_LABELS[builder.nodes.label[to] ?? 0] ?? "")) return false;
+        return !open.has(line) || names.has(`${line} ${builder.nodes.name[to]}`);
+      },
+    };
+  };
+}
+
+function addTo<K>(lists: Map<K, number[]>, key: K, value: number | undefined): void {
+  if (value === undefined) return;
+  const list = lists.get(key);
+  if (list) list.push(value);
+  else lists.set(key, [value]);
+}
+
+/** Rows of the nodes with these ids. */
+function nodesById({ nodes }: GraphBuilder, wanted: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const found = new Map<string, number>();
+  for (let row = 0; row < nodes.label.length; row++) {
+    const file = nodes.file[row] ?? -1;
+    if (file < 0 || file === row) continue;
+    const ordinal = nodes.ordinal[row] ?? 1;
+    const again = ordinal > 1 ? `~${ordinal}` : "";
+    const id = `${NODE_LABELS[nodes.label[row] ?? 0]}:${nodes.qualified[file]}#${nodes.qualified[row]}${again}`;
+    if (wanted.has(id)) found.set(id, row);
+  }
+  return found;
+}
+
+/** Whether two nodes stand for one thing where it is made: a class and its constructor. */
+export function isSameMade({ nodes }: GraphBuilder, a: number, b: number): boolean {
+  if (a === b) return true;
+  if (nodes.file[a] !== nodes.file[b]) return false;
+  const [outer, inner] = (nodes.qualified[a] ?? "").length < (nodes.qualified[b] ?? "").length ? [a, b] : [b, a];
+  const name = nodes.name[inner] ?? "";
+  if (nodes.qualified[inner] !== `${nodes.qualified[outer]}.${name}`) return false;
+  return name === nodes.name[outer] || CONSTRUCTORS.has(name);
+}
+
+const VALUES: ReadonlySet<string> = new Set(["Variable", "Const", "Property"]);
+
+const CONSTRUCTORS: ReadonlySet<string> = new Set(["constructor", "__init__", "__construct", "<init>"]);

@@ -1,0 +1,187 @@
+/**
+ * A SCIP index in terms of the graph: for each call of a file, the node that the compiler says it reaches.
+ *
+ * SCIP has no word for a call, so a reference is one where the parser saw a call of that name on the line. A document
+ * whose places do not fit the file as it is now is stale, and left out whole.
+ */
+import type { CodeGraph } from "../code-graph.ts";
+import { type FileFacts, unpackFacts } from "../language/facts.ts";
+import { languageOf } from "../language/languages.ts";
+import type { CachedFile } from "../store/fact-cache.ts";
+import { calledName } from "./called-name.ts";
+import type { ExactCall, ExactFile } from "./exact-references.ts";
+import { type Occurrence, readScip, type ScipDocument } from "./read-scip.ts";
+
+/** What an import brought. */
+export interface ScipReport {
+  /** Files that calls are known of, and how many of their calls reach the folder's own symbols. */
+  files: number;
+  calls: number;
+  /** Documents whose file has changed since, or is not in the graph: the first of them, and how many. */
+  stale: string[];
+  stale_count: number;
+}
+
+interface MatchInput {
+  graph: CodeGraph;
+  /** The graph's files, with their facts. */
+  files: ReadonlyMap<string, CachedFile>;
+  /** Undefined for what cannot be read. */
+  readText(path: string): string | undefined;
+}
+
+const DEFINITION = 1;
+const FORWARD = 64;
+/** Stale documents that a report names. */
+const MAX_NAMED = 100;
+/** Labels of nodes that a call reaches. A variable's value is another question. */
+const CALLED: ReadonlySet<string> = new Set(["Function", "Method", "Class", "Struct", "Enum"]);
+
+/** @throws ScipError for what is no SCIP index, or one beyond the bounds. */
+export function matchScip(index: Uint8Array, input: MatchInput): { files: ExactFile[]; report: ScipReport } {
+  const report: ScipReport = { files: 0, calls: 0, stale: [], stale_count: 0 };
+  const documents: ScipDocument[] = [];
+  const linesOf = new Map<string, string[]>();
+  for (const document of readScip(index)) {
+    const lines = freshLines(document, input);
+    if (lines) {
+      documents.push(document);
+      linesOf.set(document.path, lines);
+      continue;
+    }
+    report.stale_count++;
+    if (report.stale.length < MAX_NAMED) report.stale.push(document.path);
+  }
+  const nodes = nodesByFile(input.graph);
+  const definitions = definitionsOf(documents, linesOf, input.graph, nodes);
+  const files: ExactFile[] = [];
+  for (const document of documents) {
+    const cached = input.files.get(document.path);
+    const language = languageOf(document.path);
+    const facts = cached && language ? unpackFacts(cached.facts(), language.id) : undefined;
+    if (!cached || !facts) continue;
+    const calls = callsOf(document, linesOf.get(document.path) ?? [], facts, definitions);
+    files.push({ path: document.path, hash: cached.hash, calls });
+    report.calls += calls.length;
+  }
+  report.files = files.length;
+  return { files, report };
+}
+
+/** The file's lines; undefined when the document's places do not fit them. */
+function freshLines(document: ScipDocument, { files, readText }: MatchInput): string[] | undefined {
+  const cached = files.get(document.path);
+  const text = cached?.note === "" ? readText(document.path) : undefined;
+  if (!cached || text === undefined || Bun.hash(Buffer.from(text)).toString(36) !== cached.hash) return undefined;
+  const lines = text.split("\n");
+  const counts = { defined: 0, elsewhere: 0, named: 0, other: 0 };
+  for (const occurrence of document.occurrences) {
+    const line = lines[occurrence.line];
+    if (line === undefined) return undefined;
+    // One that spans lines or has no width, such as a whole module.
+    if (occurrence.end <= occurrence.start) continue;
+    const written = writtenAt(document, line, occurrence);
+    if (written === "") return undefined;
+    const name = nameIn(occurrence.symbol);
+    if (name === "" || !WORD.test(written)) continue;
+    if (occurrence.roles & DEFINITION) {
+      counts.defined++;
+      if (written !== name) counts.elsewhere++;
+    } else if (written === name) counts.named++;
+    else counts.other++;
+  }
+  // A definition stands at its name, nearly always; a reference may have another, such as that of an import.
+  const fits = counts.elsewhere * 10 <= counts.defined && counts.other <= counts.named + 1;
+  return fits ? lines : undefined;
+}
+
+const WORD = /^[\p{L}_$][\p{L}\p{N}_$]*$/u;
+
+/** The plain name of the type, term or method that a symbol ends in; "" where it has none. */
+function nameIn(symbol: string): string {
+  if (symbol.startsWith("local ")) return "";
+  const [, quoted, plain] = /(?:`([^`]*)`|(?<![\w$+-])([\w$+-]+))(?:#|\.|\(\+?\w*\)\.)$/.exec(symbol) ?? [];
+  const name = plain ?? quoted ?? "";
+  return WORD.test(name) ? name : "";
+}
+
+/** The text at an occurrence, by the columns of the document's encoding. */
+function writtenAt({ encoding }: ScipDocument, line: string, { start, end }: Occurrence): string {
+  if (end < start) return "";
+  if (encoding === 1) return Buffer.from(line).subarray(start, end).toString();
+  if (encoding === 3) return [...line].slice(start, end).join("");
+  return line.slice(start, end);
+}
+
+/** Rows of the symbols of each file. */
+function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, number[]>();
+  for (let row = 0; row < graph.nodeCount; row++) {
+    if (!CALLED.has(graph.label(row))) continue;
+    const path = graph.filePath(row);
+    const rows = found.get(path);
+    if (rows) rows.push(row);
+    else found.set(path, [row]);
+  }
+  return found;
+}
+
+type Nodes = ReturnType<typeof nodesByFile>;
+
+const isIn = (graph: CodeGraph, row: number, line: number): boolean =>
+  (graph.nodes.startLine[row] ?? 0) <= line && line <= (graph.nodes.endLine[row] ?? 0);
+
+/** The innermost of a file's nodes around a line, counted from 1; undefined for none. */
+function innermost(graph: CodeGraph, rows: readonly number[], line: number, name?: string): number | undefined {
+  let best: number | undefined;
+  for (const row of rows) {
+    if (!isIn(graph, row, line) || (name !== undefined && graph.nodes.name[row] !== name)) continue;
+    if (best === undefined || (graph.nodes.startLine[row] ?? 0) >= (graph.nodes.startLine[best] ?? 0)) best = row;
+  }
+  return best;
+}
+
+/** A local symbol means something in its document only. */
+const keyOf = (path: string, symbol: string): string => (symbol.startsWith("local ") ? `${path}\n${symbol}` : symbol);
+
+/** Node ids by symbol; "" for a symbol that is defined, and has no node that a call reaches. */
+function definitionsOf(
+  documents: readonly ScipDocument[],
+  linesOf: ReadonlyMap<string, readonly string[]>,
+  graph: CodeGraph,
+  nodes: Nodes,
+): ReadonlyMap<string, string> {
+  const found = new Map<string, string>();
+  for (const document of documents) {
+    const lines = linesOf.get(document.path) ?? [];
+    const rows = nodes.get(document.path) ?? [];
+    for (const occurrence of document.occurrences) {
+      if ((occurrence.roles & (DEFINITION | FORWARD)) !== DEFINITION) continue;
+      const name = writtenAt(document, lines[occurrence.line] ?? "", occurrence);
+      const row = innermost(graph, rows, occurrence.line + 1, name);
+      found.set(keyOf(document.path, occurrence.symbol), row === undefined ? "" : graph.id(row));
+    }
+  }
+  return found;
+}
+
+function callsOf(
+  document: ScipDocument,
+  lines: readonly string[],
+  facts: FileFacts,
+  definitions: ReadonlyMap<string, string>,
+): ExactCall[] {
+  const written = new Set<string>();
+  for (let row = 0; row < facts.calls.length; row++) written.add(`${facts.calls.line(row)} ${calledName(facts, row)}`);
+  const calls = new Map<string, ExactCall>();
+  for (const occurrence of document.occurrences) {
+    if ((occurrence.roles & DEFINITION) !== 0) continue;
+    const line = occurrence.line + 1;
+    const name = writtenAt(document, lines[occurrence.line] ?? "", occurrence);
+    if (!written.has(`${line} ${name}`)) continue;
+    // What it does not define may be a part of the folder that it does not cover; what has no node is a value.
+    const to = definitions.get(keyOf(document.path, occurrence.symbol)) ?? "";
+    if (to !== "") calls.set(`${line} ${name} ${to}`, { line, name, to });
+  }
+  return [...calls.values()];
+}
