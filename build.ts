@@ -127,6 +127,9 @@ const result = await Bun.build({
     SKEP_COMMIT: JSON.stringify(commit),
     SKEP_BUILT_AT: JSON.stringify(builtAt().toISOString()),
     "process.env.NODE_ENV": '"production"',
+    // Else the folder of this build would be in the executable, and another folder would make other bytes.
+    __dirname: '"/"',
+    __filename: '"/"',
   },
 });
 if (!result.success) fail(result.logs.map(String).join("\n"));

@@ -41,7 +41,7 @@ export function makeDebianPackage(input: PackageInput): string {
   for (const script of ["postinst", "prerm", "postrm"]) put(root, `DEBIAN/${script}`, fillTemplate(script, {}), 0o755);
   const path = join(out, `skep_${debian}_${architecture}.deb`);
   run(["find", root, "-exec", "touch", "--no-dereference", `--date=@${epoch}`, "{}", "+"]);
-  run(["dpkg-deb", "--root-owner-group", "-Zxz", "-z3", "--threads-max=1", "--build", root, path], { epoch });
+  run(["dpkg-deb", "--root-owner-group", "-Zzstd", "-z12", "--threads-max=1", "--build", root, path], { epoch });
   rmSync(root, { recursive: true });
   return path;
 }
