@@ -3,6 +3,7 @@
  *
  *   bun build.ts [--target linux-x64|linux-arm64|darwin-arm64|darwin-x64] [--outfile PATH]
  *                [--version X.Y.Z]    default: package.json's
+ *                [--baseline]         for x64 processors without AVX2, as releases are
  */
 import { existsSync, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
@@ -30,6 +31,8 @@ if (Bun.version !== wanted)
 const host = `${process.platform}-${process.arch}` as Target;
 const target = (option("target") ?? host) as Target;
 if (!TARGETS.includes(target)) fail(`--target takes ${TARGETS.join(", ")}`);
+const baseline = process.argv.includes("--baseline");
+if (baseline && !target.endsWith("x64")) fail("--baseline is for x64 only");
 const outfile = resolve(option("outfile") ?? (target === host ? "dist/skep" : `dist/skep-${target}`));
 
 /** The native add-ons of the target: embedded as files, unpacked and loaded by src/process/addons.ts at their first use. */
@@ -86,6 +89,12 @@ function sha256(path: string): string {
   return new Bun.CryptoHasher("sha256").update(readFileSync(path)).digest("hex");
 }
 
+/** Now, or the time that `SOURCE_DATE_EPOCH` (seconds) gives: with it, the same sources make the same bytes. */
+function builtAt(): Date {
+  const seconds = process.env.SOURCE_DATE_EPOCH;
+  return seconds ? new Date(Number(seconds) * 1_000) : new Date();
+}
+
 const WORKERS = ["src/graph/index/parse-worker.ts"].filter((path) => existsSync(path));
 
 const git = Bun.which("git");
@@ -96,7 +105,7 @@ await buildDashboard();
 const result = await Bun.build({
   entrypoints: ["src/main.ts", ...WORKERS],
   compile: {
-    target: `bun-${target}`,
+    target: `bun-${target}${baseline ? "-baseline" : ""}`,
     outfile,
     autoloadDotenv: false,
     autoloadBunfig: false,
@@ -116,8 +125,11 @@ const result = await Bun.build({
   define: {
     SKEP_VERSION: JSON.stringify(option("version") ?? manifest.version),
     SKEP_COMMIT: JSON.stringify(commit),
-    SKEP_BUILT_AT: JSON.stringify(new Date().toISOString()),
+    SKEP_BUILT_AT: JSON.stringify(builtAt().toISOString()),
     "process.env.NODE_ENV": '"production"',
+    // Else the folder of this build would be in the executable, and another folder would make other bytes.
+    __dirname: '"/"',
+    __filename: '"/"',
   },
 });
 if (!result.success) fail(result.logs.map(String).join("\n"));

@@ -1,26 +1,34 @@
 /** scripts/release: see there. Refuses whatever would make a release that cannot be made again or trusted. */
-import { createHash, createPrivateKey, generateKeyPairSync, type KeyObject } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import manifest from "../package.json" with { type: "json" };
 import { RELEASE_KEY } from "../src/core/release-key.ts";
 import { openManifest, sealManifest, type UpdateManifest } from "../src/core/update-manifest.ts";
+import { describeMaterials } from "./packaging/bill-of-materials.ts";
+import { makeDebianPackage } from "./packaging/debian.ts";
+import { makeImage } from "./packaging/image.ts";
+import { manualPage } from "./packaging/manual.ts";
+import { digestOf, fail, fillTemplate, put, type Release, run, tar } from "./packaging/shell.ts";
 
 const TARGETS = ["linux-x64", "linux-arm64", "darwin-arm64", "darwin-x64"];
 const KEY_FILE = "src/core/release-key.ts";
-const { version } = manifest;
-
-function fail(message: string): never {
-  console.error(`release: ${message}`);
-  process.exit(1);
-}
-
-function output(...command: string[]): string {
-  const done = Bun.spawnSync(command, { stderr: "inherit" });
-  if (done.exitCode !== 0) fail(`${command.join(" ")} failed`);
-  return done.stdout.toString().trim();
-}
+/** What Debian calls the processors. */
+const DEBIAN_ARCHITECTURES: Record<string, string> = { "linux-x64": "amd64", "linux-arm64": "arm64" };
 
 /** Writes a new key: the private half 0600 to `path`, the public half into the sources. */
 function makeKey(path: string | undefined): void {
@@ -48,31 +56,106 @@ function readKey(path: string): KeyObject {
 
 /** What would make the release one that nobody can check. */
 function assertReleasable(): void {
-  const dirty = output("git", "status", "--porcelain");
+  const dirty = run(["git", "status", "--porcelain"]);
   if (dirty) fail(`the tree has changes that are not committed:\n${dirty}`);
   if (!RELEASE_KEY) fail(`${KEY_FILE} holds no key; make one: scripts/release keygen FILE`);
-  if (!new RegExp(`^## \\[${version.replaceAll(".", "\\.")}\\]`, "m").test(readFileSync("CHANGELOG.md", "utf8")))
-    fail(`CHANGELOG.md has no section [${version}]`);
+  if (
+    !new RegExp(`^## \\[${manifest.version.replaceAll(".", "\\.")}\\]`, "m").test(readFileSync("CHANGELOG.md", "utf8"))
+  )
+    fail(`CHANGELOG.md has no section [${manifest.version}]`);
 }
 
-const digestOf = (path: string): string => createHash("sha256").update(readFileSync(path)).digest("hex");
-
-function build(target: string, folder: string): string {
-  const name = `skep-${target}`;
-  const path = join(folder, name);
-  console.log(output(process.execPath, "build.ts", "--target", target, "--outfile", path).split("\n").at(-1));
-  if (target === `${process.platform}-${process.arch}` && output(path, "--version") !== version)
+/** Builds the executable of a target. @returns its path. */
+function build(target: string, { version, epoch, out }: Release): string {
+  const path = join(out, `skep-${target}`);
+  // Releases run on processors without AVX2 too, which the runtime of x64 usually asks for.
+  const flags = target.endsWith("x64") && target.startsWith("linux") ? ["--baseline"] : [];
+  // Under its final name for all targets: the runtime keeps the name of the file it wrote.
+  const built = join(out, "skep");
+  run([process.execPath, "build.ts", "--target", target, "--outfile", built, "--version", version, ...flags], {
+    epoch,
+  });
+  renameSync(built, path);
+  if (target === `${process.platform}-${process.arch}` && run([path, "--version"]) !== version)
     fail(`${path} says it is another version than ${version}`);
-  return name;
+  return path;
 }
 
-function release(): void {
-  const { values } = parseArgs({
+interface Texts {
+  manual: string;
+  licences: string;
+}
+
+/** What people download: the executable with its manual page and licences in one folder. */
+function archive(target: string, executable: string, { version, epoch, out, work }: Release, texts: Texts): string {
+  const folder = `skep-${version}`;
+  rmSync(join(work, folder), { recursive: true, force: true });
+  put(work, `${folder}/skep.1`, texts.manual);
+  put(work, `${folder}/LICENSE`, readFileSync("LICENSE"));
+  put(work, `${folder}/THIRD-PARTY-LICENSES`, texts.licences);
+  copyFileSync(executable, join(work, folder, "skep"));
+  chmodSync(join(work, folder, "skep"), 0o755);
+  const path = join(out, `${folder}-${target}.tar`);
+  tar(work, [folder], path, epoch);
+  run(["gzip", "--no-name", "-6", path]);
+  rmSync(join(work, folder), { recursive: true });
+  return `${path}.gz`;
+}
+
+/** The files that name the release's other files. */
+function writeTemplates({ version, url, out }: Release, archives: Record<string, string>): void {
+  const digests = Object.fromEntries(
+    TARGETS.map((target) => [
+      `SHA256_${target.toUpperCase().replace("-", "_")}`,
+      archives[target] ? digestOf(archives[target]) : "",
+    ]),
+  );
+  const values = {
+    ...{ VERSION: version, DEBIAN_VERSION: version.replace("-", "~"), URL: url, PUBLIC_KEY: publicPem() },
+    ...digests,
+  };
+  const names = ["compose.yml", "install.sh", "casaos.yml", "unraid.xml", "proxmox.sh"];
+  if (TARGETS.every((target) => archives[target])) names.push("skep.rb");
+  for (const name of names) put(out, name, fillTemplate(name, values), name.endsWith(".sh") ? 0o755 : 0o644);
+}
+
+/** The release key as openssl reads it. */
+function publicPem(): string {
+  const x = Buffer.from(RELEASE_KEY, "base64").toString("base64url");
+  const key = createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x } });
+  return key.export({ type: "spki", format: "pem" }).toString().trim();
+}
+
+/** `update.json`, read again with the key that is built in: a signing key that is not its other half is found here. */
+function writeManifest(release: Release, executables: Record<string, string>, key: KeyObject, notes?: string): void {
+  const files: UpdateManifest["files"] = {};
+  for (const [target, path] of Object.entries(executables))
+    files[target] = { path: basename(path), size: statSync(path).size, sha256: digestOf(path) };
+  const released = new Date(release.epoch * 1_000).toISOString();
+  const manifest = { version: release.version, released_at: released, ...(notes ? { notes_url: notes } : {}), files };
+  const text = sealManifest(manifest, key);
+  openManifest(text, RELEASE_KEY);
+  writeFileSync(join(release.out, "update.json"), text);
+}
+
+function writeSums({ out }: Release, key: KeyObject): void {
+  const sums = readdirSync(out)
+    .sort()
+    .map((name) => `${digestOf(join(out, name))}  ${name}\n`);
+  writeFileSync(join(out, "SHA256SUMS"), sums.join(""));
+  writeFileSync(join(out, "SHA256SUMS.sig"), sign(null, Buffer.from(sums.join("")), key));
+}
+
+function makeRelease(): void {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
     options: {
       key: { type: "string" },
+      url: { type: "string" },
       out: { type: "string", default: "dist/release" },
       targets: { type: "string", default: TARGETS.join(",") },
       "notes-url": { type: "string" },
+      "no-image": { type: "boolean", default: false },
     },
   });
   const targets = values.targets.split(",");
@@ -80,27 +163,54 @@ function release(): void {
   if (unknown.length > 0) fail(`--targets takes ${TARGETS.join(",")}`);
   if (!values.key) fail("--key names the file with the signing key");
   const key = readKey(values.key);
+  const [version] = positionals;
+  if (version !== manifest.version)
+    fail(`name the version that package.json has: scripts/release ${manifest.version} --key FILE --url ADDRESS`);
+  if (!/^https?:\/\/[!-~]+$/.test(values.url ?? ""))
+    fail("--url is the address that the files will be downloaded from");
   assertReleasable();
+  if (!values["no-image"] && !Bun.which("mmdebstrap"))
+    fail("the images need mmdebstrap; or leave them out: --no-image");
   mkdirSync(values.out, { recursive: true });
   if (readdirSync(values.out).length > 0) fail(`${values.out} is not empty`);
 
-  const files: UpdateManifest["files"] = {};
-  for (const target of targets) {
-    const path = build(target, values.out);
-    const whole = join(values.out, path);
-    files[target] = { path, size: statSync(whole).size, sha256: digestOf(whole) };
+  const work = mkdtempSync(join(tmpdir(), "skep-release-"));
+  try {
+    const epoch = Number(run(["git", "log", "-1", "--format=%ct"]));
+    const url = String(values.url).replace(/\/+$/, "");
+    const release: Release = { version, epoch, url, out: resolve(values.out), work };
+    makeFiles(release, targets, { key, images: !values["no-image"], notes: values["notes-url"] });
+  } finally {
+    rmSync(work, { recursive: true, force: true });
   }
-  const notes = values["notes-url"] ? { notes_url: values["notes-url"] } : {};
-  const text = sealManifest({ version, released_at: new Date().toISOString(), ...notes, files }, key);
-  // With the key that is built in, as an installed Skep will: a key that is not its other half is found here.
-  openManifest(text, RELEASE_KEY);
-  writeFileSync(join(values.out, "update.json"), text);
-  const sums = readdirSync(values.out)
-    .sort()
-    .map((name) => `${digestOf(join(values.out, name))}  ${name}\n`);
-  writeFileSync(join(values.out, "SHA256SUMS"), sums.join(""));
   console.log(`${values.out}: version ${version} for ${targets.join(", ")}`);
 }
 
+function makeFiles(
+  release: Release,
+  targets: string[],
+  options: { key: KeyObject; images: boolean; notes: string | undefined },
+): void {
+  const { version, epoch, out } = release;
+  const { bill, licences } = describeMaterials(release);
+  put(out, `skep-${version}.cdx.json`, bill);
+  const texts: Texts = { licences, manual: manualPage(version, new Date(epoch * 1_000).toISOString().slice(0, 10)) };
+  const executables: Record<string, string> = {};
+  const archives: Record<string, string> = {};
+  for (const target of targets) {
+    const executable = build(target, release);
+    executables[target] = executable;
+    archives[target] = archive(target, executable, release, texts);
+    const architecture = DEBIAN_ARCHITECTURES[target];
+    console.log(`${target} is built`);
+    if (!architecture) continue;
+    makeDebianPackage({ ...release, executable, architecture, ...texts });
+    if (options.images) makeImage({ ...release, executable, architecture });
+  }
+  writeTemplates(release, archives);
+  writeManifest(release, executables, options.key, options.notes);
+  writeSums(release, options.key);
+}
+
 if (process.argv[2] === "keygen") makeKey(process.argv[3]);
-else release();
+else makeRelease();

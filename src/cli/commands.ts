@@ -22,6 +22,7 @@ import { RESOURCES } from "./resource/list.ts";
 import { RUN_VERBS, runs } from "./resource/runs.ts";
 import { runCommand } from "./run.ts";
 import { serveCommand } from "./serve.ts";
+import { serviceCommands } from "./service/service.ts";
 import { settingsCommands } from "./settings.ts";
 import { twoFactorCommands } from "./two-factor.ts";
 import { updateCommand } from "./update.ts";
@@ -59,6 +60,7 @@ export function createProgram(exit: (code: number) => void): Command {
   checkCommand(program, exit);
   graphCommands(program);
   imageCommand(program);
+  serviceCommands(program, exit);
   healthCommands(program);
   backupCommands(program, exit);
   activateCommand(program, exit);

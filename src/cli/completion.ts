@@ -6,8 +6,8 @@ export function completionCommand(program: Command): void {
   program
     .command("completion")
     .description("print the completion script of a shell, e.g.: source <(skep completion bash)")
-    .addArgument(new Argument("<shell>").choices(Object.keys(SCRIPTS)))
-    .action((shell: keyof typeof SCRIPTS) => console.log(SCRIPTS[shell]));
+    .addArgument(new Argument("<shell>").choices(Object.keys(COMPLETIONS)))
+    .action((shell: keyof typeof COMPLETIONS) => console.log(COMPLETIONS[shell]));
   program
     .command("complete", { hidden: true })
     .description("what may come next, one per line with a tab before what it is; for shells")
@@ -23,7 +23,7 @@ export function completionCommand(program: Command): void {
 const linesOf = (found: Candidates): string[] =>
   typeof found === "string" ? [`:${found}`] : found.map(({ word, about }) => `${word}\t${about}`);
 
-const SCRIPTS = {
+export const COMPLETIONS = {
   bash: `# bash completion of skep; load it with: source <(skep completion bash)
 _skep() {
   local cur=\${COMP_WORDS[COMP_CWORD]} word

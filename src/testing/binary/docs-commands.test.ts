@@ -19,6 +19,7 @@ const ROOT = resolve(import.meta.dir, "../../..");
 const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^serve\b/, "runs until it is stopped: new-user.test.ts, locate.test.ts"],
   [/^demo$/, "demo.test.ts"],
+  [/^service\b/, "changes the machine: packages.test.ts"],
   [/^init(?! --provider demo)/, "asks, or needs a provider: init.test.ts"],
   [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],
   [/^image build$/, "would replace the image that other tests run on: agent-image.test.ts"],
@@ -39,7 +40,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
 ];
 /** First words of the other lines in blocks of shell: programs of the system, and settings. */
 const NOT_OURS =
-  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|printf|source|iptables|openssl|[A-Z_]+=|END$|u skep|m skep)/;
+  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|printf|source|iptables|openssl|[A-Z_]+=|END$)/;
 /** These end with another code than 0 on a machine without a provider, and that is what the page says. */
 const FAILS: readonly RegExp[] = [/^doctor\b/];
 

@@ -1,0 +1,22 @@
+/** Programs of the machine that a service manager calls. */
+import { Problem } from "../../core/errors.ts";
+
+export interface Ended {
+  code: number;
+  stdout: string;
+  stderr: string;
+}
+
+export function runProgram(...[program = "", ...args]: string[]): Ended {
+  const found = Bun.which(program);
+  if (!found) return { code: 127, stdout: "", stderr: `${program} is not on this machine` };
+  const { exitCode, stdout, stderr } = Bun.spawnSync([found, ...args], { stdin: "ignore" });
+  return { code: exitCode, stdout: stdout.toString(), stderr: stderr.toString().trim() };
+}
+
+/** @returns standard output. @throws Problem 422 `service_failed` with what the program said. */
+export function mustRun(...command: string[]): string {
+  const { code, stdout, stderr } = runProgram(...command);
+  if (code === 0) return stdout;
+  throw new Problem(422, "service_failed", `${command.join(" ")} ended with ${code}: ${stderr.slice(-600)}`);
+}

@@ -1,0 +1,55 @@
+/** Services by launchd: an agent of the user who installs it. */
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { dirname, join } from "node:path";
+import { Problem } from "../../core/errors.ts";
+import { mustRun, runProgram } from "./commands.ts";
+import { LAUNCHD_LABEL, launchdAgent } from "./launchd-agent.ts";
+import type { ServiceManager, ServiceOptions } from "./service.ts";
+
+const refuse = (detail: string): Problem => new Problem(422, "service_refused", detail);
+const library = (): string => join(homedir(), "Library");
+const dataOf = ({ data }: ServiceOptions): string => data ?? join(library(), "Application Support/Skep");
+const domain = (): string => `gui/${process.getuid?.()}`;
+
+function describe(options: ServiceOptions): { path: string; text: string } {
+  const log = join(library(), "Logs/skep.log");
+  const { executable, root } = options;
+  return {
+    path: `${root}${library()}/LaunchAgents/${LAUNCHD_LABEL}.plist`,
+    text: launchdAgent({ executable, data: dataOf(options), log }),
+  };
+}
+
+async function install(options: ServiceOptions): Promise<void> {
+  if (process.getuid?.() === 0) throw refuse("An agent belongs to a user. Run this without sudo.");
+  const { path, text } = describe(options);
+  if (existsSync(path)) throw refuse(`${path} is there already. Remove it first: skep service remove`);
+  mkdirSync(dirname(path), { recursive: true });
+  mkdirSync(dataOf(options), { recursive: true, mode: 0o700 });
+  writeFileSync(path, text, { mode: 0o644 });
+  if (options.root !== "") return options.say(`Wrote ${path}.`);
+  mustRun("launchctl", "bootstrap", domain(), path);
+  options.say(`Skep runs as a service. Its data is in ${dataOf(options)}. See: skep service status`);
+}
+
+async function status(options: ServiceOptions): Promise<boolean> {
+  const { code } = runProgram("launchctl", "print", `${domain()}/${LAUNCHD_LABEL}`);
+  if (code !== 0) {
+    options.say("There is no service. Install it: skep service install");
+    return false;
+  }
+  const health = runProgram(options.executable, "health", "--data", dataOf(options));
+  options.say(health.code === 0 ? health.stdout.trim() : "Its server does not answer.");
+  return health.code === 0;
+}
+
+async function remove(options: ServiceOptions): Promise<void> {
+  const { path } = describe(options);
+  if (!existsSync(path)) throw refuse(`There is no service: ${path} is not there.`);
+  if (options.root === "") mustRun("launchctl", "bootout", `${domain()}/${LAUNCHD_LABEL}`);
+  rmSync(path);
+  options.say(`The service is removed. Your data stays in ${dataOf(options)}.`);
+}
+
+export const launchd: ServiceManager = { describe, install, status, remove };

@@ -1,0 +1,86 @@
+/** `skep service install|status|remove`: a server that starts with the machine, kept by systemd or launchd. */
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
+import { Problem } from "../../core/errors.ts";
+import { BUILD } from "../../core/version.ts";
+import { launchd } from "./launchd.ts";
+import { systemd } from "./systemd.ts";
+
+export interface ServiceOptions {
+  /** Absolute path of the executable that the service runs. */
+  executable: string;
+  /** Absolute path; undefined: the usual one of the service manager. */
+  data: string | undefined;
+  /** Whether the service's user joins the group `docker`. */
+  docker: boolean;
+  /** Write below this folder and start nothing, for images. */
+  root: string;
+  say(line: string): void;
+}
+
+export interface ServiceManager {
+  /** The service's definition and where it goes. */
+  describe(options: ServiceOptions): { path: string; text: string };
+  /** Writes the definition, starts the service and waits until the server answers. @throws Problem with the remedy. */
+  install(options: ServiceOptions): Promise<void>;
+  /** @returns whether the service runs and the server answers. */
+  status(options: ServiceOptions): Promise<boolean>;
+  /** Stops the service and removes its definition; the data stays. */
+  remove(options: ServiceOptions): Promise<void>;
+}
+
+interface Flags {
+  data?: string;
+  docker?: boolean;
+  root?: string;
+  print?: boolean;
+  executable?: string;
+}
+
+export function serviceCommands(program: Command, exit: (code: number) => void): void {
+  const service = program.command("service").description("run a server as a service of this machine");
+  const dataFlag = () => new Option("--data <dir>", "data folder (default: /var/lib/skep, or yours without root)");
+  const executableFlag = () => new Option("--executable <path>", "executable to run (default: this one)").hideHelp();
+  service
+    .command("install")
+    .description("install the service and start it; as root for the machine, else for you")
+    .addOption(dataFlag())
+    .addOption(executableFlag())
+    .option("--no-docker", "keep the service's user out of the group docker")
+    .option("--root <dir>", "write below this folder and start nothing, for images")
+    .option("--print", "only print the service's definition")
+    .action(async (flags: Flags) => {
+      const options = optionsOf(flags);
+      const manager = pickManager();
+      if (flags.print) process.stdout.write(manager.describe(options).text);
+      else await manager.install(options);
+    });
+  service
+    .command("status")
+    .description("whether the service runs and its server answers; exit 1 when not")
+    .addOption(dataFlag())
+    .addOption(executableFlag())
+    .action(async (flags: Flags) => exit((await pickManager().status(optionsOf(flags))) ? 0 : 1));
+  service
+    .command("remove")
+    .description("stop the service and remove it; the data stays")
+    .addOption(dataFlag())
+    .addOption(executableFlag())
+    .option("--root <dir>", "remove what install wrote below this folder")
+    .action(async (flags: Flags) => await pickManager().remove(optionsOf(flags)));
+}
+
+function optionsOf({ data, docker = true, root = "", executable }: Flags): ServiceOptions {
+  const run = executable ?? (BUILD.compiled ? process.execPath : undefined);
+  if (run === undefined)
+    throw new Problem(422, "bad_usage", "This runs from source. Name the executable with --executable.");
+  return {
+    executable: resolve(run),
+    data: data === undefined ? undefined : resolve(data),
+    docker,
+    root: root === "" ? "" : resolve(root),
+    say: (line) => console.log(line),
+  };
+}
+
+const pickManager = (): ServiceManager => (process.platform === "darwin" ? launchd : systemd);

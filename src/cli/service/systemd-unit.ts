@@ -1,0 +1,89 @@
+/** The systemd unit of a server: what `skep service install` writes, and what the Debian package holds. */
+
+export interface UnitOptions {
+  /** Absolute path of the executable. */
+  executable: string;
+  /** Absolute path of the data folder. */
+  data: string;
+  /** `system` runs as the user `skep`; `user` as the one who installs it. */
+  scope: "system" | "user";
+  /** Groups besides the user's own, e.g. `docker`. */
+  groups?: readonly string[];
+  /** File with settings as `NAME=value` lines; a missing file is no error. */
+  environmentFile: string;
+}
+
+/** Where systemd itself makes the folder and gives it to the service's user. */
+const STATE_FOLDER = "/var/lib/skep";
+
+/**
+ * What a server never needs. `MemoryDenyWriteExecute` is not here because the runtime compiles code while it runs, nor is
+ * `ProcSubset=pid` because `skep doctor` reads the machine's memory.
+ */
+const HARDENING = [
+  "NoNewPrivileges=yes",
+  "CapabilityBoundingSet=",
+  "AmbientCapabilities=",
+  "ProtectSystem=strict",
+  "ProtectHome=yes",
+  "PrivateTmp=yes",
+  "PrivateDevices=yes",
+  "DevicePolicy=closed",
+  "ProtectClock=yes",
+  "ProtectControlGroups=yes",
+  "ProtectHostname=yes",
+  "ProtectKernelLogs=yes",
+  "ProtectKernelModules=yes",
+  "ProtectKernelTunables=yes",
+  "ProtectProc=invisible",
+  "RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK",
+  "RestrictNamespaces=yes",
+  "RestrictRealtime=yes",
+  "RestrictSUIDSGID=yes",
+  "LockPersonality=yes",
+  "RemoveIPC=yes",
+  "SystemCallArchitectures=native",
+  "SystemCallFilter=@system-service",
+  "SystemCallErrorNumber=EPERM",
+  "UMask=0077",
+];
+
+/** A value as one word of a unit file: quoted, with `%` and `$` taken literally. */
+const word = (value: string): string =>
+  `"${value.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%").replaceAll("$", "$$$$")}"`;
+
+/** A path in an assignment that takes no quotes. */
+const path = (value: string): string => value.replaceAll("%", "%%");
+
+export function systemdUnit({ executable, data, scope, groups = [], environmentFile }: UnitOptions): string {
+  const system = scope === "system";
+  const folder =
+    data === STATE_FOLDER ? ["StateDirectory=skep", "StateDirectoryMode=0700"] : [`ReadWritePaths=${path(data)}`];
+  const lines = [
+    "[Unit]",
+    "Description=Skep: a team of AI agents",
+    "Documentation=man:skep(1)",
+    ...(system ? ["Wants=network-online.target", "After=network-online.target docker.service podman.socket"] : []),
+    "",
+    "[Service]",
+    ...(system ? ["User=skep", "Group=skep"] : []),
+    ...(system && groups.length > 0 ? [`SupplementaryGroups=${groups.join(" ")}`] : []),
+    `Environment=${word(`DATA=${data}`)}`,
+    `EnvironmentFile=-${path(environmentFile)}`,
+    `ExecStart=${word(executable)} serve`,
+    "Restart=on-failure",
+    "RestartSec=2",
+    // A server that stops finishes its requests; it ends its own children.
+    "KillMode=mixed",
+    "TimeoutStopSec=60",
+    "LimitNOFILE=65536",
+    ...(system ? [...folder, ...HARDENING] : ["NoNewPrivileges=yes", "UMask=0077"]),
+    "",
+    "[Install]",
+    `WantedBy=${system ? "multi-user.target" : "default.target"}`,
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+/** systemd-sysusers: the user of the service. */
+export const SYSUSERS = `u skep - "Skep" ${STATE_FOLDER}\n`;
