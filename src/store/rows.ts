@@ -34,21 +34,12 @@ export interface Rows<T extends SQLiteTable> {
   remove(...where: Where<T>[]): number;
 }
 
-/** `store.rows`. Each table's is made once. */
+/** `store.rows`. Costs a look at every column: ask for it once, where a service is created. */
 export type RowsOf = <T extends SQLiteTable>(table: T) => Rows<T>;
-
-export function createRowsOf(statement: Prepare): RowsOf {
-  const made = new Map<SQLiteTable, unknown>();
-  return <T extends SQLiteTable>(table: T): Rows<T> => {
-    const known = made.get(table) ?? createRows(statement, table);
-    made.set(table, known);
-    return known as Rows<T>;
-  };
-}
 
 const isCondition = <T extends SQLiteTable>(where: Where<T>): where is NonNullable<Condition> => Array.isArray(where);
 
-function createRows<T extends SQLiteTable>(statement: Prepare, table: T): Rows<T> {
+export function createRows<T extends SQLiteTable>(statement: Prepare, table: T): Rows<T> {
   const name = getTableName(table);
   const columns: Record<string, SQLiteColumn> = getTableColumns(table);
   const names = Object.keys(columns);
@@ -62,10 +53,12 @@ function createRows<T extends SQLiteTable>(statement: Prepare, table: T): Rows<T
     return row;
   };
   /** Names and stored values of what is given. */
-  const given = (values: object): [column: string, value: unknown][] =>
-    Object.entries(values).flatMap(([key, value]) =>
-      value === undefined ? [] : [[columns[key]!.name, encode(key, value)] as [string, unknown]],
-    );
+  function given(values: object): [column: string, value: unknown][] {
+    const pairs: [string, unknown][] = [];
+    for (const [key, value] of Object.entries(values))
+      if (value !== undefined) pairs.push([columns[key]!.name, encode(key, value)]);
+    return pairs;
+  }
   /** The condition's text, beginning with ` WHERE` where there is one, and its values. */
   function whereOf(all: readonly Where<T>[]): [text: string, values: unknown[]] {
     const texts: string[] = [];

@@ -14,7 +14,7 @@ import { ownJson } from "../core/own-json.ts";
 import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
-import { createRowsOf, type RowsOf } from "./rows.ts";
+import { createRows, type RowsOf } from "./rows.ts";
 import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
 import { withSteadyPlans } from "./steady-plans.ts";
 
@@ -262,7 +262,7 @@ function createStore(
     db,
     sqlite,
     statement,
-    rows: createRowsOf(statement),
+    rows: (table) => createRows(statement, table),
     write,
     runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(definition, draft) {
