@@ -4,7 +4,6 @@
  */
 import { hostname } from "node:os";
 import type { Command } from "commander";
-import { DAY_MS } from "../core/clock.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { type Credential, credentialFor, forgetCredential, keepCredential } from "./server/credentials.ts";
@@ -69,7 +68,7 @@ async function traded(url: string, email: string | undefined): Promise<Credentia
     login = await anonymous.call("POST", "/v1/auth/login/2fa", { pending_token: login.pending_token, ...given });
   }
   const session = createClient(url, login.access_token);
-  const expires_at = new Date(Date.now() + KEY_DAYS * DAY_MS).toISOString();
+  const expires_at = new Date(Date.now() + KEY_DAYS * 24 * 3_600_000).toISOString();
   const name = `skep login on ${hostname()}`;
   const made = await session.call<{ key: string; id: string }>("POST", "/v1/auth/api-keys", {
     name,

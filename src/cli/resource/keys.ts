@@ -1,9 +1,10 @@
 /** `skep keys`: API keys of the account. */
-import { DAY_MS } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { timeText } from "../terminal/table.ts";
 import type { Item, Resource } from "./resource.ts";
 import { assertMeant, listOf, YES } from "./words.ts";
+
+const DAY_MS = 24 * 3_600_000;
 
 export const keys: Resource = {
   name: "keys",
