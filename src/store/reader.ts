@@ -57,6 +57,12 @@ export function allOf(...conditions: Condition[]): { where: string; values: Valu
   };
 }
 
+/** What comes after the page's last row where the order is descending; ascending: `above`. */
+export const below = (column: string, { after }: { after: string | null }): Condition =>
+  after === null ? undefined : [`${column} < ?`, after];
+export const above = (column: string, { after }: { after: string | null }): Condition =>
+  after === null ? undefined : [`${column} > ?`, after];
+
 /** `column IN (?, …)`. */
 export const within = (column: string, values: readonly Value[]): Condition => [
   `${column} IN (${values.map(() => "?").join(", ")})`,

@@ -14,6 +14,7 @@ import { ownJson } from "../core/own-json.ts";
 import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
+import { createRows, type RowsOf } from "./rows.ts";
 import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
 import { withSteadyPlans } from "./steady-plans.ts";
 
@@ -34,6 +35,8 @@ export interface Store {
   /** For reading. Writes go through `write`. */
   readonly db: Db;
   readonly sqlite: Database.Database;
+  /** The rows of a table: found, listed, inserted, changed, removed. */
+  readonly rows: RowsOf;
   /** The statement of that text, compiled at its first use. Run it to its end before asking for another. */
   readonly statement: Prepare;
   /**
@@ -259,6 +262,7 @@ function createStore(
     db,
     sqlite,
     statement,
+    rows: (table) => createRows(statement, table),
     write,
     runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(definition, draft) {

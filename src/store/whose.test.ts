@@ -9,6 +9,7 @@ import { type Asker, type Belonging, definePolicy, NO_ROW, POLICIES, type Policy
 import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "../http/caller.ts";
 import { SCOPES, type Scope, withinScopes } from "../http/scopes.ts";
 import { migrate } from "./migrate.ts";
+import { LOCAL_USER } from "./tables/providers.ts";
 import { INTERNAL, mayRead, readable, ruledBy, WHOSE, WHOSE_FILES, WHOSE_SESSIONS, type Whose } from "./whose.ts";
 
 const ADA = "usr_ada";
@@ -144,6 +145,7 @@ function variants({ table, belonging }: AnyWhose): Row[] {
     const column = columnsOf(table).find((one) => one.name === name)!;
     const set = name === "whose" ? ["mine", "everyone"] : name.includes("project") ? [PROJECT, null] : [ADA, BEN, null];
     if (table === "events" && name === "user_id") set.push(ADMINISTRATORS);
+    if (table === "user_provider_keys") set.push(LOCAL_USER);
     // The project's own key is its id.
     const values = column.name === "id" ? (table === "projects" ? [PROJECT] : [ADA, BEN]) : set;
     rows = rows.flatMap((row) =>

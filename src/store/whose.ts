@@ -13,6 +13,7 @@ import {
   type PolicyName,
   type ReadCondition,
 } from "../core/ownership.ts";
+import { LOCAL_USER } from "./tables/providers.ts";
 
 /** @typeParam Row what is needed of a row to say to whom it belongs. */
 export interface Whose<Row> {
@@ -83,7 +84,13 @@ export const WHOSE = {
   oidc_providers: rows("oidc_providers", "administrator"),
   waitlist: rows("waitlist", "administrator"),
   preferences: rows("preferences", "owner", { owner: "user_id" }),
-  user_provider_keys: rows("user_provider_keys", "owner", { owner: "user_id" }),
+  /** Keys of a server without accounts belong to those without an account. */
+  user_provider_keys: {
+    table: "user_provider_keys",
+    policy: POLICIES.owner,
+    belonging: ({ user_id }) => ({ owner: user_id === LOCAL_USER ? null : user_id, project: null }),
+    columns: (alias) => ({ owner: `nullif(${alias}.user_id, '${LOCAL_USER}')`, project: "NULL" }),
+  } satisfies Whose<{ user_id: string }>,
 
   projects: rows("projects", "everybody", { project: "id" }),
   tasks,

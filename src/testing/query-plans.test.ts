@@ -31,6 +31,10 @@ const MAY: [statement: RegExp, why: string][] = [
   [/\+runs\.status IN/, "nearly all runs have one of these states, so that the newest fill a page"],
   [/INDEX (notifications_open|sessions_live):/, "an index of those that are open alone"],
   [/FROM usage_(days|hours)\b/, "sums of a day or an hour for each agent and model, which is what a year adds up to"],
+  [
+    /SCAN documents: .* ORDER BY id DESC LIMIT/,
+    "reads documents from the newest until the page is full; people hand them in by hand",
+  ],
   [/where false/, "reads nothing: what belongs to an empty page"],
   [
     /FROM events INDEXED BY events_timeline/,

@@ -1,5 +1,4 @@
 /** Tools of an agent: what its file names (every tool when it names none), then what was switched on or off for it. */
-import { and, asc, eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -33,9 +32,8 @@ export interface ToolOverridesDeps {
 }
 
 export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDeps): ToolOverrides {
-  const { db } = store;
-  const rowsOf = (agentId: string): ToolOverride[] =>
-    db.select().from(toolOverrides).where(eq(toolOverrides.agent_id, agentId)).orderBy(asc(toolOverrides.tool)).all();
+  const all = store.rows(toolOverrides);
+  const rowsOf = (agent_id: string): ToolOverride[] => all.list([{ agent_id }], { order: "tool" });
   const of = (agentId: string) => {
     const rows = store.statement<[tool: string, enabled: number]>(
       "SELECT tool, enabled FROM tool_overrides WHERE agent_id = ?",
@@ -47,7 +45,6 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
         .map(([tool, enabled]) => [tool, enabled === 1]),
     );
   };
-  const one = (agentId: string, tool: string) => and(eq(toolOverrides.agent_id, agentId), eq(toolOverrides.tool, tool));
   const publish = (agentId: string, tool: string, enabled: boolean | null) =>
     store.write(({ emit }) =>
       emit(activity, {
@@ -72,21 +69,20 @@ export function createToolOverrides({ store, clock, toolNames }: ToolOverridesDe
         updated_at: timestamp(clock.now()),
         updated_by: actorOf(caller),
       };
-      const target = [toolOverrides.agent_id, toolOverrides.tool];
       store.write(() => {
-        db.insert(toolOverrides).values(row).onConflictDoUpdate({ target, set: row }).run();
+        all.put(row, ["agent_id", "tool"]);
         publish(agentId, tool, enabled);
       });
       return row;
     },
     remove(agentId, tool) {
       store.write(() => {
-        if (db.delete(toolOverrides).where(one(agentId, tool)).run().changes === 0) throw notFound("override");
+        if (all.remove({ agent_id: agentId, tool }) === 0) throw notFound("override");
         publish(agentId, tool, null);
       });
     },
     removeAll(agentId) {
-      store.write(() => db.delete(toolOverrides).where(eq(toolOverrides.agent_id, agentId)).run());
+      store.write(() => all.remove({ agent_id: agentId }));
     },
     of,
     allows(agentId, listed) {

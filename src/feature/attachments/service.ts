@@ -1,5 +1,4 @@
 /** Files that people attach to messages: their owner's alone, typed by their bytes, gone when nothing holds them. */
-import { and, eq, lt, notExists, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -9,6 +8,7 @@ import type { AttachedPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
 import type { ContentStore } from "../../store/content-store.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { attachmentHolds, attachments as table } from "../../store/tables/attachments.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
@@ -78,8 +78,10 @@ const KEEPING_MS = 60_000;
 
 export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   const { store, clock, content, jobs, readText, settling } = deps;
-  const { db, statement } = store;
-  const rowOf = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const { statement } = store;
+  const rows = store.rows(table);
+  const holds = store.rows(attachmentHolds);
+  const rowOf = (id: string) => rows.find({ id });
   const find = (id: string, caller: Caller): Row => {
     const row = rowOf(id);
     if (!row || !mayRead(caller, WHOSE.attachments, row)) throw notFound("attachment");
@@ -144,7 +146,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
         ...{ error: null, text_sha256: null, created_at: timestamp(clock.now()) },
       };
       return store.write(() => {
-        db.insert(table).values(row).run();
+        rows.insert(row);
         const options = { key: row.id, subject: name, userId: caller.userId };
         if (isReadable) jobs.enqueue(readText, { attachment_id: row.id, owner: caller.userId ?? "" }, options);
         return present(row);
@@ -160,7 +162,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
         const row = rowOf(id);
         if (!row || !mayRead(caller, WHOSE.attachments, row))
           throw invalidField(`/attachment_ids/${index}`, "You have no such attachment");
-        db.insert(attachmentHolds).values({ attachment_id: id, session_id: sessionId }).onConflictDoNothing().run();
+        holds.insertIfNew({ attachment_id: id, session_id: sessionId });
         const { filename: name, media_type, size_bytes } = row;
         const type = media_type.startsWith("image/") ? "image" : "file";
         return { type, attachment_id: id, name, media_type, size_bytes };
@@ -178,25 +180,14 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
     },
     async sweep() {
       const before = clock.now() - LIMITS.attachmentUnheldMs;
-      store.write(() =>
-        db
-          .delete(table)
-          .where(
-            and(
-              lt(table.created_at, timestamp(before)),
-              notExists(
-                db.select({ one: sql`1` }).from(attachmentHolds).where(eq(attachmentHolds.attachment_id, table.id)),
-              ),
-            ),
-          )
-          .run(),
-      );
+      const isUnheld: Condition = ["NOT EXISTS (SELECT 1 FROM attachment_holds WHERE attachment_id = attachments.id)"];
+      store.write(() => rows.remove(["created_at < ?", timestamp(before)], isUnheld));
       for (const sha256 of await content.olderThan(before)) if (!isHeld(sha256)) await content.remove(sha256);
     },
     removeOf(userId) {
       store.write(() => {
-        const own = db.select().from(table).where(eq(table.user_id, userId)).all();
-        db.delete(table).where(eq(table.user_id, userId)).run();
+        const own = rows.list([{ user_id: userId }]);
+        rows.remove({ user_id: userId });
         dropOf(
           userId,
           own.flatMap(({ sha256, text_sha256 }) => (text_sha256 === null ? [sha256] : [sha256, text_sha256])),

@@ -1,7 +1,6 @@
 /** Notification channels: who may have which, and what is stored. Sending is in deliveries.ts. */
 
 import { randomBytes } from "node:crypto";
-import { and, desc, eq, isNull, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { isEmail, normalEmail } from "../../core/email.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
@@ -12,11 +11,11 @@ import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
-import { asSql, readable, WHOSE } from "../../store/whose.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import type {
   ChannelKind,
   NotificationChannel,
@@ -37,22 +36,7 @@ export interface ChannelsDeps {
   canMail: boolean;
 }
 
-export interface Channels {
-  /** Own ones; administrators also see those for everyone's runs. Newest first. */
-  list(page: Page, caller: Caller): ListAnswer<NotificationChannel>;
-  /** @throws Problem 404, also for another user's. */
-  get(id: string, caller: Caller): NotificationChannel;
-  /** @throws Problem 403 for everyone's runs, 409 too many, 422. */
-  create(input: NotificationChannelCreate, caller: Caller): NotificationChannelMade;
-  update(id: string, input: NotificationChannelUpdate, caller: Caller): NotificationChannel;
-  remove(id: string, caller: Caller): void;
-  /** Removes a deleted user's channels. */
-  removeOf(userId: string): void;
-  /** @throws Problem 404. */
-  rowFor(id: string, caller: Caller): ChannelRow;
-  /** @throws Error when it was sealed with another key. */
-  targetOf(row: ChannelRow): Target;
-}
+export type Channels = ReturnType<typeof createChannels>;
 
 export type ChannelRow = typeof table.$inferSelect;
 
@@ -66,15 +50,14 @@ const MEMBERS: Record<ChannelKind, readonly (keyof Target)[]> = {
 
 const present = ({ sealed: _, triggers, ...row }: ChannelRow): NotificationChannel => ({ ...row, on: triggers });
 
-export function createChannels(deps: ChannelsDeps): Channels {
+export function createChannels(deps: ChannelsDeps) {
   const { store, clock, sealer, audit, projectExists } = deps;
-  const { db } = store;
+  const rows = store.rows(table);
   const targets = createTargets(deps);
-  const mine = ({ userId }: Caller) => (userId === undefined ? isNull(table.owner_id) : eq(table.owner_id, userId));
-  const visible = (caller: Caller) => asSql(readable(caller, WHOSE.notification_channels));
+  const mine = ({ userId }: Caller) => ({ owner_id: userId ?? null });
+  const visible = (caller: Caller) => readable(caller, WHOSE.notification_channels);
   const rowFor = (id: string, caller: Caller): ChannelRow => {
-    const where = and(eq(table.id, id), visible(caller));
-    const row = db.select().from(table).where(where).get();
+    const row = rows.find({ id }, visible(caller));
     if (!row) throw notFound("notification channel");
     return row;
   };
@@ -86,20 +69,19 @@ export function createChannels(deps: ChannelsDeps): Channels {
   const targetOf = ({ sealed }: ChannelRow) => ownJson<Target>(sealer.open(sealed));
 
   return {
+    /** @throws Problem 404. */
     rowFor,
+    /** @throws Error when it was sealed with another key. */
     targetOf,
-    get: (id, caller) => present(rowFor(id, caller)),
-    list(page, caller) {
-      const rows = db
-        .select()
-        .from(table)
-        .where(and(visible(caller), page.after === null ? undefined : lt(table.id, page.after)))
-        .orderBy(desc(table.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(rows, page, ({ id }) => id, present);
+    /** @throws Problem 404, also for another user's. */
+    get: (id: string, caller: Caller): NotificationChannel => present(rowFor(id, caller)),
+    /** Own ones; administrators also see those for everyone's runs. Newest first. */
+    list(page: Page, caller: Caller): ListAnswer<NotificationChannel> {
+      const found = rows.list([visible(caller), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, ({ id }) => id, present);
     },
-    create(input, caller) {
+    /** @throws Problem 403 for everyone's runs, 409 too many, 422. */
+    create(input: NotificationChannelCreate, caller: Caller): NotificationChannelMade {
       const { name, kind, whose = "mine", project_id = null, on = [...DEFAULT_TRIGGERS], enabled = true } = input;
       if (whose === "everyone" && !caller.admin)
         throw forbidden("Only administrators are notified of everyone's runs. Leave `whose` out for your own.");
@@ -113,15 +95,19 @@ export function createChannels(deps: ChannelsDeps): Channels {
         ...{ last_sent_at: null, last_error: null, created_at: at, updated_at: at },
       };
       return store.write(() => {
-        const count = db.select({ id: table.id }).from(table).where(mine(caller)).all().length;
+        const count = rows.count(mine(caller));
         if (count >= LIMITS.notificationChannelsPerUser)
           throw conflict(`You have ${count} notification channels. Delete one first.`, "too_many_channels");
-        db.insert(table).values(row).run();
+        rows.insert(row);
         record("notification_channel.created", caller, row);
         return { ...present(row), ...(made ? { secret: made } : {}) };
       });
     },
-    update(id, { on, name, project_id, enabled, ...given }, caller) {
+    update(
+      id: string,
+      { on, name, project_id, enabled, ...given }: NotificationChannelUpdate,
+      caller: Caller,
+    ): NotificationChannel {
       assertProject(project_id);
       return store.write(() => {
         const row = rowFor(id, caller);
@@ -134,20 +120,21 @@ export function createChannels(deps: ChannelsDeps): Channels {
         if (on !== undefined) changed.triggers = on;
         if (project_id !== undefined) changed.project_id = project_id;
         if (enabled !== undefined) changed.enabled = enabled;
-        changeRow(db, table, changed, eq(table.id, id));
+        rows.update(changed, { id });
         record("notification_channel.changed", caller, changed);
         return present(changed);
       });
     },
-    remove(id, caller) {
+    remove(id: string, caller: Caller): void {
       store.write(() => {
         const row = rowFor(id, caller);
-        db.delete(table).where(eq(table.id, id)).run();
+        rows.remove({ id });
         record("notification_channel.deleted", caller, row);
       });
     },
-    removeOf(userId) {
-      store.write(() => db.delete(table).where(eq(table.owner_id, userId)).run());
+    /** Removes a deleted user's channels. */
+    removeOf(userId: string): void {
+      store.write(() => rows.remove({ owner_id: userId }));
     },
   };
 }
@@ -155,7 +142,8 @@ export function createChannels(deps: ChannelsDeps): Channels {
 const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 
 /** Where a channel goes, checked, and how that may be shown. */
-function createTargets({ store: { db }, assertHost, canMail }: ChannelsDeps) {
+function createTargets({ store, assertHost, canMail }: ChannelsDeps) {
+  const accounts = store.rows(users);
   type Given = { [Name in keyof Target]: string | null | undefined };
   const checkedUrl = (kind: ChannelKind, text: string | undefined): URL => {
     if (text === undefined) throw invalidField("/url", "Must be given");
@@ -172,8 +160,7 @@ function createTargets({ store: { db }, assertHost, canMail }: ChannelsDeps) {
   const mailbox = (given: string | undefined, caller: Caller): string => {
     if (!canMail)
       throw conflict("This server sends no mail. An operator sets SMTP_URL and SMTP_FROM.", "mail_not_set_up");
-    const where = eq(users.id, caller.userId ?? "");
-    const own = db.select({ email: users.email }).from(users).where(where).get()?.email;
+    const own = accounts.find({ id: caller.userId ?? "" })?.email;
     if (given === undefined && own === undefined) throw invalidField("/to", "Must be given");
     const to = normalEmail(given ?? own ?? "");
     if (!isEmail(to) || /[,;:\\()[\]]/.test(to)) throw invalidField("/to", "Must be the address of one mailbox");

@@ -3,7 +3,6 @@
  * they were granted to. An agent that two users share works with the cookies of the one it works for.
  */
 
-import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -15,9 +14,10 @@ import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { cookieGrants, cookieSets } from "../../store/tables/cookies.ts";
-import { asSql, readable, WHOSE } from "../../store/whose.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { createCookieMasks } from "./masks.ts";
 import type { CookieSet } from "./model.ts";
 import { type Cookie, writeNetscapeCookies } from "./netscape.ts";
@@ -33,29 +33,7 @@ export interface CookiesDeps {
   boundsOf(sessionId: string): string[];
 }
 
-export interface Cookies {
-  /** The caller's own, newest first. */
-  list(page: Page, caller: Caller): ListAnswer<CookieSet>;
-  /** @throws Problem 404, also for another user's. */
-  get(id: string, caller: Caller): CookieSet;
-  /** @throws Problem 409 same name, 422 too many sets. */
-  create(name: string, cookies: readonly Cookie[], caller: Caller): CookieSet;
-  remove(id: string, caller: Caller): void;
-  /** The caller's sets that the agent was granted. */
-  grantedTo(agentId: string, page: Page, caller: Caller): ListAnswer<CookieSet>;
-  /** Its values are masked from now on. Idempotent. @throws Problem 404 unknown set or agent, 409 too many cookies. */
-  grant(id: string, agentId: string, caller: Caller): Promise<CookieSet>;
-  revoke(id: string, agentId: string, caller: Caller): void;
-  /**
-   * The cookie file for one execution, and the names of sets that cannot be opened.
-   * @returns no text when its agent was granted none of its user's cookies.
-   */
-  fileFor(execution: Worker): { text: string | undefined; damaged: string[] };
-  /** Names of the sets that `fileFor` would give, oldest first. */
-  grantedFor(execution: Worker): string[];
-  /** Removes a deleted user's cookies. */
-  removeOf(userId: string): void;
-}
+export type Cookies = ReturnType<typeof createCookies>;
 
 /** An execution: which agent works for whom. */
 interface Worker {
@@ -67,74 +45,61 @@ interface Worker {
 
 type Row = typeof cookieSets.$inferSelect;
 
-export function createCookies({ store, clock, sealer, audit, masking, agentExists, boundsOf }: CookiesDeps): Cookies {
-  const { db } = store;
-  const owned = (asker: Asker) => asSql(readable(asker, WHOSE.cookie_sets));
+export function createCookies({ store, clock, sealer, audit, masking, agentExists, boundsOf }: CookiesDeps) {
+  const sets = store.rows(cookieSets);
+  const grants = store.rows(cookieGrants);
+  const owned = (asker: Asker) => readable(asker, WHOSE.cookie_sets);
   const find = (id: string, caller: Caller): Row => {
-    const row = db
-      .select()
-      .from(cookieSets)
-      .where(and(eq(cookieSets.id, id), owned(caller)))
-      .get();
+    const row = sets.find({ id }, owned(caller));
     if (!row) throw notFound("cookie set");
     return row;
   };
+  /** The sets that the agent was granted. */
+  const grantedTo = (agentId: string): Condition => [
+    "cookie_sets.id IN (SELECT cookie_set_id FROM cookie_grants WHERE agent_id = ?)",
+    agentId,
+  ];
   const present = ({ sealed: _, ...row }: Row): CookieSet => ({
     ...row,
     expired: row.expires_at !== null && Date.parse(row.expires_at) <= clock.now(),
-    granted_agents: db
-      .select({ agent: cookieGrants.agent_id })
-      .from(cookieGrants)
-      .where(eq(cookieGrants.cookie_set_id, row.id))
-      .orderBy(asc(cookieGrants.agent_id))
-      .all()
-      .map(({ agent }) => agent),
+    granted_agents: grants.list([{ cookie_set_id: row.id }], { order: "agent_id" }).map(({ agent_id }) => agent_id),
   });
   const record = (action: string, caller: Caller, { id, name }: Row, data: Record<string, unknown> = {}) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, ...data } });
-  const older = (page: Page) => (page.after === null ? undefined : lt(cookieSets.id, page.after));
+  const page = (where: Condition[], { after, limit }: Page, caller: Caller): ListAnswer<CookieSet> => {
+    const all = [owned(caller), ...where, below("id", { after })];
+    return listAnswer(
+      sets.list(all, { order: "id DESC", limit: limit + 1 }),
+      { after, limit },
+      ({ id }) => id,
+      present,
+    );
+  };
   const assertAgent = (agentId: string): void => {
     if (!agentExists(agentId)) throw notFound("agent");
   };
 
-  const isGranted = (setId: string, agentId: string): boolean =>
-    db
-      .select({ id: cookieGrants.cookie_set_id })
-      .from(cookieGrants)
-      .where(and(eq(cookieGrants.cookie_set_id, setId), eq(cookieGrants.agent_id, agentId)))
-      .get() !== undefined;
+  const isGranted = (cookie_set_id: string, agent_id: string): boolean =>
+    grants.find({ cookie_set_id, agent_id }) !== undefined;
   const setsFor = ({ agentId, userId, sessionId }: Worker) => {
     const bounds = boundsOf(sessionId);
-    const granted = db
-      .select({ id: cookieSets.id, name: cookieSets.name, sealed: cookieSets.sealed })
-      .from(cookieGrants)
-      .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
-      .where(and(eq(cookieGrants.agent_id, agentId), owned({ admin: false, userId })))
-      .orderBy(asc(cookieSets.id))
-      .all();
+    const granted = sets.list([grantedTo(agentId), owned({ admin: false, userId })], { order: "id" });
     return granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
   };
   const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => ownJson<Cookie[]>(sealer.open(sealed));
-  const grantedSets = db.selectDistinct({ id: cookieGrants.cookie_set_id }).from(cookieGrants);
   const masks = createCookieMasks(masking);
-  for (const row of db.select().from(cookieSets).where(inArray(cookieSets.id, grantedSets)).all()) {
+  for (const row of sets.list([["id IN (SELECT cookie_set_id FROM cookie_grants)"]])) {
     const cookies = orNothing(() => cookiesOf(row));
     if (cookies) masks.learnNow(row.owner_id ?? undefined, cookies);
   }
 
   return {
-    list(page, caller) {
-      const rows = db
-        .select()
-        .from(cookieSets)
-        .where(and(owned(caller), older(page)))
-        .orderBy(desc(cookieSets.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(rows, page, ({ id }) => id, present);
-    },
-    get: (id, caller) => present(find(id, caller)),
-    create(name, cookies, caller) {
+    /** The caller's own, newest first. */
+    list: (asked: Page, caller: Caller): ListAnswer<CookieSet> => page([], asked, caller),
+    /** @throws Problem 404, also for another user's. */
+    get: (id: string, caller: Caller): CookieSet => present(find(id, caller)),
+    /** @throws Problem 409 same name, 422 too many sets. */
+    create(name: string, cookies: readonly Cookie[], caller: Caller): CookieSet {
       const row: Row = {
         ...{ id: newId("cookieSet"), name, owner_id: caller.userId ?? null, cookie_count: cookies.length },
         domains: [...new Set(cookies.map(({ domain }) => domain))].sort(),
@@ -143,41 +108,29 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         created_at: timestamp(clock.now()),
       };
       return store.write(() => {
-        const mine = db.select({ name: cookieSets.name }).from(cookieSets).where(owned(caller)).all();
-        if (mine.some((other) => other.name === name))
+        if (sets.find({ name }, owned(caller)))
           throw conflict("You have a cookie set of this name. Delete it first, or choose another name.");
-        if (mine.length >= LIMITS.cookieSetsPerUser)
+        if (sets.count(owned(caller)) >= LIMITS.cookieSetsPerUser)
           throw invalidField("/name", `You have ${LIMITS.cookieSetsPerUser} cookie sets. Delete one first.`);
-        db.insert(cookieSets).values(row).run();
+        sets.insert(row);
         record("cookies.created", caller, row, { cookies: row.cookie_count });
         return present(row);
       });
     },
-    remove(id, caller) {
+    remove(id: string, caller: Caller): void {
       store.write(() => {
         const row = find(id, caller);
-        db.delete(cookieSets).where(eq(cookieSets.id, id)).run();
+        sets.remove({ id });
         record("cookies.deleted", caller, row);
       });
     },
-    grantedTo(agentId, page, caller) {
+    /** The caller's sets that the agent was granted. */
+    grantedTo(agentId: string, asked: Page, caller: Caller): ListAnswer<CookieSet> {
       assertAgent(agentId);
-      const rows = db
-        .select({ set: cookieSets })
-        .from(cookieGrants)
-        .innerJoin(cookieSets, eq(cookieSets.id, cookieGrants.cookie_set_id))
-        .where(and(eq(cookieGrants.agent_id, agentId), owned(caller), older(page)))
-        .orderBy(desc(cookieSets.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(
-        rows.map(({ set }) => set),
-        page,
-        ({ id }) => id,
-        present,
-      );
+      return page([grantedTo(agentId)], asked, caller);
     },
-    async grant(id, agentId, caller) {
+    /** Its values are masked from now on. Idempotent. @throws Problem 404 unknown set or agent, 409 too many cookies. */
+    async grant(id: string, agentId: string, caller: Caller): Promise<CookieSet> {
       const found = find(id, caller);
       assertAgent(agentId);
       await masks.learn(caller.userId, cookiesOf(found));
@@ -185,20 +138,22 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
         const row = find(id, caller);
         assertAgent(agentId);
         const grant = { cookie_set_id: id, agent_id: agentId, granted_at: timestamp(clock.now()) };
-        const { changes } = db.insert(cookieGrants).values(grant).onConflictDoNothing().run();
-        if (changes > 0) record("cookies.granted", caller, row, { agent_id: agentId });
+        if (grants.insertIfNew(grant)) record("cookies.granted", caller, row, { agent_id: agentId });
         return present(row);
       });
     },
-    revoke(id, agentId, caller) {
+    revoke(id: string, agentId: string, caller: Caller): void {
       store.write(() => {
         const row = find(id, caller);
-        const grant = and(eq(cookieGrants.cookie_set_id, id), eq(cookieGrants.agent_id, agentId));
-        if (db.delete(cookieGrants).where(grant).run().changes > 0)
+        if (grants.remove({ cookie_set_id: id, agent_id: agentId }) > 0)
           record("cookies.revoked", caller, row, { agent_id: agentId });
       });
     },
-    fileFor(execution) {
+    /**
+     * The cookie file for one execution, and the names of sets that cannot be opened.
+     * @returns no text when its agent was granted none of its user's cookies.
+     */
+    fileFor(execution: Worker): { text: string | undefined; damaged: string[] } {
       const opened = setsFor(execution).map(({ name, sealed }) => ({
         name,
         cookies: orNothing(() => cookiesOf({ sealed })),
@@ -211,9 +166,11 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
       const cookies = opened.flatMap((set) => set.cookies ?? []);
       return { text: writeNetscapeCookies(cookies, clock.now()), damaged };
     },
-    grantedFor: (execution) => setsFor(execution).map(({ name }) => name),
-    removeOf(userId) {
-      store.write(() => db.delete(cookieSets).where(eq(cookieSets.owner_id, userId)).run());
+    /** Names of the sets that `fileFor` would give, oldest first. */
+    grantedFor: (execution: Worker): string[] => setsFor(execution).map(({ name }) => name),
+    /** Removes a deleted user's cookies. */
+    removeOf(userId: string): void {
+      store.write(() => sets.remove({ owner_id: userId }));
     },
   };
 }

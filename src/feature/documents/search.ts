@@ -1,9 +1,9 @@
 /** Full-text search over documents' paragraphs, the best paragraph of each section. */
 import type { Asker } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { type WordQuery, wordQueries } from "../../store/word-search.ts";
 import type { DocumentHit, DocumentSearch } from "./model.ts";
-import { visibleTo } from "./store.ts";
 
 export type SearchDocuments = (request: DocumentSearch, asker: Asker) => DocumentHit[];
 
@@ -20,7 +20,7 @@ interface Found extends Omit<DocumentHit, "score" | "snippet"> {
 export function createDocumentSearch({ statement }: Store): SearchDocuments {
   function found({ expression, ranked }: WordQuery, request: DocumentSearch, asker: Asker, limit: number): Found[] {
     const { document_id = null, project_id = null } = request;
-    const { where, values } = visibleTo(asker);
+    const [where, ...values] = readable(asker, WHOSE.documents, "d") ?? ["1"];
     return statement<Found>(
       `SELECT c.id, c.document_id, c.position, d.title, s.section_id, s.title AS heading, s.page,
          ${ranked ? "rank" : "0"} AS rank

@@ -1,14 +1,12 @@
 /** Rows of documents, their sections and the full-text index over their paragraphs. */
-import { eq } from "drizzle-orm";
 import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { documents as table } from "../../store/tables/documents.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
 
 export type DocumentRow = typeof table.$inferSelect;
-type Stored = Omit<DocumentRow, "title_given"> & { title_given: number };
 
 export interface SectionRow {
   position: number;
@@ -26,34 +24,22 @@ export type DocumentStore = ReturnType<typeof createDocumentStore>;
 
 const SECTION = "position, section_id, level, title, page";
 
-/** The documents that somebody may read: a condition on `documents d` with its parameters. */
-export function visibleTo(asker: Asker): { where: string; values: string[] } {
-  const [where, ...values] = readable(asker, WHOSE.documents, "d") ?? ["1"];
-  return { where, values };
-}
-
 export function createDocumentStore(store: Store) {
-  const { db, statement } = store;
-  const find = (id: string): DocumentRow | undefined => db.select().from(table).where(eq(table.id, id)).get();
+  const { statement } = store;
+  const rows = store.rows(table);
   return {
-    find,
-    insert: (row: DocumentRow) => void db.insert(table).values(row).run(),
-    update: (id: string, change: Partial<DocumentRow>) => changeRow(db, table, change, eq(table.id, id)),
+    find: (id: string): DocumentRow | undefined => rows.find({ id }),
+    insert: rows.insert,
+    update: (id: string, change: Partial<DocumentRow>) => void rows.update(change, { id }),
     page(
-      filter: { asker: Asker; projectId?: string | undefined; status?: string | undefined },
+      filter: { asker: Asker; projectId?: string | undefined; status?: DocumentRow["status"] | undefined },
       page: Page,
     ): DocumentRow[] {
-      const { where, values } = visibleTo(filter.asker);
-      const { projectId = null, status = null } = filter;
-      const rows = statement<Stored>(
-        `SELECT d.* FROM documents d WHERE ${where} AND (? IS NULL OR d.project_id = ?) AND (? IS NULL OR d.status = ?)
-           AND (? IS NULL OR d.id < ?) ORDER BY d.id DESC LIMIT ?`,
-      ).all(...[...values, projectId, projectId, status, status, page.after, page.after, page.limit + 1]);
-      return rows.map(({ title_given, ...row }) => ({ ...row, title_given: title_given === 1 }));
+      const { asker, projectId: project_id, status } = filter;
+      const where = [readable(asker, WHOSE.documents), { project_id, status }, below("id", page)];
+      return rows.list(where, { order: "id DESC", limit: page.limit + 1 });
     },
-    remove(id: string): void {
-      db.delete(table).where(eq(table.id, id)).run();
-    },
+    remove: (id: string) => void rows.remove({ id }),
     /** What was read of it so far. */
     clear(id: string): void {
       statement("DELETE FROM document_sections WHERE document_id = ?").run(id);

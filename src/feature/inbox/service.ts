@@ -64,6 +64,7 @@ const INTRODUCTION =
 
 export function createInbox({ store, clock, agentExists, takesMessages, addNote, markOutside }: InboxDeps): Inbox {
   const { statement } = store;
+  const messages = store.rows(table);
   const count = (sql: string, ...values: unknown[]): number => Number(statement(sql).pluck().get(values));
 
   function assertRoom(from: ExecutionInfo, to: string): void {
@@ -107,7 +108,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
           ...{ from_session_id: from.sessionId, created_at: timestamp(clock.now()) },
           ...{ read_at: null, read_execution_id: null },
         };
-        tx.db.insert(table).values(row).run();
+        messages.insert(row);
         const data = { message_id: id, from_agent: from.agentId, to_agent: to };
         tx.emit(agentMessageSent, { ...executionRefs(from), agent_id: to, data });
       });

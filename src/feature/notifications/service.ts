@@ -2,7 +2,6 @@
  * Notifications that the system makes when something matters. One open notification per key: raising it again counts
  * up. A dismissed one stays quiet for a day; it closes by itself when its cause is gone.
  */
-import { and, desc, eq, gt, isNotNull, isNull, lt } from "drizzle-orm";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
@@ -10,10 +9,11 @@ import { newId } from "../../core/ids.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { below, type Condition } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { notifications as table } from "../../store/tables/admin.ts";
-import { asSql, readable, WHOSE } from "../../store/whose.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { notification } from "./events.ts";
 import type { Notification } from "./model.ts";
 
@@ -29,22 +29,7 @@ export interface Notice {
   userId?: string | undefined;
 }
 
-export interface Notifications {
-  /** Joins a transaction around it. */
-  notify(notice: Notice): void;
-  /** The cause is gone: removes what is open under that key. */
-  resolve(key: string, userId?: string): void;
-  /** Whether the system's notification under that key is open and not dismissed. */
-  isOpen(key: string): boolean;
-  /** Open ones unless `dismissed`; administrators see the system's and their own, others their own. */
-  list(page: Page, caller: Caller, options?: { dismissed?: boolean | undefined }): ListAnswer<Notification>;
-  /** Idempotent. @throws Problem 404, also for another user's. */
-  dismiss(id: string, caller: Caller): Notification;
-  /** Removes a deleted user's notifications. */
-  handOver(from: string): void;
-  /** Removes those dismissed before that time. */
-  prune(before: number): boolean;
-}
+export type Notifications = ReturnType<typeof createNotifications>;
 
 export interface NotificationsDeps {
   store: Store;
@@ -59,25 +44,17 @@ const keyOf = (about: string, userId: string | undefined): string =>
   userId === undefined ? about : `${about}\n${userId}`;
 const present = ({ key: _, user_id: __, ...row }: Row): Notification => row;
 
-export function createNotifications({ store, clock, masking }: NotificationsDeps): Notifications {
-  const { db } = store;
+export function createNotifications({ store, clock, masking }: NotificationsDeps) {
+  const rows = store.rows(table);
   const now = () => timestamp(clock.now());
-  const mine = (caller: Caller) => asSql(readable(caller, WHOSE.notifications));
-  const open = (key: string) =>
-    db
-      .select()
-      .from(table)
-      .where(and(eq(table.key, key), isNull(table.dismissed_at)))
-      .get();
-  const dismissedLately = (key: string) =>
-    db
-      .select({ id: table.id })
-      .from(table)
-      .where(and(eq(table.key, key), gt(table.dismissed_at, timestamp(clock.now() - QUIET_MS))))
-      .get();
+  const mine = (caller: Caller) => readable(caller, WHOSE.notifications);
+  const open = (key: string) => rows.find({ key, dismissed_at: null });
+  const wasDismissedLately = (key: string) =>
+    rows.find({ key }, ["dismissed_at > ?", timestamp(clock.now() - QUIET_MS)]) !== undefined;
 
   return {
-    notify({ level, key: about, userId, ...said }) {
+    /** Joins a transaction around it. */
+    notify({ level, key: about, userId, ...said }: Notice): void {
       const key = keyOf(about, userId);
       const title = masking.text(said.title);
       const detail = said.detail === undefined ? null : masking.text(said.detail);
@@ -86,10 +63,10 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
         const known = open(key);
         if (known) {
           const again = { level, title, detail, times: known.times + 1, updated_at: at };
-          db.update(table).set(again).where(eq(table.id, known.id)).run();
+          rows.update(again, { id: known.id });
           return;
         }
-        if (dismissedLately(key)) return;
+        if (wasDismissedLately(key)) return;
         const row: Row = {
           id: newId("notification"),
           key,
@@ -102,42 +79,44 @@ export function createNotifications({ store, clock, masking }: NotificationsDeps
           updated_at: at,
           dismissed_at: null,
         };
-        db.insert(table).values(row).run();
+        rows.insert(row);
         emit(notification, { user_id: userId ?? ADMINISTRATORS, data: { ...present(row) } });
       });
     },
-    resolve(about, userId) {
-      const which = and(eq(table.key, keyOf(about, userId)), isNull(table.dismissed_at));
-      if (db.select({ id: table.id }).from(table).where(which).get() === undefined) return;
+    /** The cause is gone: removes what is open under that key. */
+    resolve(about: string, userId?: string): void {
+      const which = { key: keyOf(about, userId), dismissed_at: null };
+      if (rows.find(which) === undefined) return;
       // Removed rather than dismissed, so that it notifies again if it comes back.
-      store.write(() => db.delete(table).where(which).run());
+      store.write(() => rows.remove(which));
     },
-    isOpen: (about) => open(keyOf(about, undefined)) !== undefined,
-    list(page, caller, { dismissed = false } = {}) {
-      const state = dismissed ? isNotNull(table.dismissed_at) : isNull(table.dismissed_at);
-      const rows = db
-        .select()
-        .from(table)
-        .where(and(mine(caller), state, page.after === null ? undefined : lt(table.id, page.after)))
-        .orderBy(desc(table.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(rows, page, (row) => row.id, present);
+    /** Whether the system's notification under that key is open and not dismissed. */
+    isOpen: (about: string): boolean => open(keyOf(about, undefined)) !== undefined,
+    /** Open ones unless `dismissed`; administrators see the system's and their own, others their own. */
+    list(
+      page: Page,
+      caller: Caller,
+      { dismissed = false }: { dismissed?: boolean | undefined } = {},
+    ): ListAnswer<Notification> {
+      const state: Condition = [`dismissed_at IS ${dismissed ? "NOT " : ""}NULL`];
+      const found = rows.list([mine(caller), state, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, (row) => row.id, present);
     },
-    dismiss(id, caller) {
-      return store.write(() => {
-        const which = and(eq(table.id, id), mine(caller));
-        const row = db.select().from(table).where(which).get();
+    /** Idempotent. @throws Problem 404, also for another user's. */
+    dismiss: (id: string, caller: Caller): Notification =>
+      store.write(() => {
+        const row = rows.find({ id }, mine(caller));
         if (!row) throw notFound("notification");
         if (row.dismissed_at !== null) return present(row);
         const dismissed_at = now();
-        db.update(table).set({ dismissed_at }).where(which).run();
+        rows.update({ dismissed_at }, { id });
         return present({ ...row, dismissed_at });
-      });
+      }),
+    /** Removes a deleted user's notifications. */
+    handOver(from: string): void {
+      store.write(() => rows.remove({ user_id: from }));
     },
-    handOver(from) {
-      store.write(() => db.delete(table).where(eq(table.user_id, from)).run());
-    },
-    prune: (before) => removeOld(store, "notifications", "dismissed_at < ?", timestamp(before)),
+    /** Removes those dismissed before that time. */
+    prune: (before: number): boolean => removeOld(store, "notifications", "dismissed_at < ?", timestamp(before)),
   };
 }

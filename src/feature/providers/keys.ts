@@ -10,7 +10,7 @@ import { lazy } from "../../core/lazy.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Store } from "../../store/store.ts";
-import { providers, userProviderKeys } from "../../store/tables/providers.ts";
+import { LOCAL_USER, providers, userProviderKeys } from "../../store/tables/providers.ts";
 
 export interface KeysDeps {
   store: Store;
@@ -30,9 +30,6 @@ export interface SharedKey {
   /** The plain key. @throws Error when it was sealed with another instance's key. */
   open(): string;
 }
-
-/** Owner of personal keys while no credentials are required. */
-export const LOCAL_USER = "local";
 
 export type ProviderRow = typeof providers.$inferSelect;
 

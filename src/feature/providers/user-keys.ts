@@ -1,5 +1,4 @@
 /** People's own provider keys: used before the instance's for what they start, seen by nobody, administrators included. */
-import { and, asc, eq } from "drizzle-orm";
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { forbidden, invalidField, notFound } from "../../core/errors.ts";
@@ -9,8 +8,8 @@ import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import { userProviderKeys as table } from "../../store/tables/providers.ts";
-import { LOCAL_USER, type ProviderKeys } from "./keys.ts";
+import { LOCAL_USER, userProviderKeys as table } from "../../store/tables/providers.ts";
+import type { ProviderKeys } from "./keys.ts";
 import type { UserKey } from "./model.ts";
 
 export interface UserKeysDeps {
@@ -23,13 +22,7 @@ export interface UserKeysDeps {
   keyChanged(providerId: string, userId?: string): void;
 }
 
-export interface UserKeys {
-  list(page: Page, caller: Caller): ListAnswer<UserKey>;
-  /** @throws Problem 404 unknown provider, 422 one that takes no key. */
-  set(providerId: string, apiKey: string, caller: Caller): UserKey;
-  /** @throws Problem 404 when there is none. */
-  remove(providerId: string, caller: Caller): void;
-}
+export type UserKeys = ReturnType<typeof createUserKeys>;
 
 /** The owner of the caller's keys. @throws Problem 403 for credentials that belong to no person. */
 export function keyOwner(caller: Caller): string {
@@ -38,8 +31,8 @@ export function keyOwner(caller: Caller): string {
   throw forbidden("This credential belongs to no user; only users have personal keys.", "account_needed");
 }
 
-export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, keyChanged }: UserKeysDeps): UserKeys {
-  const { db } = store;
+export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, keyChanged }: UserKeysDeps) {
+  const rows = store.rows(table);
   const present = (row: typeof table.$inferSelect): UserKey => {
     const entry = catalogue.provider(row.provider_id);
     return {
@@ -52,40 +45,38 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
       updated_at: row.updated_at,
     };
   };
-  const one = (owner: string, providerId: string) => and(eq(table.user_id, owner), eq(table.provider_id, providerId));
   const record = (action: string, caller: Caller, subject: string) =>
     audit({ action, actor: actorOf(caller), subject, address: caller.address });
 
   return {
-    list(page, caller) {
-      const owner = keyOwner(caller);
-      const rows = db.select().from(table).where(eq(table.user_id, owner)).orderBy(asc(table.provider_id)).all();
-      return pageOfArray(rows.map(present), page, (key) => key.provider);
+    list(page: Page, caller: Caller): ListAnswer<UserKey> {
+      const own = rows.list([{ user_id: keyOwner(caller) }], { order: "provider_id" });
+      return pageOfArray(own.map(present), page, (key) => key.provider);
     },
-    set(providerId, apiKey, caller) {
-      const owner = keyOwner(caller);
-      const entry = catalogue.provider(providerId);
+    /** @throws Problem 404 unknown provider, 422 one that takes no key. */
+    set(provider_id: string, apiKey: string, caller: Caller): UserKey {
+      const user_id = keyOwner(caller);
+      const entry = catalogue.provider(provider_id);
       const address = entry && keys.baseUrl(entry);
       if (!entry || (address === undefined && entry.kind !== "scripted")) throw notFound("provider");
       if (address === undefined) throw invalidField("/api_key", "This provider takes no key");
       const at = timestamp(clock.now());
       const key = { sealed_key: sealer.seal(apiKey), masked_key: maskedPreview(apiKey), key_base_url: address };
       return store.write(() => {
-        db.insert(table)
-          .values({ user_id: owner, provider_id: providerId, ...key, created_at: at, updated_at: at })
-          .onConflictDoUpdate({ target: [table.user_id, table.provider_id], set: { ...key, updated_at: at } })
-          .run();
-        record("user_provider_key.set", caller, providerId);
-        keyChanged(providerId, owner);
-        return present(db.select().from(table).where(one(owner, providerId)).get()!);
+        if (rows.update({ ...key, updated_at: at }, { user_id, provider_id }) === 0)
+          rows.insert({ user_id, provider_id, ...key, created_at: at, updated_at: at });
+        record("user_provider_key.set", caller, provider_id);
+        keyChanged(provider_id, user_id);
+        return present(rows.find({ user_id, provider_id })!);
       });
     },
-    remove(providerId, caller) {
-      const owner = keyOwner(caller);
+    /** @throws Problem 404 when there is none. */
+    remove(provider_id: string, caller: Caller): void {
+      const user_id = keyOwner(caller);
       store.write(() => {
-        if (db.delete(table).where(one(owner, providerId)).run().changes === 0) throw notFound("personal key");
-        record("user_provider_key.removed", caller, providerId);
-        keyChanged(providerId, owner);
+        if (rows.remove({ user_id, provider_id }) === 0) throw notFound("personal key");
+        record("user_provider_key.removed", caller, provider_id);
+        keyChanged(provider_id, user_id);
       });
     },
   };

@@ -5,7 +5,6 @@
 
 import type { TSchema } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
@@ -80,15 +79,12 @@ function merged(stored: unknown, input: SettingsUpdate): { value: Groups; change
 }
 
 export function createSettings({ store, clock, audit, isProvider }: SettingsDeps): SettingsService {
-  const { db } = store;
-  const read = (name: string): unknown => db.select().from(table).where(eq(table.name, name)).get()?.value;
+  const rows = store.rows(table);
+  const read = (name: string): unknown => rows.find({ name })?.value;
   const save = (name: string, value: object, caller: Caller, changed: string[]): void => {
     const row = { value, updated_at: timestamp(clock.now()), updated_by: actorOf(caller) };
     store.write(() => {
-      db.insert(table)
-        .values({ name, ...row })
-        .onConflictDoUpdate({ target: table.name, set: row })
-        .run();
+      rows.put({ name, ...row }, ["name"]);
       audit({
         action: "settings.updated",
         actor: actorOf(caller),

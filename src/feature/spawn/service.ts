@@ -1,14 +1,14 @@
 /** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
-import { and, desc, eq, lt } from "drizzle-orm";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions as table } from "../../store/tables/sessions.ts";
-import { asSql, mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { mayRead, readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionDraft } from "../sessions/model.ts";
 import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
@@ -48,7 +48,7 @@ const sessionId = (id: string): string => id.replace(/^spn_/, "sess_");
 
 export function createSpawns(deps: SpawnsDeps): Spawns {
   const { store, sessions } = deps;
-  const { db } = store;
+  const all = store.rows(table);
   const open = (draft: Omit<SessionDraft, "kind">, prompt: string, timeoutSeconds: number | undefined) =>
     store.write(() => {
       const session = sessions.open({ ...draft, kind: "spawn", title: prompt.split("\n")[0]?.slice(0, 100) });
@@ -104,19 +104,9 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     report: (id) => present(sessions.find(sessionId(id))!),
     get: (id, caller) => present(find(id, caller)),
     list(page, caller) {
-      const rows = db
-        .select()
-        .from(table)
-        .where(
-          and(
-            eq(table.kind, "spawn"),
-            asSql(readable(caller, WHOSE_SESSIONS.spawn)),
-            page.after === null ? undefined : lt(table.id, sessionId(page.after)),
-          ),
-        )
-        .orderBy(desc(table.id))
-        .limit(page.limit + 1)
-        .all();
+      const after = page.after === null ? null : sessionId(page.after);
+      const where = [["kind = 'spawn'"] as const, readable(caller, WHOSE_SESSIONS.spawn), below("id", { after })];
+      const rows = all.list(where, { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(rows, page, ({ id }) => spawnId(id), present);
     },
     cancel: (id, caller) =>

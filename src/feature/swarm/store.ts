@@ -1,65 +1,47 @@
 /** Rows of swarms and their tasks. */
-import { and, asc, desc, eq, isNull, lt, lte, sql } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { allOf, below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { sessions } from "../../store/tables/sessions.ts";
 import { swarms, swarmTasks } from "../../store/tables/swarms.ts";
-import { asSql, readable, ruledBy, WHOSE } from "../../store/whose.ts";
+import { readable, ruledBy, WHOSE } from "../../store/whose.ts";
 
 export type SwarmRow = typeof swarms.$inferSelect;
 export type TaskRow = typeof swarmTasks.$inferSelect;
 export type SwarmRows = ReturnType<typeof createSwarmRows>;
 
 /** As the partial index has it. */
-const RUNNING = sql`${swarms.status} = 'running'`;
+const RUNNING: Condition = ["status = 'running' AND stop IS NULL"];
 
-export function createSwarmRows({ db }: Store) {
+export function createSwarmRows({ rows, statement }: Store) {
+  const all = rows(swarms);
+  const tasks = rows(swarmTasks);
   return {
-    swarm: (id: string): SwarmRow | undefined => db.select().from(swarms).where(eq(swarms.id, id)).get(),
-    ofSession: (sessionId: string): SwarmRow | undefined =>
-      db.select().from(swarms).where(eq(swarms.session_id, sessionId)).get(),
-    tasks: (id: string): TaskRow[] =>
-      db.select().from(swarmTasks).where(eq(swarmTasks.swarm_id, id)).orderBy(asc(swarmTasks.position)).all(),
-    taskOf: (sessionId: string): TaskRow | undefined =>
-      db.select().from(swarmTasks).where(eq(swarmTasks.session_id, sessionId)).get(),
-    insert(swarm: SwarmRow, tasks: readonly TaskRow[]): void {
-      db.insert(swarms).values(swarm).run();
-      for (const task of tasks) db.insert(swarmTasks).values(task).run();
+    swarm: (id: string): SwarmRow | undefined => all.find({ id }),
+    ofSession: (session_id: string): SwarmRow | undefined => all.find({ session_id }),
+    tasks: (swarm_id: string): TaskRow[] => tasks.list([{ swarm_id }], { order: "position" }),
+    taskOf: (session_id: string): TaskRow | undefined => tasks.find({ session_id }),
+    insert(swarm: SwarmRow, ofSwarm: readonly TaskRow[]): void {
+      all.insert(swarm);
+      for (const task of ofSwarm) tasks.insert(task);
     },
-    update: (id: string, change: Partial<SwarmRow>) => changeRow(db, swarms, change, eq(swarms.id, id)),
+    update: (id: string, change: Partial<SwarmRow>) => void all.update(change, { id }),
     updateTask: ({ swarm_id, position }: TaskRow, change: Partial<TaskRow>) =>
-      changeRow(db, swarmTasks, change, and(eq(swarmTasks.swarm_id, swarm_id), eq(swarmTasks.position, position))),
+      void tasks.update(change, { swarm_id, position }),
     /** Those that the caller may read, newest first, one more than the page holds. */
-    page: (page: Page, caller: Caller): SwarmRow[] =>
-      db
-        .select({ swarm: swarms })
-        .from(swarms)
-        .innerJoin(sessions, eq(sessions.id, swarms.session_id))
-        .where(
-          and(
-            eq(sessions.kind, "swarm"),
-            asSql(readable(caller, ruledBy(WHOSE.swarms.policy, WHOSE.sessions))),
-            page.after === null ? undefined : lt(sessions.id, page.after),
-          ),
-        )
-        .orderBy(desc(sessions.id))
-        .limit(page.limit + 1)
-        .all()
-        .map(({ swarm }) => swarm),
+    page(page: Page, caller: Caller): SwarmRow[] {
+      const { where, values } = allOf(
+        ["sessions.kind = 'swarm'"],
+        readable(caller, ruledBy(WHOSE.swarms.policy, WHOSE.sessions)),
+        below("sessions.id", page),
+      );
+      const newest = statement<{ id: string }>(
+        `SELECT swarms.id FROM sessions JOIN swarms ON swarms.session_id = sessions.id ${where} ORDER BY sessions.id DESC LIMIT ?`,
+      );
+      return newest.all(...values, page.limit + 1).map(({ id }) => all.find({ id })!);
+    },
     /** Ms since the epoch; null when no swarm runs. */
-    nextDeadline: (): number | null =>
-      db
-        .select({ at: sql<number | null>`min(${swarms.deadline_at})` })
-        .from(swarms)
-        .where(and(RUNNING, isNull(swarms.stop)))
-        .get()?.at ?? null,
-    late: (now: number): SwarmRow[] =>
-      db
-        .select()
-        .from(swarms)
-        .where(and(RUNNING, isNull(swarms.stop), lte(swarms.deadline_at, now)))
-        .all(),
+    nextDeadline: (): number | null => all.list([RUNNING], { order: "deadline_at", limit: 1 })[0]?.deadline_at ?? null,
+    late: (now: number): SwarmRow[] => all.list([RUNNING, ["deadline_at <= ?", now]]),
   };
 }

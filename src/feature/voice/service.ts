@@ -1,5 +1,4 @@
 /** Speech of agents: made by the service that the settings choose, piece by piece, remembered, and logged with its cost. */
-import { and, desc, eq, lt } from "drizzle-orm";
 import type { SpeechFormat, SpeechService } from "../../adapter/speech/speech.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, isProblem, messageOf, unavailable } from "../../core/errors.ts";
@@ -10,10 +9,11 @@ import { toNano, toUsd } from "../../core/money.ts";
 import { joinWavs } from "../../core/wav.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { ttsCalls } from "../../store/tables/voice.ts";
-import { asSql, readable, WHOSE } from "../../store/whose.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { MEDIA_TYPES, type Synthesize, type TtsCall } from "./model.ts";
 import type { SpeechServices } from "./services.ts";
 import type { VoiceSettings } from "./settings.ts";
@@ -62,14 +62,9 @@ const present = ({ cost_nano, ...row }: Row): TtsCall => ({
 });
 
 export function createVoices({ store, clock, masking, settings, services, cache }: VoicesDeps): Voices {
-  const { db } = store;
+  const rows = store.rows(ttsCalls);
   const log = (row: Omit<Row, "created_at">): void =>
-    void store.write(() =>
-      db
-        .insert(ttsCalls)
-        .values({ ...row, created_at: timestamp(clock.now()) })
-        .run(),
-    );
+    store.write(() => rows.insert({ ...row, created_at: timestamp(clock.now()) }));
 
   /** What is to be said by whom. @throws Problem */
   async function planOf({ text, agent_id, voice_id, format }: Synthesize, userId: string | undefined) {
@@ -149,25 +144,13 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       return answer(streamOf(after(first.value ?? undefined, pieces)));
     },
     calls({ agent_id, provider }, page, caller) {
-      const rows = db
-        .select()
-        .from(ttsCalls)
-        .where(
-          and(
-            asSql(readable(caller, WHOSE.tts_calls)),
-            agent_id === undefined ? undefined : eq(ttsCalls.agent_id, agent_id),
-            provider === undefined ? undefined : eq(ttsCalls.provider, provider),
-            page.after === null ? undefined : lt(ttsCalls.id, page.after),
-          ),
-        )
-        .orderBy(desc(ttsCalls.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(rows, page, ({ id }) => id, present);
+      const where = [readable(caller, WHOSE.tts_calls), { agent_id, provider }, below("id", page)];
+      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, ({ id }) => id, present);
     },
     prune: (before) => removeOld(store, "tts_calls", "created_at < ?", timestamp(before)),
     handOver(from, to) {
-      store.write(() => db.update(ttsCalls).set({ user_id: to }).where(eq(ttsCalls.user_id, from)).run());
+      store.write(() => rows.update({ user_id: to }, { user_id: from }));
     },
   };
 }

@@ -2,7 +2,6 @@
 
 import type { TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
-import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
@@ -47,11 +46,10 @@ function overlaid<T extends object>(schema: TObject, base: T, over: unknown): T 
 }
 
 export function createVoiceSettings({ store, clock, audit, agentExists, stored }: VoiceSettingsDeps): VoiceSettings {
-  const { db } = store;
+  const rows = store.rows(agentTtsSettings);
   const instance = () => overlaid(TtsSettings, DEFAULT_TTS_SETTINGS, stored.read(NAME));
   const ownOf = (agentId: string): OwnTtsSettings => {
-    const row = db.select().from(agentTtsSettings).where(eq(agentTtsSettings.agent_id, agentId)).get();
-    return overlaid(OwnTtsSettings, NOTHING_OWN, row?.own);
+    return overlaid(OwnTtsSettings, NOTHING_OWN, rows.find({ agent_id: agentId })?.own);
   };
   const agent = (agentId: string): AgentTtsSettings => {
     if (!agentExists(agentId)) throw notFound("agent");
@@ -75,10 +73,7 @@ export function createVoiceSettings({ store, clock, audit, agentExists, stored }
       return store.write(() => {
         const own = overlaid(OwnTtsSettings, ownOf(agentId), input);
         const updated_at = timestamp(clock.now());
-        db.insert(agentTtsSettings)
-          .values({ agent_id: agentId, own, updated_at })
-          .onConflictDoUpdate({ target: agentTtsSettings.agent_id, set: { own, updated_at } })
-          .run();
+        rows.put({ agent_id: agentId, own, updated_at }, ["agent_id"]);
         const data = { fields: Object.keys(input) };
         audit({
           action: "agent.voice_updated",

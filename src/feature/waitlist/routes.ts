@@ -1,21 +1,19 @@
 /** /v1/waitlist. Joining answers the same whether the address is new, known or over the bound: it does not reveal who is on it. */
 
 import { Type as t } from "@sinclair/typebox";
-import { asc, gt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { EMAIL_CHARACTERS, EMAIL_PATTERN, normalEmail } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
+import { above } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { waitlist } from "../../store/tables/accounts.ts";
 
 const Entry = t.Object({ email: t.String(), created_at: t.String({ format: "date-time" }) });
 
 export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock }) {
-  const { db, sqlite } = store;
-  const count = sqlite.prepare("SELECT count(*) FROM waitlist").pluck();
-  const entries = () => Number(count.get());
+  const entries = store.rows(waitlist);
   return operations("waitlist", [
     operation(
       "waitlist",
@@ -29,9 +27,8 @@ export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock })
       },
       ({ body, set }) => {
         store.write(() => {
-          if (entries() >= LIMITS.waitlistEntries) return;
-          const row = { email: normalEmail(body.email), created_at: timestamp(clock.now()) };
-          db.insert(waitlist).values(row).onConflictDoNothing().run();
+          if (entries.count() >= LIMITS.waitlistEntries) return;
+          entries.insertIfNew({ email: normalEmail(body.email), created_at: timestamp(clock.now()) });
         });
         set.status = 202;
         return { status: "accepted" as const };
@@ -43,13 +40,7 @@ export function waitlistRoutes({ store, clock }: { store: Store; clock: Clock })
       { access: "admin", query: t.Object(PageQuery), answer: listOf(Entry), summary: "Who waits, by address" },
       ({ query }) => {
         const page = pageOf(query);
-        const rows = db
-          .select()
-          .from(waitlist)
-          .where(page.after === null ? undefined : gt(waitlist.email, page.after))
-          .orderBy(asc(waitlist.email))
-          .limit(page.limit + 1)
-          .all();
+        const rows = entries.list([above("email", page)], { order: "email", limit: page.limit + 1 });
         return listAnswer(
           rows,
           page,

@@ -45,6 +45,9 @@ export const providers = sqliteTable("providers", {
   updated_at: text().notNull(),
 });
 
+/** Owner of personal keys while no credentials are required. */
+export const LOCAL_USER = "local";
+
 export const userProviderKeys = sqliteTable(
   "user_provider_keys",
   {

@@ -1,6 +1,9 @@
 /** Who may read a row is answered by `store/whose.ts`, from one list of policies; no feature compares owners by itself. */
-import { expect, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { filesOf, textOf } from "./source-files.ts";
+
+// Every file is read: on a busy machine that takes longer than the usual bound.
+setDefaultTimeout(60_000);
 
 const OWNER = "\\b(?:user_id|owner_id|created_by)\\b";
 const CALLER = "\\(?(?:caller|reader|asker)\\b";

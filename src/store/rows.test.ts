@@ -1,0 +1,72 @@
+import { afterAll, expect, test } from "bun:test";
+import { eq } from "drizzle-orm";
+import { systemClock } from "../core/clock.ts";
+import { openStore } from "./store.ts";
+import { toolOverrides } from "./tables/agents.ts";
+import { cookieSets } from "./tables/cookies.ts";
+import { readable, WHOSE } from "./whose.ts";
+
+const store = openStore({ path: ":memory:", clock: systemClock });
+store.sqlite.pragma("foreign_keys = OFF");
+afterAll(() => store.close());
+
+const set = (id: string, owner_id: string | null) => ({
+  ...{ id, owner_id, name: `Set ${id}`, domains: ["example.com", "?"], cookie_count: 2, expires_at: null },
+  ...{ sealed: "…", created_at: "2026-01-01T00:00:00.000Z" },
+});
+const sets = store.rows(cookieSets);
+
+test("a row is read as it was inserted, with JSON, booleans and nulls, and as the query builder reads it", () => {
+  const rows = [set("ck_1", "usr_a"), set("ck_2", null), set("ck_3", "usr_b")];
+  for (const row of rows) sets.insert(row);
+  expect(sets.find({ id: "ck_1" })).toEqual(rows[0]);
+  expect(sets.list([], { order: "id DESC" })).toEqual(rows.toReversed());
+  expect(sets.list([])).toEqual(store.db.select().from(cookieSets).all());
+  store.db.insert(cookieSets).values(set("ck_4", "usr_b")).run();
+  expect(sets.find({ id: "ck_4" })).toEqual(set("ck_4", "usr_b"));
+  expect(store.db.select().from(cookieSets).where(eq(cookieSets.id, "ck_4")).get()).toEqual(set("ck_4", "usr_b"));
+});
+
+test("values and conditions must all hold; null means an empty column, undefined any value", () => {
+  const ids = (...where: Parameters<typeof sets.find>) => sets.list(where, { order: "id" }).map(({ id }) => id);
+  expect(ids({ owner_id: null })).toEqual(["ck_2"]);
+  expect(ids({ owner_id: undefined })).toEqual(["ck_1", "ck_2", "ck_3", "ck_4"]);
+  expect(ids({ domains: ["example.com", "?"], owner_id: "usr_b" }, ["cookie_sets.id < ?", "ck_4"])).toEqual(["ck_3"]);
+  expect(ids(readable({ admin: false, userId: "usr_a" }, WHOSE.cookie_sets), undefined)).toEqual(["ck_1"]);
+  expect(sets.list([{ owner_id: "usr_b" }], { order: "id DESC", limit: 1 })).toEqual([set("ck_4", "usr_b")]);
+  expect(sets.count({ owner_id: "usr_b" })).toBe(2);
+  expect(sets.find({ id: "ck_none" })).toBeUndefined();
+});
+
+test("a change leaves alone what is undefined, and says how many rows it changed", () => {
+  expect(sets.update({ name: "Renamed", owner_id: undefined }, { id: "ck_1" })).toBe(1);
+  expect(sets.find({ id: "ck_1" })).toMatchObject({ name: "Renamed", owner_id: "usr_a" });
+  expect(sets.update({ owner_id: null }, { owner_id: "usr_a" })).toBe(1);
+  expect(sets.update({}, { id: "ck_1" })).toBe(0);
+  expect(sets.remove({ owner_id: null })).toBe(2);
+  expect(sets.count()).toBe(2);
+});
+
+test("a condition that is missing by mistake changes and removes nothing", () => {
+  expect(() => sets.remove()).toThrow("no condition");
+  expect(() => sets.remove({ id: undefined })).toThrow("no condition");
+  expect(() => sets.update({ name: "x" }, undefined)).toThrow("no condition");
+  expect(sets.count()).toBe(2);
+});
+
+test("a row is put in the place of the one with the same key, or inserted only when it is new", () => {
+  const overrides = store.rows(toolOverrides);
+  const row = (enabled: boolean) => ({
+    agent_id: "ann",
+    tool: "bash",
+    enabled,
+    updated_at: "2026-01-01",
+    updated_by: "usr_a",
+  });
+  overrides.put(row(true), ["agent_id", "tool"]);
+  overrides.put(row(false), ["agent_id", "tool"]);
+  expect(overrides.list([])).toEqual([row(false)]);
+  expect(overrides.insertIfNew(row(true))).toBe(false);
+  expect(overrides.insertIfNew({ ...row(true), tool: "read" })).toBe(true);
+  expect(overrides.count({ enabled: false })).toBe(1);
+});

@@ -1,0 +1,136 @@
+/**
+ * Rows of one table: `store.rows(table)`. The other way to ask the database is `store.statement<Row>(sql)`, for everything
+ * that this has no word for. README.md says which when, and why statements stay compiled.
+ */
+import { getTableColumns, getTableName } from "drizzle-orm";
+import type { SQLiteColumn, SQLiteTable } from "drizzle-orm/sqlite-core";
+import type { Condition } from "./reader.ts";
+import type { Prepare } from "./statement-cache.ts";
+
+/** Values that columns have. Null: the column is empty. Undefined: any value. */
+type Values<T extends SQLiteTable> = { [K in keyof T["$inferSelect"]]?: T["$inferSelect"][K] | undefined };
+
+/** Rows that are meant: by the values of columns, or by a condition such as that of `readable`. All must hold. */
+export type Where<T extends SQLiteTable> = Values<T> | Condition;
+
+interface Order {
+  /** Columns as after `ORDER BY`: `id DESC`. */
+  order?: string;
+  limit?: number;
+}
+
+export interface Rows<T extends SQLiteTable> {
+  find(...where: Where<T>[]): T["$inferSelect"] | undefined;
+  list(where: readonly Where<T>[], options?: Order): T["$inferSelect"][];
+  count(...where: Where<T>[]): number;
+  insert(row: T["$inferInsert"]): void;
+  /** Inserts the row unless there is one with the same key. @returns whether it did. */
+  insertIfNew(row: T["$inferInsert"]): boolean;
+  /** Inserts the row, or gives the row with the same values of these columns its other values. */
+  put(row: T["$inferInsert"], key: readonly (keyof T["$inferSelect"] & string)[]): void;
+  /** At least one condition. @param change what is undefined is left alone. @returns how many rows were changed. */
+  update(change: Values<T>, ...where: Where<T>[]): number;
+  /** At least one condition. @returns how many rows there were. */
+  remove(...where: Where<T>[]): number;
+}
+
+/** `store.rows`. Costs a look at every column: ask for it once, where a service is created. */
+export type RowsOf = <T extends SQLiteTable>(table: T) => Rows<T>;
+
+const isCondition = <T extends SQLiteTable>(where: Where<T>): where is NonNullable<Condition> => Array.isArray(where);
+
+export function createRows<T extends SQLiteTable>(statement: Prepare, table: T): Rows<T> {
+  const name = getTableName(table);
+  const columns: Record<string, SQLiteColumn> = getTableColumns(table);
+  const names = Object.keys(columns);
+  const decoded = names.filter((key) => /^(json|boolean)$/.test(columns[key]!.dataType));
+  const select = `SELECT ${names.map((key) => `${name}.${columns[key]!.name} AS ${key}`).join(", ")} FROM ${name}`;
+
+  const encode = (key: string, value: unknown): unknown =>
+    value === null ? null : columns[key]!.mapToDriverValue(value);
+  const decode = (row: Record<string, unknown>): T["$inferSelect"] => {
+    for (const key of decoded) if (row[key] !== null) row[key] = columns[key]!.mapFromDriverValue(row[key]);
+    return row;
+  };
+  /** Names and stored values of what is given. */
+  function given(values: object): [column: string, value: unknown][] {
+    const pairs: [string, unknown][] = [];
+    for (const [key, value] of Object.entries(values))
+      if (value !== undefined) pairs.push([columns[key]!.name, encode(key, value)]);
+    return pairs;
+  }
+  /** The condition's text, beginning with ` WHERE` where there is one, and its values. */
+  function whereOf(all: readonly Where<T>[]): [text: string, values: unknown[]] {
+    const texts: string[] = [];
+    const values: unknown[] = [];
+    for (const where of all) {
+      if (where === undefined) continue;
+      if (isCondition(where)) {
+        texts.push(where[0]);
+        values.push(...where.slice(1));
+        continue;
+      }
+      for (const [column, value] of given(where)) {
+        texts.push(`${name}.${column} ${value === null ? "IS NULL" : "= ?"}`);
+        if (value !== null) values.push(value);
+      }
+    }
+    return [texts.length > 0 ? ` WHERE ${texts.join(" AND ")}` : "", values];
+  }
+  /** The same, and never every row of the table: a value that is undefined by mistake must not mean all. */
+  function someOf(all: readonly Where<T>[]): [text: string, values: unknown[]] {
+    const where = whereOf(all);
+    if (where[0] === "") throw new Error(`no condition says which rows of ${name} are meant`);
+    return where;
+  }
+  const inserted = (row: T["$inferInsert"]) => {
+    const entries = given(row);
+    const places = entries.map(() => "?").join(", ");
+    const text = `INSERT INTO ${name} (${entries.map(([column]) => column).join(", ")}) VALUES (${places})`;
+    return { text, entries, values: entries.map(([, value]) => value) };
+  };
+
+  return {
+    find(...where) {
+      const [text, values] = whereOf(where);
+      const row = statement<Record<string, unknown>>(`${select}${text} LIMIT 1`).get(...values);
+      return row && decode(row);
+    },
+    list(where, { order, limit } = {}) {
+      const [text, values] = whereOf(where);
+      const end = `${order === undefined ? "" : ` ORDER BY ${order}`}${limit === undefined ? "" : " LIMIT ?"}`;
+      const rows = statement<Record<string, unknown>>(`${select}${text}${end}`);
+      return rows.all(...values, ...(limit === undefined ? [] : [limit])).map(decode);
+    },
+    count(...where) {
+      const [text, values] = whereOf(where);
+      return statement<{ rows: number }>(`SELECT count(*) AS rows FROM ${name}${text}`).get(...values)!.rows;
+    },
+    insert(row) {
+      const { text, values } = inserted(row);
+      statement(text).run(...values);
+    },
+    insertIfNew(row) {
+      const { text, values } = inserted(row);
+      return statement(`${text} ON CONFLICT DO NOTHING`).run(...values).changes > 0;
+    },
+    put(row, key) {
+      const { text, entries, values } = inserted(row);
+      const keys = key.map((one) => columns[one]!.name);
+      const set = entries.flatMap(([column]) => (keys.includes(column) ? [] : [`${column} = excluded.${column}`]));
+      const conflict = `ON CONFLICT (${keys.join(", ")}) DO ${set.length > 0 ? `UPDATE SET ${set.join(", ")}` : "NOTHING"}`;
+      statement(`${text} ${conflict}`).run(...values);
+    },
+    update(change, ...where) {
+      const entries = given(change);
+      if (entries.length === 0) return 0;
+      const [text, values] = someOf(where);
+      const set = entries.map(([column]) => `${column} = ?`).join(", ");
+      return statement(`UPDATE ${name} SET ${set}${text}`).run(...entries.map(([, value]) => value), ...values).changes;
+    },
+    remove(...where) {
+      const [text, values] = someOf(where);
+      return statement(`DELETE FROM ${name}${text}`).run(...values).changes;
+    },
+  };
+}
