@@ -75,9 +75,8 @@ export interface TextFolder {
 }
 
 export const TEXT_FILE_BYTES = 512 * 1024;
-/** Of what is remembered; beyond one of them all is forgotten, and read again as it is needed. */
-const CACHED_FILES = 100_000;
-const CACHED_CHARACTERS = 64 * 1024 * 1024;
+/** Beyond one of these all is forgotten, and read again when needed. */
+const [CACHED_FILES, CACHED_CHARACTERS] = [100_000, 64 * 1024 * 1024];
 /** Files that are brought to the disk at once: the disk takes them in one go. */
 const SYNCED_AT_ONCE = 32;
 
@@ -107,7 +106,6 @@ export function createTextFolder(root: string): TextFolder {
   const cache = new Map<string, Cached>();
   let cachedCharacters = 0;
   let snapshot: Snapshot | undefined;
-  /** Those that are made in turns. */
   const preparing = new Set<Snapshot>();
   const within = <T>(taken: Snapshot, work: () => T): T => {
     const outer = snapshot;
