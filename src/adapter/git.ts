@@ -12,6 +12,8 @@ import { type ChangedPart, changedPaths, type Hunk, hunksOf, patchOf, type Range
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
 import { removeLeftovers } from "./git/leftovers.ts";
+import { type LfsPointer, placeContents, readPointers } from "./git/lfs.ts";
+import { fetchObjects, type LfsFetch, type OpenLfs } from "./git/lfs-client.ts";
 import { type ConflictingFile, forgetMerge, type MergeOutcome, type MergeRequest, mergeInto } from "./git/merge.ts";
 import { assertBranch, assertRef } from "./git/names.ts";
 import { fetchBranches, pushBranch, type Remote, type RemoteWork, remoteEnvironment } from "./git/remote.ts";
@@ -38,8 +40,10 @@ export type {
   Committed,
   ConflictingFile,
   Hunk,
+  LfsPointer,
   MergeOutcome,
   MergeRequest,
+  OpenLfs,
   Remote,
   Submodule,
   Wanted,
@@ -119,6 +123,16 @@ export interface Git {
   fetchCommit(request: CommitFetch): Promise<void>;
   /** Puts the files of a commit into an empty folder of a working copy. @throws Problem 413, 502; FileError where a link or files are in the way. */
   placeCommit(request: PlacedCommit): Promise<void>;
+  /** The pointers of Git LFS in a commit. */
+  lfsPointers(repository: string, commit: string): Promise<LfsPointer[]>;
+  /** @returns why objects are missing, by oid. @throws Problem 502 when the server refuses as a whole. */
+  fetchLfs(request: LfsFetch): Promise<Map<string, string>>;
+  /** Puts fetched content in the place of pointers, in a worktree that no agent has yet. */
+  placeLfs(
+    place: WorktreePlace,
+    pointers: readonly LfsPointer[],
+    pathOf: (pointer: LfsPointer) => string | undefined,
+  ): Promise<void>;
   /** The repository that an agent finds in its working copy. @returns whether it was made now. @throws Problem 502, 504. */
   giveRepository(request: AgentRepository): Promise<boolean>;
   removeWorktree(place: WorktreePlace): Promise<void>;
@@ -203,6 +217,10 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
     submodules: (repository, commit, max) => readSubmodules(git, repository, commit, max),
     fetchCommit: (request) => fetchCommit(git, request),
     placeCommit: (request) => placeCommit(git, request),
+    lfsPointers: (repository, commit) => readPointers(git, repository, commit),
+    fetchLfs: fetchObjects,
+    placeLfs: (place, pointers, pathOf) =>
+      placeContents({ copy: place.path, admin: adminFolder(place) }, pointers, pathOf),
     giveRepository: (request) => giveRepository(git, request),
     removeWorktree,
     async removeLeftovers(repository) {

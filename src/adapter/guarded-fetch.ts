@@ -2,6 +2,7 @@
  * Requests to an address that somebody else named. Each hop's host is resolved once by the guard and the connection goes to
  * that very address; redirects are followed by hand, so each is checked again. Bounded in time, bytes and hops.
  */
+import type { IncomingMessage } from "node:http";
 import { badRequest, messageOf, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
 import { raceSignal } from "../core/race-signal.ts";
@@ -125,6 +126,43 @@ export function createGuardedPost({
       throw new Problem(502, "receiver_unreachable", `The receiver could not be reached (${why}).`);
     }
   };
+}
+
+export interface GuardedRequest {
+  /** @throws Problem when the host may not be reached; else the addresses that may. */
+  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  method: "GET" | "POST";
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  /** The connection is cut when nothing came for so long. */
+  silenceMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * An answer to be read piece by piece, whatever its status; redirects are not followed. The reader destroys it.
+ * @throws Problem 400 bad address, 422 refused, and what the connection fails with.
+ */
+export async function openGuarded(address: string, request: GuardedRequest): Promise<IncomingMessage> {
+  const { method, headers, body, silenceMs, signal } = request;
+  const url = webAddress(address);
+  const [pinned] = await raceSignal(request.resolve(url.hostname), signal);
+  const client = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
+  return new Promise<IncomingMessage>((done, fail) => {
+    const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
+    const sent = client.request(url, {
+      ...{ method, agent: false, signal },
+      headers: { "User-Agent": "Skep", "Accept-Encoding": "identity", ...headers, ...length },
+      lookup: (_host, options, callback) => {
+        if (options.all) callback(null, [pinned!]);
+        else callback(null, pinned!.address, pinned!.family);
+      },
+    });
+    sent.setTimeout(silenceMs, () => sent.destroy(new Error("the server was silent")));
+    sent.on("error", fail);
+    sent.on("response", done);
+    sent.end(body);
+  });
 }
 
 /** @throws Problem 400 when it is not a plain http or https address. */

@@ -151,6 +151,10 @@ export const LIMITS = {
   /** Of one submodule. */
   submoduleFiles: 100_000,
   submoduleBytes: 1024 ** 3,
+  /** Of a run's files in Git LFS together, and of one: as large as a file that is committed may be. */
+  lfsFiles: 2_000,
+  lfsBytes: 2 * 1024 ** 3,
+  lfsFileBytes: 100 * 1024 ** 2,
   indexDebounceMs: 1_000,
   indexDebounceMaxMs: 10_000,
 } as const;

@@ -48,6 +48,31 @@ describe("text folder", () => {
     expect(folder.read("x.md")).toBe(folder.read("x.md"));
   });
 
+  test("a snapshot in turns leaves others room, keeps what it looked at, and sees what is written through the folder", async () => {
+    for (const name of ["one", "two", "three"]) folder.write(`a/${name}.md`, name);
+    let others = 0;
+    const other = setInterval(() => {
+      others++;
+      folder.write("a/two.md", "changed");
+    }, 0);
+    function* look() {
+      for (const name of ["one", "two", "three"]) {
+        folder.read(`a/${name}.md`);
+        const until = performance.now() + 10;
+        while (performance.now() < until);
+        yield;
+      }
+    }
+    const texts = () => {
+      clearInterval(other);
+      writeFileSync(join(root, "a/one.md"), "by an editor");
+      return ["one", "two", "three"].map((name) => folder.read(`a/${name}.md`)?.text);
+    };
+    expect(await folder.snapshotInTurns(look, texts)).toEqual(["one", "changed", "three"]);
+    expect(others).toBeGreaterThan(0);
+    expect(folder.read("a/one.md")?.text).toBe("by an editor");
+  });
+
   test("a snapshot looks at each file and folder once, sees what is written through it, and ends with the work", () => {
     folder.write("a/one.md", "1");
     const names = () => folder.list("a").map(({ name }) => name);

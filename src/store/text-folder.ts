@@ -22,6 +22,7 @@ import {
 import { open } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { codeOf, Problem } from "../core/errors.ts";
+import { takeTurns } from "../core/turns.ts";
 
 export interface TextFile {
   /** Relative to the folder, with `/`. */
@@ -66,10 +67,16 @@ export interface TextFolder {
    * is asked for. What is written through this folder meanwhile counts at once. `work` does not wait for anything.
    */
   snapshot<T>(work: () => T): T;
+  /**
+   * The same where there may be thousands of files: `look` reads them first, one before each `yield`, and others get their
+   * turn in between. `work` then finds them as `look` did.
+   */
+  snapshotInTurns<T>(look: () => Iterable<void>, work: () => T): Promise<T>;
 }
 
 export const TEXT_FILE_BYTES = 512 * 1024;
-const CACHED_FILES = 5_000;
+/** Beyond one of these all is forgotten, and read again when needed. */
+const [CACHED_FILES, CACHED_CHARACTERS] = [100_000, 64 * 1024 * 1024];
 /** Files that are brought to the disk at once: the disk takes them in one go. */
 const SYNCED_AT_ONCE = 32;
 
@@ -93,9 +100,22 @@ interface Snapshot {
   folders: Map<string, string | undefined>;
 }
 
+const emptySnapshot = (): Snapshot => ({ lists: new Map(), files: new Map(), folders: new Map() });
+
 export function createTextFolder(root: string): TextFolder {
   const cache = new Map<string, Cached>();
+  let cachedCharacters = 0;
   let snapshot: Snapshot | undefined;
+  const preparing = new Set<Snapshot>();
+  const within = <T>(taken: Snapshot, work: () => T): T => {
+    const outer = snapshot;
+    snapshot = taken;
+    try {
+      return work();
+    } finally {
+      snapshot = outer;
+    }
+  };
   const waiting = new Map<string, Waiting>();
   const base = realpathSync(root);
   const isInside = (real: string): boolean => real === base || real.startsWith(base + sep);
@@ -158,23 +178,34 @@ export function createTextFolder(root: string): TextFolder {
     const led = real === undefined ? undefined : readFile(real, path, known, "where it leads");
     return led === "a link" ? undefined : led;
   };
+  const drop = (path: string): void => {
+    cachedCharacters -= cache.get(path)?.file.text.length ?? 0;
+    cache.delete(path);
+  };
+  const keep = (path: string, found: Cached): void => {
+    drop(path);
+    cachedCharacters += found.file.text.length;
+    if (cache.size >= CACHED_FILES || cachedCharacters > CACHED_CHARACTERS) {
+      cache.clear();
+      cachedCharacters = found.file.text.length;
+    }
+    cache.set(path, found);
+  };
   const read = (path: string): TextFile | undefined => {
     const soon = waiting.get(path);
     if (soon) return soon.file;
     const known = cache.get(path);
     const found = find(path, known);
-    if (found === undefined) cache.delete(path);
-    else if (found !== known) {
-      if (cache.size >= CACHED_FILES) cache.clear();
-      cache.set(path, found);
-    }
+    if (found === undefined) drop(path);
+    else if (found !== known) keep(path, found);
     return found?.file;
   };
   /** After a change of ours: of the file, or of a folder and all in it. */
   const forget = (path: string): void => {
-    cache.delete(path);
-    if (!snapshot) return;
-    const { lists, files, folders } = snapshot;
+    drop(path);
+    for (const one of snapshot ? [snapshot, ...preparing] : preparing) forgetIn(one, path);
+  };
+  const forgetIn = ({ lists, files, folders }: Snapshot, path: string): void => {
     const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
     // A folder above may be new.
     const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
@@ -232,11 +263,18 @@ export function createTextFolder(root: string): TextFolder {
     },
     snapshot(work) {
       if (snapshot !== undefined) return work();
-      snapshot = { lists: new Map(), files: new Map(), folders: new Map() };
+      return within(emptySnapshot(), work);
+    },
+    async snapshotInTurns(look, work) {
+      const taken = emptySnapshot();
+      preparing.add(taken);
       try {
-        return work();
+        const turn = takeTurns();
+        const steps = look()[Symbol.iterator]();
+        while (!within(taken, () => steps.next()).done) await turn();
+        return within(taken, work);
       } finally {
-        snapshot = undefined;
+        preparing.delete(taken);
       }
     },
     write(path, text, { synced } = { synced: true }) {

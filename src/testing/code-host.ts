@@ -334,7 +334,7 @@ export function signed(
 }
 
 /** git's own server side, as a CGI program. */
-async function gitBackend(root: string, request: Request, url: URL): Promise<Response> {
+export async function gitBackend(root: string, request: Request, url: URL): Promise<Response> {
   const child = Bun.spawn(["git", "http-backend"], {
     env: {
       ...{ PATH: process.env["PATH"] ?? "", GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: "1", REMOTE_USER: "fake" },

@@ -25,6 +25,8 @@ export interface CompareOptions {
   /** Folder to look at, from the top; the rest is taken for unchanged. "" is all. */
   start?: string;
   baseRules?: WalkOptions["baseRules"];
+  /** The name of what stands for this content in the repository, where that is not the content itself. */
+  standInOf?(path: string, data: Buffer): Promise<string | undefined>;
   signal?: AbortSignal | undefined;
 }
 
@@ -221,8 +223,8 @@ interface ReadEntry {
 
 async function readEntry(
   folder: Folder,
-  { name, row, stat }: Candidate,
-  { hash, maxFileBytes, untracked }: CompareOptions,
+  { name, path, row, stat }: Candidate,
+  { hash, maxFileBytes, untracked, standInOf }: CompareOptions,
 ): Promise<ReadEntry | LeftOut["why"] | "gone"> {
   if (stat.kind !== "file" && stat.kind !== "link") return "no regular file";
   if (!isSafeName(name, stat.kind === "link")) return "unusable name";
@@ -243,7 +245,7 @@ async function readEntry(
       if (size < data.length) await nextTurn();
     }
     const read = data.subarray(0, size);
-    return { stat: file.stat, data: read, objectId: await blobId(read, hash) };
+    return { stat: file.stat, data: read, objectId: (await standInOf?.(path, read)) ?? (await blobId(read, hash)) };
   } catch (error) {
     return whyNot(error);
   }

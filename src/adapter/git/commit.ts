@@ -14,6 +14,7 @@ import { hashOf } from "../../working-copy/index-format.ts";
 import { type IndexEdits, writeIndex } from "../../working-copy/index-writer.ts";
 import type { GitCommand, GitCommandOptions } from "./command.ts";
 import { type ImportTarget, importedChanges } from "./import-stream.ts";
+import { createStandIns } from "./lfs.ts";
 
 export interface Identity {
   name: string;
@@ -57,6 +58,7 @@ export async function commitAll(git: GitCommand, options: CommitOptions): Promis
     ...{ top, index, hash, maxFileBytes, signal },
     nested: "plain",
     untracked: "read",
+    standInOf: createStandIns(gitDir),
   });
   const changed: ChangedFile[] = [];
   const commit = await importChanges(git, at, comparison, { ...options, ...head }, changed);

@@ -5,7 +5,7 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { createLineReader } from "./line-reader.ts";
 import { createMessageGate } from "./message-gate.ts";
-import { createPacedChunks } from "./paced-chunks.ts";
+import { createBoundedNoise, createPacedChunks } from "./paced-chunks.ts";
 import type { OpenPipe, Pipe } from "./pipe.ts";
 
 export interface LineTransportOptions {
@@ -59,6 +59,11 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
     pause: () => pipe?.pause(),
     resume: () => pipe?.resume(),
   });
+  const noise = createBoundedNoise({
+    read: (piece) => onLog("stderr", decoder.decode(piece, { stream: true })),
+    leftOut: (bytes) =>
+      onLog("skep", `${bytes} bytes of its standard error were left out: it wrote faster than it is read.`),
+  });
   const transport: LineTransport & { stderr: null; pid: null } = {
     // By these two the library knows that silence here means an older revision, not an outage.
     stderr: null,
@@ -69,11 +74,14 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
     async start() {
       const events = {
         onStdout: chunks.add,
-        onStderr: (chunk: Uint8Array) => onLog("stderr", decoder.decode(chunk, { stream: true })),
+        onStderr: noise.add,
       };
       pipe = await options.open(events, options.signal);
       // Its last words count.
-      void pipe.ended.then((reason) => chunks.drained().then(() => end(reason)));
+      void pipe.ended.then(async (reason) => {
+        await Promise.all([chunks.drained(), noise.drained()]);
+        end(reason);
+      });
     },
     async send(message) {
       if (!pipe || closing) throw new Error("The server is not running.");

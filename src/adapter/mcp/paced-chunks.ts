@@ -57,3 +57,26 @@ export function createPacedChunks({ read, pause, resume }: PacedChunksOptions): 
     drained: () => reading,
   };
 }
+
+/** The same for text that nobody has to read whole: the writer never waits, and what comes too fast is left out. */
+export function createBoundedNoise({ read, leftOut }: { read(piece: Uint8Array): void; leftOut(bytes: number): void }) {
+  let [left, isFull] = [0, false];
+  const chunks = createPacedChunks({
+    read,
+    pause() {
+      isFull = true;
+    },
+    resume() {
+      isFull = false;
+      if (left > 0) leftOut(left);
+      left = 0;
+    },
+  });
+  return {
+    drained: chunks.drained,
+    add(chunk: Uint8Array): void {
+      if (isFull) left += chunk.byteLength;
+      else chunks.add(chunk);
+    },
+  };
+}

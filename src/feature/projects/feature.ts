@@ -1,4 +1,5 @@
 import { createGit } from "../../adapter/git.ts";
+import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { killMarked } from "../../adapter/sandbox/process/marked-processes.ts";
 import { newId } from "../../core/ids.ts";
 import type { CodeHostConnection } from "../codehost/connection.ts";
@@ -9,6 +10,7 @@ import type { SettingsService } from "../settings/service.ts";
 import { createRunBranches } from "./branches.ts";
 import { cloneOpener, createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
+import { createLfs } from "./lfs.ts";
 import { parseRepository } from "./repository-address.ts";
 import { projectRoutes } from "./routes.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
@@ -53,8 +55,12 @@ export const projects = defineFeature(
     const { refresh, settle } = updates;
     const gitDepth = () => deps.settings.get().sandbox.git_depth;
     const submodules = createSubmodules(own);
+    const lfs = createLfs({
+      ...own,
+      open: (address, request) => openGuarded(address, { ...request, resolve: guard.resolve }),
+    });
     const places = { workspaces: folder.workspaces, projects: folder.projects };
-    const workspaces = createRunWorkspaces({ ...own, ...places, submodules, refresh, gitDepth });
+    const workspaces = createRunWorkspaces({ ...own, ...places, submodules, lfs, refresh, gitDepth });
     const branches = createRunBranches({ ...own, settle });
     const unmerged = branches.unmerged;
     const service = createProjects({

@@ -13,6 +13,7 @@ import { openStore, type Store } from "../../store/store.ts";
 import { runCancelled } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
 import { cloneOpener, placeOf } from "./clones.ts";
+import { NO_LFS } from "./lfs.ts";
 import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
 import { createTurns } from "./turns.ts";
@@ -93,6 +94,7 @@ beforeEach(() => {
       fetch: async () => ({ fetched: [], missing: [] }),
       place: async () => [],
     },
+    lfs: { fetch: async () => NO_LFS },
     ...createTurns(cloneOpener({ rows, git, folder: join(home, "projects") })),
     async refresh() {
       meanwhile.refreshed?.();

@@ -16,6 +16,7 @@ import { runs } from "../../store/tables/runs.ts";
 import { activity } from "../events/events.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
+import { type FetchedLfs, type Lfs, NO_LFS } from "./lfs.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 import type { FetchedSubmodules, MissingSubmodule, Submodules } from "./submodules.ts";
 import type { Turns } from "./turns.ts";
@@ -57,6 +58,7 @@ export interface RunWorkspacesDeps extends Pick<Turns, "inTurn" | "fetching"> {
   rows: ProjectStore;
   git: Git;
   submodules: Submodules;
+  lfs: Lfs;
   /** Brings the project's clone up to date before a run that begins. @returns why that failed, null when it did not. */
   refresh(projectId: string, signal: AbortSignal | undefined): Promise<string | null>;
   /** Commits of its branch that an agent's git can read; 0: agents have no git. */
@@ -116,16 +118,17 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       emit(activity, { ...refs, data: { title: notice } });
     });
   /** What the repository refers to and the working copy does not have. */
-  const missingOf = async (repository: string, commit: string, modules: readonly MissingSubmodule[]) => {
-    const named = modules.slice(0, NAMED_MODULES).map(({ path, why }) => `${path.slice(0, 100)} (${why})`);
-    const more = modules.length > NAMED_MODULES ? ` and ${modules.length - NAMED_MODULES} more` : "";
-    const attributes = ((await git.fileAt(repository, commit, ".gitattributes")) ?? "").split("\n");
-    const hasLfs = attributes.some((line) => line.split("#", 1)[0]?.includes("filter=lfs"));
+  const missingOf = (modules: readonly MissingSubmodule[], lfs: FetchedLfs): string => {
+    const named = (missing: readonly MissingSubmodule[]): string => {
+      const shown = missing.slice(0, NAMED_MODULES).map(({ path, why }) => `${path.slice(0, 100)} (${why})`);
+      const more = missing.length > NAMED_MODULES ? ` and ${missing.length - NAMED_MODULES} more` : "";
+      return `${masking.json(shown).join(", ")}${more}.`;
+    };
     return [
-      ...(modules.length > 0
-        ? [`Submodules that were not fetched, their folders are empty: ${masking.json(named).join(", ")}${more}.`]
+      ...(modules.length > 0 ? [`Submodules that were not fetched, their folders are empty: ${named(modules)}`] : []),
+      ...(lfs.missing.length > 0
+        ? [`Files in Git LFS that were not fetched, the working copy holds their pointers: ${named(lfs.missing)}`]
         : []),
-      ...(hasLfs ? ["Files in Git LFS are not fetched: the working copy holds their pointers."] : []),
     ].join(" ");
   };
   const baseOf = (runId: string): string | null =>
@@ -138,6 +141,11 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
     const none: FetchedSubmodules = { fetched: [], missing: [] };
     if (base === null || git.hasWorktree(worktree)) return none;
     return deps.fetching(row.id, () => deps.submodules.fetch(row, base, signal));
+  };
+  /** The files in Git LFS of the commit where the run began, for a working copy that will be made. */
+  const fetchLfs = async (worktree: WorktreePlace, row: ProjectRow, base: string | null, signal?: AbortSignal) => {
+    if (base === null || git.hasWorktree(worktree)) return NO_LFS;
+    return deps.fetching(row.id, () => deps.lfs.fetch(row, base, signal));
   };
   /** Agents work without git rather than not at all. */
   const giveGit = async (run: RunOfProject, projectId: string, branch: string, signal: AbortSignal | undefined) => {
@@ -171,14 +179,17 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
         base: begins ? (await git.head(repository)).commit : baseOf(run.id),
       }));
       const modules = await fetchModules(worktree, row, base, signal);
+      const lfs = await fetchLfs(worktree, row, base, signal);
       return inTurn(project_id, async () => {
         await ready(project_id);
         const missing = [...modules.missing];
-        const complete = async () =>
-          void missing.push(...(await deps.submodules.place(worktree.path, modules, signal)));
+        const complete = async () => {
+          missing.push(...(await deps.submodules.place(worktree.path, modules, signal)));
+          if (lfs.pointers.length > 0) await git.placeLfs(worktree, lfs.pointers, lfs.pathOf);
+        };
         await git.addWorktree({ ...worktree, branch, from: (begins && base) || "HEAD", complete, signal });
         if (begins) {
-          const lacks = base === null ? "" : await missingOf(repository, base, missing);
+          const lacks = missingOf(missing, lfs);
           noteStart(run, base, [notice, lacks].filter(Boolean).join(" ") || null);
         }
         await giveGit(run, project_id, branch, signal);

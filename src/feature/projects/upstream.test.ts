@@ -189,7 +189,9 @@ test("a submodule whose address is not allowed is named on the run with the reas
   const file = join(upstream, ".gitmodules");
   writeFileSync(file, readFileSync(file, "utf8") + settings.join(""));
   writeFileSync(join(upstream, ".gitattributes"), "*.bin filter=lfs diff=lfs merge=lfs -text\n");
-  plainGit(upstream, "add", ".gitmodules", ".gitattributes");
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${"a".repeat(64)}\nsize 12\n`;
+  writeFileSync(join(upstream, "picture.bin"), pointer);
+  plainGit(upstream, "-c", "filter.lfs.clean=cat", "add", ".gitmodules", ".gitattributes", "picture.bin");
   plainGit(upstream, "commit", "-qm", "submodules");
   push();
   const { run, patch } = await ranCommand("cat good/lib.txt > read.txt; ls -A bad0 bad1 bad2 bad3 >> read.txt");
@@ -197,7 +199,7 @@ test("a submodule whose address is not allowed is named on the run with the reas
   const notice = String(run["workspace_notice"]);
   for (const at of bad.keys()) expect(notice).toMatch(new RegExp(`bad${at} \\([A-Z][^)]+\\)`));
   expect(notice).not.toContain("good");
-  expect(notice).toContain("Git LFS");
+  expect(notice).toContain("picture.bin (Git LFS is reached over http and https alone.)");
 });
 
 test("a relative address of a submodule is one beside the repository that names it", () => {

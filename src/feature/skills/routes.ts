@@ -38,7 +38,7 @@ export function skillRoutes(skills: Skills) {
         answer: listOf(Skill),
         summary: "List skills, by name",
       },
-      ({ query, caller }) => skills.list(pageOf(query), readerOf(caller), viewOf(caller, query.agent_id)),
+      ({ query, caller }) => skills.listInTurns(pageOf(query), readerOf(caller), viewOf(caller, query.agent_id)),
     ),
     operation(
       "getSkill",

@@ -51,6 +51,8 @@ type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: 
 export interface Skills {
   /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
   list(page: Page, reader: SkillReader, agentId?: string): ListAnswer<Skill>;
+  /** The same; others get their turn while the files are looked at. */
+  listInTurns(page: Page, reader: SkillReader, agentId?: string): Promise<ListAnswer<Skill>>;
   /** With an agent: its own, else everybody's. @throws Problem 404. */
   get(name: string, reader: SkillReader, agentId?: string): Skill;
   /** Exactly that level, for changing. @throws Problem 404, 403 for one that belongs to everybody. */
@@ -170,15 +172,24 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
     return skill;
   };
 
+  const list: Skills["list"] = (page, reader, agentId) =>
+    folder.snapshot(() => {
+      if (agentId !== undefined) assertAgent(agentId);
+      const everybodys = everybodysFor(reader);
+      const seen = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys, reader))];
+      const skills = agentId === undefined ? seen() : seenBy(agentId, reader);
+      return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
+    });
+
   return {
-    list: (page, reader, agentId) =>
-      folder.snapshot(() => {
-        if (agentId !== undefined) assertAgent(agentId);
-        const everybodys = everybodysFor(reader);
-        const seen = () => [...everybodys, ...agentIds().flatMap((id) => ownOf(id, everybodys, reader))];
-        const skills = agentId === undefined ? seen() : seenBy(agentId, reader);
-        return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
-      }),
+    list,
+    listInTurns(page, reader, agentId) {
+      function* look() {
+        const ids = agentId === undefined ? agentIds() : agentIds().filter((id) => id === agentId);
+        for (const id of [null, ...ids]) yield* files.look(id);
+      }
+      return folder.snapshotInTurns(look, () => list(page, reader, agentId));
+    },
     get(name, reader, agentId) {
       if (agentId !== undefined) assertAgent(agentId);
       const seen =

@@ -26,6 +26,8 @@ export interface SkillFile extends Skill {
 export interface SkillFiles {
   /** Skills of one level by name: everybody's (null) or an agent's own. */
   level(agentId: string | null): SkillFile[];
+  /** Reads those of one level, one before each `yield`. */
+  look(agentId: string | null): Generator<void>;
   /** The usable one of that name, else a broken one. */
   find(name: string, agentId: string | null): SkillFile | undefined;
   /** Further files of a folder skill, relative to it. */
@@ -99,6 +101,12 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
   };
   return {
     level,
+    *look(agentId) {
+      for (const entry of folder.list(levelFolder(agentId))) {
+        load(agentId, entry);
+        yield;
+      }
+    },
     find(name, agentId) {
       const same = level(agentId).filter((skill) => skill.name === name);
       return same.find((skill) => skill.usable) ?? same[0];

@@ -1,0 +1,114 @@
+/** Files in Git LFS for runs: fetched over http and https with the project's credentials, kept beside the clone. */
+import { existsSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { Git, LfsPointer, OpenLfs } from "../../adapter/git.ts";
+import { isProblem } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import { asText } from "../../working-copy/folder.ts";
+import { placeOf } from "./clones.ts";
+import { type RemoteDeps, withRemote } from "./remote.ts";
+import { parseRepository } from "./repository-address.ts";
+import type { ProjectRow } from "./store.ts";
+
+export interface LfsDeps extends RemoteDeps {
+  git: Pick<Git, "lfsPointers" | "fetchLfs" | "placeLfs">;
+  open: OpenLfs;
+  log: Logger;
+  /** Folder that holds one folder per project. */
+  folder: string;
+}
+
+export interface FetchedLfs {
+  pointers: LfsPointer[];
+  /** Of the content of a pointer; undefined where it was not fetched. */
+  pathOf(pointer: LfsPointer): string | undefined;
+  missing: { path: string; why: string }[];
+}
+
+export interface Lfs {
+  /** Brings the content of a commit's pointers beside the clone. What fails is named in the answer. */
+  fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedLfs>;
+}
+
+const ALL_MS = 600_000;
+export const NO_LFS: FetchedLfs = { pointers: [], pathOf: () => undefined, missing: [] };
+
+export function createLfs(deps: LfsDeps): Lfs {
+  const { git, log, folder } = deps;
+  return {
+    async fetch(project, commit, signal) {
+      const { repository } = placeOf(folder, project.id);
+      const pointers = await git.lfsPointers(repository, commit);
+      if (pointers.length === 0) return NO_LFS;
+      const store = join(repository, "lfs");
+      const fileOf = (oid: string): string => join(store, oid.slice(0, 2), oid);
+      const why = new Map<string, string>();
+      const wanted = new Map<string, LfsPointer>();
+      let bytes = 0;
+      for (const pointer of pointers) {
+        const { oid, size } = pointer;
+        if (wanted.has(oid)) continue;
+        if (size > LIMITS.lfsFileBytes) why.set(oid, `It has ${size} bytes; ${LIMITS.lfsFileBytes} are fetched.`);
+        else if (wanted.size >= LIMITS.lfsFiles || bytes + size > LIMITS.lfsBytes)
+          why.set(oid, `${LIMITS.lfsFiles} files of ${LIMITS.lfsBytes} bytes together are fetched.`);
+        else {
+          wanted.set(oid, pointer);
+          bytes += size;
+        }
+      }
+      const objects = [...wanted.values()].filter(({ oid }) => !existsSync(fileOf(oid)));
+      const all = AbortSignal.any([AbortSignal.timeout(ALL_MS), ...(signal ? [signal] : [])]);
+      try {
+        const endpoint = endpointOf(project.repository, deps);
+        if (objects.length > 0 && endpoint === undefined)
+          for (const { oid } of objects) why.set(oid, "Git LFS is reached over http and https alone.");
+        else if (objects.length > 0 && endpoint !== undefined)
+          await withRemote(deps, project.repository ?? "", async ({ authorization }) => {
+            const request = { endpoint, authorization, open: deps.open, objects, pathOf: fileOf, signal: all };
+            for (const [oid, reason] of await git.fetchLfs(request)) why.set(oid, reason);
+          });
+      } catch (error) {
+        signal?.throwIfAborted();
+        log.warn({ err: error, project: project.id }, "files in Git LFS not fetched");
+        const reason = isProblem(error)
+          ? error.detail
+          : all.aborted
+            ? "There was no time left for it."
+            : "The server could not be reached.";
+        for (const { oid } of objects) if (!existsSync(fileOf(oid))) why.set(oid, reason);
+      }
+      await dropOthers(store, new Set(wanted.keys()));
+      return {
+        pointers,
+        pathOf: ({ oid }) => (existsSync(fileOf(oid)) ? fileOf(oid) : undefined),
+        missing: pointers.flatMap(({ path, oid }) => {
+          const reason = why.get(oid);
+          return reason === undefined ? [] : [{ path: asText(path), why: reason }];
+        }),
+      };
+    },
+  };
+}
+
+/** Undefined where the repository is not reached over http. */
+function endpointOf(repository: string | null, { rules }: Pick<LfsDeps, "rules">): string | undefined {
+  if (repository === null) return undefined;
+  const { transport, source } = parseRepository(repository, rules);
+  if (transport !== "https" && transport !== "http") return undefined;
+  const base = source.endsWith("/") ? source.slice(0, -1) : source;
+  return `${base.endsWith(".git") ? base : `${base}.git`}/info/lfs`;
+}
+
+/** Content that this commit does not need goes when all of it together is more than a run may have. */
+async function dropOthers(store: string, needed: ReadonlySet<string>): Promise<void> {
+  const names = await readdir(store, { recursive: true }).catch(() => []);
+  const others = names.filter((name) => /^..\/[0-9a-f]{64}/.test(name) && !needed.has(name.slice(3)));
+  let bytes = 0;
+  for (const name of others) {
+    const path = join(store, name);
+    bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
+    if (bytes > LIMITS.lfsBytes) await rm(path, { force: true });
+  }
+}
