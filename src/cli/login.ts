@@ -4,6 +4,7 @@
  */
 import { hostname } from "node:os";
 import type { Command } from "commander";
+import { DAY_MS } from "../core/clock.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { type Client, createClient } from "./server/client.ts";
 import { type Credential, credentialFor, forgetCredential, keepCredential } from "./server/credentials.ts";

@@ -1,5 +1,6 @@
 /** What a line that begins with a slash does. */
 import { writeFileSync } from "node:fs";
+import type { Schemas } from "../../api/types.ts";
 import { codeOf, Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import { agents } from "../resource/agents.ts";

@@ -49,8 +49,7 @@ export async function setUpModel(client: Client, flags: InitFlags, say: Say): Pr
 /** The window that a server of one's own really serves; a model that is not loaded is loaded for it. */
 async function sayWindow(client: Client, model: string, say: Say): Promise<void> {
   if (!KEYLESS.test(model.split("/")[0] ?? "")) return;
-  type View = { context_window: number | null; advice: string | null };
-  const { context_window, advice } = await client.call<View>("POST", "/v1/settings/models/window", { model });
+  const { context_window, advice } = await client.call("POST", "/v1/settings/models/window", { model });
   if (advice !== null) say(`Window      ${advice.replace(/^served window /, "")}`);
   else if (context_window !== null) say(`Window      ${context_window.toLocaleString("en-US")} tokens`);
 }

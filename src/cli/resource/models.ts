@@ -1,7 +1,11 @@
 /** `skep models`: models that can be used, and what is known or set of each. */
+import type { BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, Item, Resource } from "./resource.ts";
+import type { Call, Resource } from "./resource.ts";
+
+type List = "/v1/models";
+type Item = RowOf<List>;
 
 const MODEL = { name: "<model>", about: "provider/model, e.g. ollama/qwen3" };
 const PATH = "/v1/settings/models";
@@ -12,16 +16,16 @@ const abilitiesOf = ({ tools, images, reasoning }: Item): string =>
 
 const linesOf = (model: Item): string[] =>
   fieldLines([
-    ["model", model["id"]],
-    ["window", said(model["context_window"]) || "unknown until it is asked"],
-    ["at most", said(model["max_context_window"])],
-    ["longest reply", said(model["max_output_tokens"])],
-    ["input $/M", model["input_usd_per_mtok"]],
-    ["output $/M", model["output_usd_per_mtok"]],
+    ["model", model.id],
+    ["window", said(model.context_window) || "unknown until it is asked"],
+    ["at most", said(model.max_context_window)],
+    ["longest reply", said(model.max_output_tokens)],
+    ["input $/M", model.input_usd_per_mtok],
+    ["output $/M", model.output_usd_per_mtok],
     ["can", abilitiesOf(model)],
   ]);
 
-export const models: Resource = {
+export const models: Resource<List, Item, Item> = {
   name: "models",
   one: "model",
   about: "models that agents can use, and what is set of each",
@@ -62,12 +66,12 @@ export const models: Resource = {
       about: "ask the server which window it really serves; exit 1 when it is too small for agents",
       on: "none",
       args: [MODEL],
-      async run({ client, args: [model] }) {
-        const found = await client.call<Item>("POST", `${PATH}/window`, { model });
+      async run({ client, args: [model = ""] }) {
+        const found = await client.call("POST", `${PATH}/window`, { model });
         const served =
-          found["context_window"] === null ? "the server does not say" : `${said(found["context_window"])} tokens`;
-        const text = found["advice"] ? `${model}: ${found["advice"]}` : `${model}: ${served}`;
-        return { json: found, text, ...(found["is_small"] ? { code: 1 } : {}) };
+          found.context_window === null ? "the server does not say" : `${said(found.context_window)} tokens`;
+        const text = found.advice ? `${model}: ${found.advice}` : `${model}: ${served}`;
+        return { json: found, text, ...(found.is_small ? { code: 1 } : {}) };
       },
     },
   ],
@@ -85,7 +89,7 @@ const FIELDS = {
   reasoning: ["reasoning", yesOf],
 } as const;
 
-async function set({ client, args: [model], flags }: Call) {
+async function set({ client, args: [model = ""], flags }: Call) {
   const fields = Object.fromEntries(
     Object.entries(FIELDS).flatMap(([flag, [field, read]]) => {
       if (flags["reset"]) return [[field, null]];
@@ -99,7 +103,8 @@ async function set({ client, args: [model], flags }: Call) {
       "bad_usage",
       "Give at least one of --window, --max-output, --input-price, --output-price, --images, --tools, --reasoning, --reset.",
     );
-  const found = await client.call<Item>("PUT", PATH, { model, ...fields });
+  const body: BodyOf<"PUT", typeof PATH> = { model, ...fields };
+  const found = await client.call("PUT", PATH, body);
   return { json: found, text: linesOf(found) };
 }
 

@@ -110,7 +110,7 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
   };
   const report = (budget: Budget, spender: Spender, spent: number, level: "warning" | "error"): void => {
     const { scope, limitUsd, resetsAt } = budget;
-    const isUsedUp = spent >= Math.round(limitUsd * NANO);
+    const isUsedUp = spent >= toNano(limitUsd);
     const refused = isUsedUp ? "is used up" : "is too small for the next call";
     const word = level === "error" ? refused : `is used to ${Math.floor(percentOf(spent, limitUsd))} %`;
     const reset = resetsAt === null ? "" : ` It resets at ${resetsAt}.`;

@@ -1,8 +1,8 @@
 /** The API client of the pages: same origin, session cookie, types from the server's OpenAPI document. */
 import createClient from "openapi-fetch";
 import createHooks from "openapi-react-query";
-import { again } from "./again.ts";
 import type { components, paths } from "../../api/schema.gen.ts";
+import { again } from "./again.ts";
 
 export type Schemas = components["schemas"];
 export type Problem = Schemas["Problem"];

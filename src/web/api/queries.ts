@@ -1,7 +1,7 @@
 /** The query cache: how long answers stay fresh, what is retried, and how lists load page by page. */
 import { QueryClient, useInfiniteQuery } from "@tanstack/react-query";
-import { client, must, problemOf } from "./client.ts";
 import type { paths } from "../../api/schema.gen.ts";
+import { client, must, problemOf } from "./client.ts";
 
 export const queries = new QueryClient({
   defaultOptions: {

@@ -1,7 +1,7 @@
 /** Steps over time in few lines: those that overlap stand below each other. */
-import type { components } from "../../api/schema.gen.ts";
+import type { Schemas } from "../../../api/types.ts";
 
-type StepSpan = components["schemas"]["StepSpan"];
+type StepSpan = Schemas["StepSpan"];
 
 export interface LaneBar {
   step: StepSpan;

@@ -1,8 +1,8 @@
 /** A run as rows on one scale of time: what each attempt waited for, and when it worked. */
-import type { components } from "../../api/schema.gen.ts";
+import type { Schemas } from "../../../api/types.ts";
 
-type Attempt = components["schemas"]["StepAttempt"];
-type StepPlan = components["schemas"]["StepPlan"];
+type Attempt = Schemas["StepAttempt"];
+type StepPlan = Schemas["StepPlan"];
 
 /** What a row needs to know of an attempt. */
 export type Timed = Pick<
