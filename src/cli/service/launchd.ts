@@ -28,19 +28,25 @@ async function install(options: ServiceOptions): Promise<void> {
   mkdirSync(dirname(path), { recursive: true });
   mkdirSync(dataOf(options), { recursive: true, mode: 0o700 });
   writeFileSync(path, text, { mode: 0o644 });
-  if (options.root !== "") return options.say(`Wrote ${path}.`);
+  if (options.root !== "") return options.report({ path, started: false }, `Wrote ${path}.`);
   mustRun("launchctl", "bootstrap", domain(), path);
-  options.say(`Skep runs as a service. Its data is in ${dataOf(options)}. See: skep service status`);
+  options.report(
+    { path, started: true, data: dataOf(options) },
+    `Skep runs as a service. Its data is in ${dataOf(options)}. See: skep service status`,
+  );
 }
 
 async function status(options: ServiceOptions): Promise<boolean> {
   const { code } = runProgram("launchctl", "print", `${domain()}/${LAUNCHD_LABEL}`);
   if (code !== 0) {
-    options.say("There is no service. Install it: skep service install");
+    options.report({ installed: false }, "There is no service. Install it: skep service install");
     return false;
   }
   const health = runProgram(options.executable, "health", "--data", dataOf(options));
-  options.say(health.code === 0 ? health.stdout.trim() : "Its server does not answer.");
+  options.report(
+    { installed: true, healthy: health.code === 0 },
+    health.code === 0 ? health.stdout.trim() : "Its server does not answer.",
+  );
   return health.code === 0;
 }
 
@@ -49,7 +55,7 @@ async function remove(options: ServiceOptions): Promise<void> {
   if (!existsSync(path)) throw refuse(`There is no service: ${path} is not there.`);
   if (options.root === "") mustRun("launchctl", "bootout", `${domain()}/${LAUNCHD_LABEL}`);
   rmSync(path);
-  options.say(`The service is removed. Your data stays in ${dataOf(options)}.`);
+  options.report({ path, data: dataOf(options) }, `The service is removed. Your data stays in ${dataOf(options)}.`);
 }
 
 export const launchd: ServiceManager = { describe, install, status, remove };

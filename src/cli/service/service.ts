@@ -15,7 +15,8 @@ export interface ServiceOptions {
   docker: boolean;
   /** Write below this folder and start nothing, for images. */
   root: string;
-  say(line: string): void;
+  /** Words for a person, or the outcome as JSON. */
+  report(outcome: Record<string, unknown>, words: string): void;
 }
 
 export interface ServiceManager {
@@ -35,6 +36,7 @@ interface Flags {
   root?: string;
   print?: boolean;
   executable?: string;
+  json?: boolean;
 }
 
 export function serviceCommands(program: Command, exit: (code: number) => void): void {
@@ -46,6 +48,7 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
     .description("install the service and start it; as root for the machine, else for you")
     .addOption(dataFlag())
     .addOption(executableFlag())
+    .option("--json", "JSON instead of words")
     .option("--no-docker", "keep the service's user out of the group docker")
     .option("--root <dir>", "write below this folder and start nothing, for images")
     .option("--print", "only print the service's definition")
@@ -60,17 +63,19 @@ export function serviceCommands(program: Command, exit: (code: number) => void):
     .description("whether the service runs and its server answers; exit 1 when not")
     .addOption(dataFlag())
     .addOption(executableFlag())
+    .option("--json", "JSON instead of words")
     .action(async (flags: Flags) => exit((await pickManager().status(optionsOf(flags))) ? 0 : 1));
   service
     .command("remove")
     .description("stop the service and remove it; the data stays")
     .addOption(dataFlag())
     .addOption(executableFlag())
+    .option("--json", "JSON instead of words")
     .option("--root <dir>", "remove what install wrote below this folder")
     .action(async (flags: Flags) => await pickManager().remove(optionsOf(flags)));
 }
 
-function optionsOf({ data, docker = true, root = "", executable }: Flags): ServiceOptions {
+function optionsOf({ data, docker = true, root = "", executable, json }: Flags): ServiceOptions {
   const run = executable ?? (BUILD.compiled ? process.execPath : undefined);
   if (run === undefined)
     throw new Problem(422, "bad_usage", "This runs from source. Name the executable with --executable.");
@@ -79,7 +84,7 @@ function optionsOf({ data, docker = true, root = "", executable }: Flags): Servi
     data: data === undefined ? undefined : resolve(data),
     docker,
     root: root === "" ? "" : resolve(root),
-    say: (line) => console.log(line),
+    report: (outcome, words) => console.log(json ? JSON.stringify(outcome) : words),
   };
 }
 

@@ -77,7 +77,7 @@ function assertInstallable({ executable, root }: ServiceOptions, { scope, unit }
 }
 
 async function install(options: ServiceOptions): Promise<void> {
-  const { root, say } = options;
+  const { root, report } = options;
   const place = placeOf(options);
   assertInstallable(options, place);
   const running = await serverOfNamed(place.data);
@@ -89,17 +89,17 @@ async function install(options: ServiceOptions): Promise<void> {
   const control = systemctl(place, root);
   if (root !== "") {
     mustRun(...control, "enable", SERVICE);
-    say(`Wrote ${path}. The service starts with the machine.`);
+    report({ path, started: false }, `Wrote ${path}. The service starts with the machine.`);
     return;
   }
   if (place.scope === "user") mkdirSync(place.data, { recursive: true, mode: 0o700 });
   mustRun(...control, "daemon-reload");
   mustRun(...control, "enable", "--now", SERVICE);
   const url = await waitUntilItAnswers(options, place);
-  say(
-    `Skep runs as a service and answers at ${url}. Its data is in ${place.data}, its settings in ${place.environmentFile}.`,
-  );
-  if (place.scope === "user") say("It ends when you log out, unless you allow it to stay: loginctl enable-linger");
+  const words = `Skep runs as a service and answers at ${url}. Its data is in ${place.data}, its settings in ${place.environmentFile}.`;
+  const more =
+    place.scope === "user" ? "\nIt ends when you log out, unless you allow it to stay: loginctl enable-linger" : "";
+  report({ path, started: true, url, data: place.data }, words + more);
 }
 
 /** The user of the service, and the data folder that belongs to it where systemd does not make it. */
@@ -143,21 +143,21 @@ async function status(options: ServiceOptions): Promise<boolean> {
   if (shown.code !== 0) throw refuse(`systemd does not answer: ${shown.stderr}`);
   const facts = new Map(shown.stdout.split("\n").map((line) => line.split("=", 2) as [string, string]));
   if (facts.get("LoadState") !== "loaded") {
-    options.say("There is no service. Install it: skep service install");
+    options.report({ installed: false }, "There is no service. Install it: skep service install");
     return false;
   }
-  const health = askHealth(options, place);
-  const restarts = facts.get("NRestarts") ?? "0";
-  options.say(
-    `${facts.get("ActiveState")}, ${facts.get("UnitFileState")} at boot${restarts === "0" ? "" : `, restarted ${restarts} times`}`,
-  );
-  options.say(health.code === 0 ? health.stdout.trim() : "Its server does not answer.");
-  return health.code === 0;
+  const { code, stdout } = askHealth(options, place);
+  const [state, enabled, restarts] = ["ActiveState", "UnitFileState", "NRestarts"].map((name) => facts.get(name) ?? "");
+  const again = restarts === "0" ? "" : `, restarted ${restarts} times`;
+  const answer = code === 0 ? stdout.trim() : "Its server does not answer.";
+  const outcome = { installed: true, state, enabled, restarts: Number(restarts), healthy: code === 0 };
+  options.report(outcome, `${state}, ${enabled} at boot${again}\n${answer}`);
+  return code === 0;
 }
 
 async function remove(options: ServiceOptions): Promise<void> {
   const place = placeOf(options);
-  const { root, say } = options;
+  const { root, report } = options;
   if (!existsSync(place.unit))
     throw refuse(
       existsSync(PACKAGED) && root === ""
@@ -169,7 +169,10 @@ async function remove(options: ServiceOptions): Promise<void> {
   rmSync(place.unit);
   if (place.scope === "system") rmSync(root + SYSUSERS_FILE, { force: true });
   if (root === "") mustRun(...control, "daemon-reload");
-  say(`The service is removed. Your data stays in ${place.data}; remove it with: rm -rf ${place.data}`);
+  report(
+    { path: place.unit, data: place.data },
+    `The service is removed. Your data stays in ${place.data}; remove it with: rm -rf ${place.data}`,
+  );
 }
 
 export const systemd: ServiceManager = { describe, install, status, remove };

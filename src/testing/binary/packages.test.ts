@@ -55,16 +55,19 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
 
   beforeAll(async () => {
     const [first, second] = [at("tree-1"), at("another/tree-2")];
-    await must(["git", "clone", "--quiet", ROOT, first!]);
+    const cloned = async (from: string, to: string) => {
+      await must(["git", "clone", "--quiet", from, to]);
+      symlinkSync(join(ROOT, "node_modules"), join(to, "node_modules"));
+      appendFileSync(join(to, ".git/info/exclude"), "node_modules\n");
+    };
+    await cloned(ROOT, first!);
     const git = ["git", "-C", first!, "-c", "user.name=t", "-c", "user.email=t@example.org"];
     await must([process.execPath, "scripts/release.ts", "keygen", at("key.pem")], { cwd: first! });
     const log = join(first!, "CHANGELOG.md");
     writeFileSync(log, readFileSync(log, "utf8").replace("## [Unreleased]", `## [Unreleased]\n\n## [${version}]`));
     await must([...git, "commit", "--quiet", "--all", "--message", `release ${version}`]);
-    await must(["git", "clone", "--quiet", first!, second!]);
+    await cloned(first!, second!);
     for (const [i, tree] of [first!, second!].entries()) {
-      symlinkSync(join(ROOT, "node_modules"), join(tree, "node_modules"));
-      appendFileSync(join(tree, ".git/info/exclude"), "node_modules\n");
       const flags = ["--key", at("key.pem"), "--url", URL, "--out", outs[i]!, "--targets", "linux-x64", "--no-image"];
       await must([process.execPath, "scripts/release.ts", version, ...flags], { cwd: tree });
     }

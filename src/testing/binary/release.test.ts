@@ -2,7 +2,10 @@
 import { afterAll, describe, expect, test } from "bun:test";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import manifest from "../../../package.json" with { type: "json" };
 import { temporaryFolder } from "../command.ts";
+
+const { version } = manifest;
 
 const SCRIPT = resolve(import.meta.dir, "../../../scripts/release.ts");
 const folder = temporaryFolder();
@@ -35,14 +38,19 @@ describe("scripts/release", () => {
 
   test("a tree with changes, a file that is not a key and a target that is not valid are refused by name", () => {
     writeFileSync(join(tree, "left-over.txt"), "");
-    const dirty = release("--key", key);
+    const dirty = release(version, "--key", key, "--url", "https://example.org");
     expect(dirty.code).toBe(1);
     expect(dirty.said).toContain("the tree has changes that are not committed");
     expect(dirty.said).toContain("left-over.txt");
-    expect(release("--key", source)).toMatchObject({ code: 1, said: expect.stringContaining("holds no private key") });
-    expect(release("--key", key, "--targets", "vax")).toMatchObject({
+    expect(release(version, "--key", source)).toMatchObject({
+      code: 1,
+      said: expect.stringContaining("holds no private key"),
+    });
+    expect(release(version, "--key", key, "--targets", "vax")).toMatchObject({
       code: 1,
       said: expect.stringMatching(/--targets takes linux-x64,/),
     });
+    expect(release("9.9.9", "--key", key)).toMatchObject({ code: 1, said: expect.stringContaining(version) });
+    expect(release(version, "--key", key)).toMatchObject({ code: 1, said: expect.stringContaining("--url") });
   });
 });
