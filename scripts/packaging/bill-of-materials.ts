@@ -24,7 +24,7 @@ const isEmbedded = (name: string): boolean =>
   name === "bun" || name === "tailwindcss" || name.startsWith("tree-sitter-");
 
 function listComponents(): Bom {
-  const asked = ["npm", "sbom", "--sbom-format", "cyclonedx"];
+  const asked = ["npm", "sbom", "--sbom-format", "cyclonedx", "--package-lock-only"];
   const bom = JSON.parse(run([...asked, "--omit", "dev"])) as Bom;
   const names = Object.keys(manifest.devDependencies).filter(isEmbedded);
   const all = JSON.parse(run(asked)) as Bom;

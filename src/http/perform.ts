@@ -95,7 +95,7 @@ function checkerOf(where: "params" | "query" | "body", schema: TSchema): (value:
   const checked = TypeCompiler.Compile(schema);
   const mayLack = OptionalKind in schema;
   return (given) => {
-    if (mayLack && (given ?? undefined) === undefined) return undefined;
+    if (mayLack && given === undefined) return undefined;
     const value = Value.Clean(schema, Value.Default(schema, given));
     if (!checked.Check(value)) throw validationProblem(where, checked.Errors(value));
     return checked.Decode(value);

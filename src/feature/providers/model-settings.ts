@@ -3,14 +3,14 @@ import type { Catalogue, CatalogueModel } from "../../adapter/model/catalogue.ts
 import { invalidField } from "../../core/errors.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { StoredModel } from "../../store/tables/providers.ts";
-import type { ProviderKeys } from "./keys.ts";
+import type { ProviderKeys, ProviderRow } from "./keys.ts";
 import type { ModelUpdate } from "./model.ts";
 import type { Providers } from "./service.ts";
 
 export interface ModelSettingsDeps {
   catalogue: Pick<Catalogue, "info" | "provider">;
   keys: Pick<ProviderKeys, "row">;
-  providers: Pick<Providers, "update">;
+  providers: Pick<Providers, "update" | "remove">;
   splitModel(model: string): { provider: string; name: string } | undefined;
 }
 
@@ -31,6 +31,10 @@ const withoutNulls = ({
   ...(typeof images === "boolean" ? { images } : {}),
 });
 
+/** Whether a provider has settings besides those of its models. */
+const holdsMore = ({ name, base_url, enabled, sealed_key }: ProviderRow): boolean =>
+  name !== null || base_url !== null || sealed_key !== null || !enabled;
+
 export function createModelSettings({ catalogue, keys, providers, splitModel }: ModelSettingsDeps): ModelSettings {
   return {
     set({ model, ...fields }, caller) {
@@ -45,13 +49,16 @@ export function createModelSettings({ catalogue, keys, providers, splitModel }: 
           `There is no provider ${provider}. Add it: skep providers set ${provider} --base-url URL`,
         );
       const isIt = ({ id }: StoredModel) => id === name || id === model;
-      const stored = keys.row(provider)?.models ?? [];
+      const row = keys.row(provider);
+      const stored = row?.models ?? [];
       // Null forgets a field, so that what the table or the server says counts again.
       const merged: StoredModel = { ...stored.find(isIt), ...withoutNulls(fields), id: name };
       for (const [field, value] of Object.entries(fields)) if (value === null) Reflect.deleteProperty(merged, field);
       const others = stored.filter((one) => !isIt(one));
-      const isEmpty = Object.keys(merged).length === 1;
-      providers.update(provider, { models: isEmpty ? others : [...others, merged] }, caller);
+      const models = Object.keys(merged).length === 1 ? others : [...others, merged];
+      // A local server with a row counts as set up: one that holds nothing any more goes, and none is made for nothing.
+      if (models.length > 0 || (row && holdsMore(row))) providers.update(provider, { models }, caller);
+      else if (row) providers.remove(provider, caller);
       return { ...catalogue.info(model), name, provider };
     },
   };

@@ -369,6 +369,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   run_days: "kept",
   usage_hours: "kept",
   tts_calls: "handed over",
+  workspace_sizes: "handed over",
 };
 
 describe("a deleted user", () => {

@@ -88,8 +88,11 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     await page.getByRole("button", { name: "Copy the link to this result" }).click();
     await copied;
     await page.getByRole("link", { name: "Review 5 files" }).click();
-    await page.getByRole("button", { name: "Merge", exact: true }).click();
-    await page.getByRole("dialog", { name: "Merge the run's work" }).waitFor();
+    await page.getByRole("button", { name: /^Merge into main/ }).click();
+    await page
+      .getByText(/merged into main as/)
+      .first()
+      .waitFor();
     await close();
     expect(faults).toEqual([]);
   });
@@ -190,7 +193,10 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     await settled();
     expect(await page.evaluate("document.documentElement.scrollHeight")).toBeLessThanOrEqual(ROOM.height);
     expect(await axe()).toEqual([]);
-    await broken.getByRole("button", { name: /^Restart Nightly checks/ }).click();
+    await broken
+      .getByRole("button", { name: /^Restart / })
+      .first()
+      .click();
     await page.getByRole("dialog", { name: "Restart the run" }).waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
