@@ -35,6 +35,12 @@ const MAY: [statement: RegExp, why: string][] = [
     /SCAN documents: .* ORDER BY id DESC LIMIT/,
     "reads documents from the newest until the page is full; people hand them in by hand",
   ],
+  [
+    /runs_status .*FROM runs WHERE runs\.status IN \(\?, \?\) ORDER BY/,
+    "runs that have not ended: an index finds them",
+  ],
+  [/SCAN budget_notices: delete/, "a notice for each budget and period that was nearly used up"],
+  [/INDEX onboardings_active/, "an index of those that are active alone"],
   [/where false/, "reads nothing: what belongs to an empty page"],
   [
     /FROM events INDEXED BY events_timeline/,

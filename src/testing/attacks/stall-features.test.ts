@@ -87,6 +87,8 @@ const TOOLS: Case[] = [
     }),
     says: /./,
   },
+  { name: "tools: words of all", calls: one("tools", { query: "a task memory ".repeat(35) }), says: /##/ },
+  { name: "tools: longer than it takes", calls: one("tools", { query: "a ".repeat(200_000) }), says: /fit/ },
   { name: "get_vision", calls: one("get_vision", {}), says: /vision/ },
 ];
 

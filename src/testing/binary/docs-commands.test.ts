@@ -9,6 +9,7 @@ import { newId } from "../../core/ids.ts";
 import { PASSWORD } from "../accounts.ts";
 import { skep, temporaryFolder } from "../command.ts";
 import { framesOf, framesUntil } from "../event-reader.ts";
+import { scipOf } from "../scip-sample.ts";
 import { skepCommand, startServer, type TestServer } from "../server.ts";
 
 setDefaultTimeout(600_000);
@@ -19,6 +20,7 @@ const ROOT = resolve(import.meta.dir, "../../..");
 const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^serve\b/, "runs until it is stopped: new-user.test.ts, locate.test.ts"],
   [/^demo$/, "demo.test.ts"],
+  [/^(try-now|cancel) RUN$/, "needs a run that waits for its provider: provider-wait.test.ts"],
   [/^service\b/, "changes the machine: packages.test.ts"],
   [/^init(?! --provider demo)/, "asks, or needs a provider: init.test.ts"],
   [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],
@@ -143,6 +145,11 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
     await server.request("POST", "/v1/mcp", { body });
     const tools = [{ name: "search", description: "Searches.", input_schema: { type: "object" } }];
     await server.request("PATCH", "/v1/mcp/docs/tools", { body: { tools } });
+  },
+  "docs/code-graph.md": async () => {
+    const place = { line: 1, start: 16, end: 23, symbol: "made . . . `cart.ts`/withTax()." };
+    const index = scipOf({ "cart.ts": [{ ...place, definition: true }] });
+    for (const folder of [repository, work]) writeFileSync(join(folder, "index.scip"), index);
   },
   "docs/swarms.md": async () => {
     const [, plan] = /^```yaml\n([\s\S]*?)^```$/m.exec(readFileSync(join(ROOT, "docs/swarms.md"), "utf8"))!;
