@@ -98,7 +98,7 @@ export async function furnishHostile(deps: HostileDeps): Promise<string[]> {
 
   const project = await furnishProject(send, bad, deps);
   const all = await Promise.all([
-    furnishRuns(send, bad, project.name),
+    furnishRuns(send, bad, project),
     furnishTalks(send, bad, deps, project.id),
     furnishPapers(send, bad),
     furnishConnections(send, bad, deps, project.id),
@@ -196,7 +196,7 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
   return { id, name, pages };
 }
 
-async function furnishRuns(send: Send, bad: Bad, project: string): Promise<string[]> {
+async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: string }): Promise<string[]> {
   // What looks like a template is one there, and refused; the hostile texts hold none.
   const defaults = { model: "demo/scripted" };
   const step = (id: string) => ({ id, agent: "hostile", input: bad(), name: bad(200) });
@@ -233,8 +233,8 @@ async function furnishRuns(send: Send, bad: Bad, project: string): Promise<strin
   };
   const inputs = { what: bad() };
   const [waiting, answered, ...others] = await Promise.all([
-    start("hostile", "waiting", { inputs, project_name: project }),
-    start("hostile", "waiting", { inputs, project_name: project }),
+    start("hostile", "waiting", { inputs, project_name: project.name }),
+    start("hostile", "waiting", { inputs, project_name: project.name }),
     start("tools", "succeeded"),
     ...["fail", "unknown", "cmd"].map((id) => start(id, "failed")),
 
@@ -244,6 +244,10 @@ async function furnishRuns(send: Send, bad: Bad, project: string): Promise<strin
   await reached(answered, "succeeded");
   const { items } = await send<{ items: { path: string }[] }>("GET", `/v1/runs/${answered}/diff`);
   await send("POST", `/v1/runs/${answered}/comments`, { path: items[0]!.path, line: 1, side: "new", body: bad() });
+  const tasks = `/v1/projects/${project.id}/tasks`;
+  const task = await send("POST", tasks, { title: "Asked in other words" });
+  const asked = await send("POST", `${tasks}/${task.id}/execute`, { pipeline_id: "fail", task_description: bad() });
+  await reached(asked.id, "failed");
   const handed = await send("POST", "/v1/spawn-executor/execute", { agent_id: "worker", prompt: bad() });
   await send("PATCH", "/v1/preferences", { "runs.filters": [{ name: bad(60), query: "status=failed" }] }).catch(
     () => {},
@@ -254,6 +258,7 @@ async function furnishRuns(send: Send, bad: Bad, project: string): Promise<strin
     ...["graph", "steps", "result", "changes"].map((tab) => `/runs/${answered}?tab=${tab}`),
     ...[
       ...others.map((id) => `/runs/${id}?tab=steps`),
+      `/runs/${asked.id}`,
       "/pipelines/refused",
       ...failing.map(({ id }) => `/pipelines/${id}`),
     ],

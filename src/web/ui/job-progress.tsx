@@ -1,6 +1,6 @@
 /** Progress of a background job, with a button that stops it. */
 import { type ReactNode, useEffect, useRef } from "react";
-import { api, client, must, type Schemas } from "../api/client.ts";
+import { api, client, must, problemOf, type Schemas } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
 import { useAction } from "./action.ts";
 import { Button } from "./button.tsx";
@@ -21,7 +21,7 @@ interface Props {
 
 export function JobProgress({ id, about, onEnd, ended }: Props) {
   const params = { path: { id } };
-  const { data } = api.useQuery("get", "/v1/jobs/{id}", { params });
+  const { data, error } = api.useQuery("get", "/v1/jobs/{id}", { params });
   const over = Boolean(data?.finished_at);
   const tell = useRef(onEnd);
   tell.current = onEnd;
@@ -35,6 +35,8 @@ export function JobProgress({ id, about, onEnd, ended }: Props) {
       await refresh("/v1/jobs");
     });
   if (data && over) return ended?.(data) ?? null;
+  // It ended so long ago that it is no longer kept.
+  if (!data && error && problemOf(error).status === 404) return null;
   return (
     <Panel className="p-4">
       <div className="flex flex-wrap items-center gap-3">

@@ -2,6 +2,7 @@
 import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
+import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -36,6 +37,11 @@ function notCopied({ error, state, result }: Schemas["Job"]): string {
   return leftOut === 0 ? "" : `${plural(leftOut, "file")} could not be copied: they stay with the other chat alone.`;
 }
 
+/** Goes with the navigation to a fork: few files are copied before its page asks for the job. */
+interface ForkState {
+  filesJob: string | null;
+}
+
 /** @param props.jobId null once the job has ended; the note stays until the chat is left. */
 function FileCopy({ jobId }: { jobId: string | null }) {
   const [id, setId] = useState(jobId);
@@ -59,6 +65,7 @@ function FileCopy({ jobId }: { jobId: string | null }) {
 
 function ChatView({ id }: { id: string }) {
   const query = useChat(id);
+  const begun = useHistoryState<ForkState | null>()?.filesJob ?? null;
   const { chat, messages } = query;
   const reply = useReply(id, chat?.reply, refreshChat);
   const { text: draft, set: setDraft } = useDraft(`chat/${id}`, { what: "a message" });
@@ -80,7 +87,7 @@ function ChatView({ id }: { id: string }) {
       void action.run(async () => {
         const fork = await must(client.POST("/v1/chat/sessions/{id}/fork", body(message.id)));
         await refreshChat();
-        navigate(`/chat/${fork.id}`);
+        navigate(`/chat/${fork.id}`, { state: { filesJob: fork.files_job_id } satisfies ForkState });
         notify(`Forked. What you say here does not reach the other chat.`);
       }),
   };
@@ -104,7 +111,7 @@ function ChatView({ id }: { id: string }) {
             {busy && <RunningReply agent={agent} reply={reply} />}
             {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
           </div>
-          <FileCopy jobId={chat.files_job_id} />
+          <FileCopy jobId={chat.files_job_id ?? begun} />
           <Announce agent={agent} busy={busy} />
           <ProblemNote error={action.error} />
           <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">

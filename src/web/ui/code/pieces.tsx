@@ -1,5 +1,6 @@
 /** A line of code with its colors and its changed words. */
 import { memo } from "react";
+import { visible } from "../visible.ts";
 import type { Piece } from "./color.ts";
 import type { Range } from "./words.ts";
 
@@ -12,8 +13,9 @@ interface Props {
   mark?: string;
 }
 
+/** Text that stands in no element of its own is made visible here: only that of elements is by itself. */
 export const Pieces = memo(function Pieces({ text, colors = [], marks = [], mark = "" }: Props) {
-  if (colors.length === 0 && marks.length === 0) return text;
+  if (colors.length === 0 && marks.length === 0) return visible(text);
   const edges = new Set([0, text.length]);
   for (const [from, to] of [...colors, ...marks]) edges.add(Math.min(from, text.length)).add(Math.min(to, text.length));
   const cuts = [...edges].sort((a, b) => a - b);
@@ -27,7 +29,7 @@ export const Pieces = memo(function Pieces({ text, colors = [], marks = [], mark
     const style = `${name} ${range && range[0] <= from ? mark : ""}`.trim();
     const part = text.slice(from, cuts[index + 1]);
     return style === "" ? (
-      part
+      visible(part)
     ) : (
       <span key={from} className={style}>
         {part}
