@@ -34,17 +34,29 @@ test("what agents said stays, what the engine put into a prompt does not", () =>
   expect(kinds(row("activity", "a", { title: "x" }), row("activity", "a", { skills: ["y"] }))).toEqual(["activity a"]);
 });
 
-test("an agent has as many rows as it works on things at once", () => {
-  const span = (agent_id: string, started_at: string, finished_at: string | null) => ({
+const second = (count: number) => new Date(count * 1000).toISOString();
+const span = (agent_id: string, from: number, to: number | null) => ({
+  ...{ agent_id, started_at: second(from), finished_at: to === null ? null : second(to) },
+});
+/** The second in which each began, by agent and row. */
+const rowsOf = (spans: ReturnType<typeof span>[], least: number) =>
+  lanesOf(spans, least).map(({ agent_id, rows }) => [
     agent_id,
-    started_at,
-    finished_at,
-  });
-  const spans = [span("a", "1", "3"), span("b", "1", null), span("a", "2", "4"), span("a", "3", "5")];
-  expect(
-    lanesOf(spans).map(({ agent_id, rows }) => [agent_id, rows.map((row) => row.map((one) => one.started_at))]),
-  ).toEqual([
-    ["a", [["1", "3"], ["2"]]],
-    ["b", [["1"]]],
+    rows.map((row) => row.map(({ started_at }) => Date.parse(started_at) / 1000)),
   ]);
+
+test("an agent has as many rows as it works on things at once", () => {
+  expect(rowsOf([span("a", 1, 3), span("b", 1, null), span("a", 2, 4), span("a", 3, 5)], 0)).toEqual([
+    ["a", [[1, 3], [2]]],
+    ["b", [[1]]],
+  ]);
+});
+
+test("what is shorter than a bar can be drawn is not covered by what comes next", () => {
+  expect(rowsOf([span("a", 1, 2), span("a", 2, 3), span("a", 4, 5)], 3000)).toEqual([["a", [[1, 4], [2]]]]);
+});
+
+test("what finds no row is drawn over what began first", () => {
+  const spans = Array.from({ length: 14 }, (_, at) => span("a", at, null));
+  expect(rowsOf(spans, 0)).toEqual([["a", [[0, 12], [1, 13], ...Array.from({ length: 10 }, (_, at) => [at + 2])]]]);
 });

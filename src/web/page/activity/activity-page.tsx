@@ -182,7 +182,7 @@ function Line({ row, name }: { row: Happening; name: string }) {
   const about = run_title ?? session_title;
   const bad = (kind.endsWith("_failed") && row.data["status"] !== "cancelled") || row.data["status"] === "failed";
   return (
-    <li className="row-block relative flex items-baseline gap-x-3 border-b border-line px-3 py-1.5 last:border-0 hover:bg-hover">
+    <li className="row-block relative flex items-baseline gap-x-3 border-b border-line px-3 py-1 last:border-0 hover:bg-hover">
       <time dateTime={at} className="w-18 shrink-0 text-xs whitespace-nowrap text-faint tabular-nums max-sm:w-14">
         {timeOf(at)}
       </time>
@@ -190,14 +190,14 @@ function Line({ row, name }: { row: Happening; name: string }) {
         <p>
           <Link
             href={`/agents/${agent_id}`}
-            className="relative z-10 inline-block font-medium hover:underline max-sm:min-h-11 max-sm:leading-11"
+            className="relative z-10 inline-block min-h-6 min-w-6 leading-6 font-medium hover:underline max-sm:min-h-11 max-sm:min-w-11 max-sm:leading-11"
           >
             {name}
           </Link>{" "}
           <span className={bad ? "text-bad" : ""}>{wordsOf(row)}</span>
         </p>
         {(about || row.project_name || row.task_title) && (
-          <p className="flex flex-wrap gap-x-2 text-sm text-dim">
+          <p className="flex flex-wrap items-center gap-x-2 text-sm text-dim">
             {about &&
               (href ? (
                 <Link href={href} data-row className="line-clamp-1 after:absolute after:inset-0 after:content-['']">
@@ -209,7 +209,7 @@ function Line({ row, name }: { row: Happening; name: string }) {
             {row.task_title && row.project_id && (
               <Link
                 href={`/projects/${row.project_id}/tasks/${row.task_id}`}
-                className="relative z-10 hover:underline max-sm:min-h-11 max-sm:leading-11"
+                className="relative z-10 min-h-6 min-w-6 leading-6 hover:underline max-sm:min-h-11 max-sm:min-w-11 max-sm:leading-11"
               >
                 Task: {row.task_title}
               </Link>
@@ -217,7 +217,7 @@ function Line({ row, name }: { row: Happening; name: string }) {
             {row.project_name && (
               <Link
                 href={`/projects/${row.project_id}`}
-                className="relative z-10 hover:underline max-sm:min-h-11 max-sm:leading-11"
+                className="relative z-10 min-h-6 min-w-6 leading-6 hover:underline max-sm:min-h-11 max-sm:min-w-11 max-sm:leading-11"
               >
                 {row.project_name}
               </Link>

@@ -12,21 +12,25 @@ export interface Lane<S> {
   rows: S[][];
 }
 
-/** Rows of one lane; what does not fit is in the last. */
-const MOST_ROWS = 6;
+/** Rows of one lane; what does not fit is drawn over what began first. */
+const MOST_ROWS = 12;
 
-/** @param spans in the order in which they began. @returns lanes in the order of their first span. */
-export function lanesOf<S extends Span>(spans: readonly S[]): Lane<S>[] {
+/**
+ * @param spans in the order in which they began.
+ * @param least how long a span is drawn at least, ms: within it the next one would cover it.
+ * @returns lanes in the order of their first span.
+ */
+export function lanesOf<S extends Span>(spans: readonly S[], least: number): Lane<S>[] {
+  const begin = ({ started_at }: S) => Date.parse(started_at);
+  const end = (span: S) =>
+    span.finished_at === null ? Number.POSITIVE_INFINITY : Math.max(Date.parse(span.finished_at), begin(span) + least);
   return [...Map.groupBy(spans, ({ agent_id }) => agent_id)].map(([agent_id, own]) => {
     const rows: S[][] = [];
     for (const span of own) {
-      const isFree = (row: S[]) => {
-        const end = row.at(-1)!.finished_at;
-        return end !== null && end <= span.started_at;
-      };
-      const row = rows.find(isFree) ?? (rows.length < MOST_ROWS ? undefined : rows.at(-1));
-      if (row) row.push(span);
-      else rows.push([span]);
+      const free = rows.find((row) => end(row.at(-1)!) <= begin(span));
+      if (free) free.push(span);
+      else if (rows.length < MOST_ROWS) rows.push([span]);
+      else rows.reduce((a, b) => (begin(b.at(-1)!) < begin(a.at(-1)!) ? b : a)).push(span);
     }
     return { agent_id, rows };
   });

@@ -70,6 +70,8 @@ const MINUTE = 60_000;
 /** Minutes between the lines of the axis. */
 const STEPS = [5, 10, 15, 30, 60, 120, 180];
 const LINES = 8;
+/** Part of the axis that a bar takes at least: a short one beside others can still be pointed at. */
+const LEAST = 0.01;
 
 /** The part of the day that holds something, and where its lines are, ms. */
 function axisOf(spans: readonly Span[], from: number, to: number, now: number) {
@@ -88,9 +90,9 @@ function Picture({ spans, from, to }: { spans: readonly Span[]; from: number; to
   const now = useNow(spans.some(({ finished_at }) => finished_at === null));
   const nameOf = useAgentNames();
   const [, navigate] = useLocation();
-  const lanes = useMemo(() => lanesOf(spans), [spans]);
   const [current, setCurrent] = useState<Span | null>(null);
   const { begin, end, lines: hours } = axisOf(spans, from, to, now);
+  const lanes = useMemo(() => lanesOf(spans, (end - begin) * LEAST), [spans, begin, end]);
   const percent = (at: number) => `${(100 * (Math.min(end, Math.max(begin, at)) - begin)) / (end - begin)}%`;
   const all = lanes.flatMap(({ rows }) => rows.flat());
   const at = current ? all.findIndex((span) => span.execution_id === current.execution_id) : -1;

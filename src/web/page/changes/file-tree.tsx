@@ -1,6 +1,6 @@
 /** All changed files as a tree with a filter. Only the rows in sight are drawn. */
 import { Check, ChevronRight, MessageSquare } from "lucide-react";
-import { type KeyboardEvent, useDeferredValue, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useDeferredValue, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
 import { Button } from "../../ui/button.tsx";
 import { SearchInput } from "../../ui/filter.tsx";
 import { plural } from "../../ui/format.ts";
@@ -87,8 +87,9 @@ function Rows({ rows, alone, review, onPick, toggle }: RowsProps) {
     };
   }, []);
   const at = Math.min(active, rows.length - 1);
+  // Before the next key: the row that had the focus may be gone, and the key would reach nobody.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the row may be drawn only after the list was scrolled to it.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!moved.current) return;
     const row = box.current?.querySelector<HTMLElement>(`[data-at="${at}"]`);
     row?.focus({ preventScroll: true });
