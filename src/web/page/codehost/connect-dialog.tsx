@@ -17,7 +17,8 @@ const WEBHOOKS = "/v1/codehost/webhooks";
 const kept = (there: boolean): string => (there ? "One is stored. Leave empty to keep it." : "");
 
 export function ConnectDialog({ onClose }: { onClose(): void }) {
-  const query = api.useQuery("get", "/v1/codehost/connection", undefined, { staleTime: 0 });
+  // Not from the cache: the form begins with what it is given, and would keep what was true before the last change.
+  const query = api.useQuery("get", "/v1/codehost/connection", undefined, { staleTime: 0, gcTime: 0 });
   return (
     <Dialog title="Connect a code host" onClose={onClose}>
       <Await query={query}>{(connection) => <ConnectForm connection={connection} onClose={onClose} />}</Await>
