@@ -37,7 +37,13 @@ interface Broken {
 }
 
 /** Two frames, in which the page lays out and draws what has changed. */
-const DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20))))";
+/** Two frames of the page; a page that the browser draws no frames for at the moment is as it is. */
+const DRAWN = `new Promise((done) => {
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 20)));
+  setTimeout(done, 2000);
+})`;
+/** A page that has asked again so often does not come to rest. */
+const ROUNDS_MOST = 500;
 
 export const PHONE = { width: 390, height: 844 };
 export const WINDOW = { width: 1280, height: 800 };
@@ -84,9 +90,14 @@ export async function visit(browser: Browser, base: string, options: BrowserCont
       await there();
     },
     async settled() {
+      let rounds = 0;
       do {
         await asked.values().next().value?.promise;
         await drawn();
+        if (++rounds > ROUNDS_MOST)
+          throw new Error(
+            `${page.url()} goes on asking: ${[...asked.keys()].map((request) => request.url()).join(", ")}`,
+          );
       } while (asked.size > 0);
     },
     async axe(about = "all") {
