@@ -1,4 +1,5 @@
 /** `skep update`: looks for a newer version, installs one from a file or an address, goes back to the previous one. */
+import { existsSync } from "node:fs";
 import type { Command } from "commander";
 import { readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
@@ -61,6 +62,10 @@ async function update(flags: Flags): Promise<number> {
     if (newer && manifest.notes_url) say(manifest.notes_url);
     return newer ? 1 : 0;
   }
+  if (isPackaged(executable!))
+    throw usage(
+      "The Debian package installed this executable. Download the new package: apt install ./skep_VERSION.deb",
+    );
   const seconds = Number(flags.healthSeconds);
   if (!(seconds >= 1 && seconds <= 3_600)) throw usage("--health-seconds accepts a number from 1 to 3600.");
   const installed = await installUpdate({
@@ -81,6 +86,10 @@ async function update(flags: Flags): Promise<number> {
   say(`Version ${installed} is installed; the previous one is kept at ${previousPath(executable!)}.`);
   return sayRestart(config.data, say);
 }
+
+/** Whether dpkg keeps the file: it would put its own version back at the next upgrade. */
+const isPackaged = (executable: string): boolean =>
+  executable === "/usr/bin/skep" && existsSync("/var/lib/dpkg/info/skep.list");
 
 async function sayRestart(data: string, say: (text: string) => void): Promise<number> {
   if (await runningServer(data)) say("A server is still running the old version. Restart it to use the new one.");

@@ -2,7 +2,7 @@
 
 type Schema = Record<string, unknown>;
 
-/** What a call that breaks them is told about; a model that keeps to the descriptions never does. */
+/** Bounds left out of what the model reads. A call that breaks one is told which. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
   ...["$schema", "$id", "title", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"],
   ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties"],

@@ -118,7 +118,7 @@ const PROMISED: Record<keyof typeof POLICIES, Record<Exclude<Kind, "nobody">, re
 const promised = (policy: Policy, kind: Kind, belonging: Belonging): boolean => {
   if (kind === "nobody") return false;
   const name = (Object.keys(POLICIES) as (keyof typeof POLICIES)[]).find((one) => POLICIES[one] === policy)!;
-  // What is in a project is open to all who see it, whoever owns it.
+  // All who see a project see what is in it, not only its owner.
   if (name === "ownerOrProject" && belonging.project !== null) return true;
   return PROMISED[name][kind].includes(nameOf(belonging));
 };

@@ -64,7 +64,7 @@ const documents = rows("documents", "ownerOrProject", { owner: "user_id", projec
 const memoryEntries = rows("memory_entries", "ownerOrNobody", { owner: "owner_id" });
 const routines = rows("pulse_routines", "ownerOrAdmin", { owner: "user_id", project: "project_id" });
 const tasks = rows("tasks", "everybody", { project: "project_id" });
-/** A channel for everyone's runs belongs to the administrators, whoever made it. */
+/** A channel for everyone's runs belongs to the administrators, not to the user who made it. */
 const channels: Whose<{ owner_id: string | null; whose: string }> = {
   table: "notification_channels",
   policy: POLICIES.owner,

@@ -1,7 +1,7 @@
 /**
  * What a tool server says, before the protocol library sees it: each message bounded and parsed, answers only to what was
- * asked, and no more notifications than anybody has a use for. What is wrong with an answer is told to the call that
- * waits for it, in a sentence; other calls and the connection go on.
+ * asked, and a bounded number of notifications. The call that waits for a wrong answer fails with a sentence that says what is
+ * wrong. Other calls and the connection go on.
  */
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";

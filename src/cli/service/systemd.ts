@@ -1,5 +1,5 @@
 /** Services by systemd: of the machine for root, of the user for everybody else. */
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { Problem } from "../../core/errors.ts";
@@ -17,6 +17,9 @@ const ANSWER_SECONDS = 60;
 
 const isRoot = (): boolean => process.getuid?.() === 0;
 const refuse = (detail: string): Problem => new Problem(422, "service_refused", detail);
+
+/** What the unit hides from the server. */
+const HIDDEN = /^\/(home|root|tmp|var\/tmp|run\/user)\//;
 
 interface Place {
   scope: "system" | "user";
@@ -42,7 +45,10 @@ function placeOf({ data, root }: ServiceOptions): Place {
   };
 }
 
-const hasDockerGroup = (root: string): boolean => runProgram("grep", "-q", "^docker:", `${root}/etc/group`).code === 0;
+function hasDockerGroup(root: string): boolean {
+  const file = `${root}/etc/group`;
+  return existsSync(file) && /^docker:/m.test(readFileSync(file, "utf8"));
+}
 
 function groupsOf({ docker, root }: ServiceOptions): string[] {
   return docker && hasDockerGroup(root) ? ["docker"] : [];
@@ -60,7 +66,7 @@ function systemctl({ scope }: Place, root: string): string[] {
   return scope === "user" ? ["systemctl", "--user"] : ["systemctl"];
 }
 
-function assertInstallable({ executable, root }: ServiceOptions, { scope, unit }: Place): void {
+function assertInstallable({ executable, root }: ServiceOptions, { scope, unit, data }: Place): void {
   if (Bun.which("systemctl") === null)
     throw refuse('This machine has no systemd. Start "skep serve" with what starts your other services.');
   if (root !== "") return;
@@ -68,11 +74,12 @@ function assertInstallable({ executable, root }: ServiceOptions, { scope, unit }
     throw refuse("The Debian package has installed the service already. Start it: systemctl enable --now skep");
   if (scope === "system" && !existsSync("/run/systemd/system"))
     throw refuse("systemd does not run here. To write the unit for later, use --root /; to read it, use --print.");
-  // The unit hides homes and /tmp from the server.
-  if (scope === "system" && /^\/(home|root|tmp|var\/tmp|run\/user)\//.test(executable))
+  if (scope === "system" && HIDDEN.test(executable))
     throw refuse(
       `The service's user cannot read ${executable}. Copy it first: install -m 755 ${executable} /usr/local/bin/skep`,
     );
+  if (scope === "system" && HIDDEN.test(data))
+    throw refuse(`The service cannot use ${data}: homes and /tmp are closed to it. Name another folder with --data.`);
   if (existsSync(unit)) throw refuse(`${unit} is there already. Remove it first: skep service remove`);
 }
 

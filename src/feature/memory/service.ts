@@ -239,7 +239,7 @@ export function createMemory(deps: MemoryDeps) {
     add,
     change,
     save,
-    /** Resolves when every entry that was written so far is on the disk: whoever writes one waits for it with the answer. */
+    /** Resolves when all entries written so far are on the disk. A request that writes an entry answers after that. */
     written: folder.written,
     /** Of the file as it is; null: there is none. */
     fileDigest(vault: string, entry: string): string | null {

@@ -11,7 +11,7 @@ import type { Storage, Workspace } from "./model.ts";
 export interface StorageService {
   /** The caller's own; administrators may name another user. @throws Problem 403. */
   of(userId: string | undefined, caller: Caller): Storage;
-  /** A user's, whoever asks. */
+  /** What a user has stored, without asking whether the caller may know it. */
   usedBy(userId: string | null): Storage;
   /** That user's workspaces, the largest first. @throws Problem 403. */
   workspaces(userId: string | undefined, page: Page, caller: Caller): ListAnswer<Workspace>;

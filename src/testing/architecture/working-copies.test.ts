@@ -61,6 +61,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "cli/server/trust.ts": "where a server says that it runs, and /proc",
   "cli/service/launchd.ts": "the definition of a service",
   "cli/service/systemd.ts": "the definition of a service",
+  "cli/update.ts": "whether a package keeps the executable",
   "cli/trial-start.ts": "a folder of its own under the system's temporary one",
   "process/addons.ts": "native parts of the executable, in the cache's folder",
   "process/worker-process.ts": "/proc",

@@ -1,4 +1,4 @@
-/** One user's work takes nothing from another's: each may have so much of what a server holds, and is told how much. */
+/** Limits per user: a user who reaches one is told how much is used and allowed, and other users notice nothing. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -138,6 +138,8 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
     expect(await inside("stat -c '%U %a' /var/lib/skep /etc/skep.env")).toBe("skep 700\nroot 600");
     expect(await inside("readlink /etc/systemd/system/multi-user.target.wants/skep.service")).toContain("skep.service");
     expect(await inside("skep --version; zcat /usr/share/man/man1/skep.1.gz | head -n 1")).toContain(version);
+    const updated = await run(["docker", "exec", name, "skep", "update", "--from", "/out"]);
+    expect(updated).toMatchObject({ code: 2, stderr: expect.stringContaining("apt install ./skep_VERSION.deb") });
     const serve = "runuser -u skep -- env DATA=/var/lib/skep skep";
     await inside(`${serve} serve --sandbox process >/tmp/served 2>&1 & echo $! >/tmp/pid
       until ${serve} health --data /var/lib/skep; do kill -0 $(cat /tmp/pid) || { cat /tmp/served; exit 1; }; sleep 0.2; done`);

@@ -48,7 +48,7 @@ test("a name in a line for the terminal is one word of the shell", () => {
   ]);
 });
 
-test("for another run a budget is proposed only where the pipeline has not set it and whoever asks may give it", () => {
+test("for another run a budget is proposed only where the pipeline has not set it and the user may give it", () => {
   // What the run may cost, what its pipeline gives, whether an administrator asks; what is proposed.
   const cases: [number | null, number | null, boolean, number | null][] = [
     [null, null, false, null],

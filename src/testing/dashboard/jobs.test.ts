@@ -91,10 +91,7 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
       await page.keyboard.press("Control+k");
       await typeInto(page.getByPlaceholder("Where to"), "stop everything");
       // Home has a button for it, so it is listed as done here and as done anywhere.
-      await page
-        .getByRole("option", { name: /Stop everything/ })
-        .first()
-        .click();
+      await page.getByRole("option", { name: /Stop everything/ }).click();
       await page.getByRole("dialog").getByRole("button", { name: /^Stop/ }).click();
       await page.getByRole("dialog").waitFor({ state: "detached" });
     });

@@ -1,4 +1,4 @@
-/** In a browser: what may repeat text from outside says so and why, and one click of whoever has read it confirms it. */
+/** In a browser: what may repeat text from outside says so and why, and a person who has read it confirms it with one click. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";

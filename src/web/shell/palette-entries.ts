@@ -127,7 +127,11 @@ function useFixed(stop: () => void): { recent: Entry[]; fixed: Entry[] } {
   const pages = PAGES.filter((page) => page.nav && (admin || !page.admin));
   const fixed = [
     ...here,
-    ...place(actions(admin, stop), "Do"),
+    // A page that offers an action itself is asked to do it: one entry for one thing.
+    ...place(
+      actions(admin, stop).filter(({ label }) => here.every((one) => one.label !== label)),
+      "Do",
+    ),
     ...place(
       pages.map(({ title, path }) => ({ label: title, path })),
       "Go to",

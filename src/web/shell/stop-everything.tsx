@@ -10,7 +10,7 @@ import { useAdmin } from "./session.tsx";
 const AHEAD = "running,queued,waiting";
 /** Runs that one request takes. */
 const AT_ONCE = 100;
-/** Rounds of that many: whoever goes on starting runs meanwhile is not chased for ever. */
+/** Runs are stopped in rounds. After this many it ends, even if somebody goes on starting runs. */
 const ROUNDS = 50;
 
 async function cancelRuns(): Promise<number> {

@@ -1,4 +1,4 @@
-/** Says that words may repeat text from outside, and why; whoever has read them confirms them. */
+/** Says that words may repeat text from outside, and why. A person who has read them confirms them. */
 import { Check, ShieldQuestionMark } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Action } from "./action.ts";

@@ -10,7 +10,7 @@ const REACHING = typeSet("CALLS", "USES", "EXTENDS", "IMPLEMENTS", "IMPORTS", "M
 const CONTAINS = EDGE_TYPES.indexOf("CONTAINS");
 const INHERITS = typeSet("EXTENDS", "IMPLEMENTS");
 const JUDGED = new Set(["Function", "Class", "Method", "Struct", "Interface"]);
-/** Called by the language or a framework, whoever names them. */
+/** The language or a framework calls these, even if no code names them. */
 const CALLED_BY_NAME = /^(main|init|constructor|__\w+__|setUp|tearDown|\[.*|default|toString|toJSON|render)$|^[Tt]est/;
 
 /** Not exported ones nothing mentions, then exported ones only others may use, then what only tests reach. */
