@@ -27,6 +27,8 @@ export class ScipError extends Error {}
 /** Most documents, occurrences in all, and bytes of a symbol or path. */
 const MAX_DOCUMENTS = 200_000;
 const MAX_OCCURRENCES = 20_000_000;
+/** A document is held whole: one of a file that a person writes has a few thousand. */
+const MAX_OCCURRENCES_OF_DOCUMENT = 500_000;
 const MAX_TEXT_BYTES = 16_384;
 
 const decoder = new TextDecoder();
@@ -102,6 +104,8 @@ function readDocument(message: Uint8Array, most: number): ScipDocument {
     if (number === 1 && bytes) document.path = textOf(bytes);
     if (number === 6) document.encoding = value;
     if (number !== 2 || !bytes) continue;
+    if (document.occurrences.length >= MAX_OCCURRENCES_OF_DOCUMENT)
+      throw new ScipError(`a document in it has more than ${MAX_OCCURRENCES_OF_DOCUMENT} occurrences`);
     if (document.occurrences.length >= most) throw new ScipError(`it has more than ${MAX_OCCURRENCES} occurrences`);
     const found = readOccurrence(bytes);
     if (found) document.occurrences.push(found);

@@ -137,4 +137,8 @@ test("whatever bytes it is given, the decoder ends with documents or a ScipError
   // A length of 2^63 bytes, and a name over the bound.
   expect(attempt(Uint8Array.of(0x12, 255, 255, 255, 255, 255, 255, 255, 255, 127))).toBe(true);
   expect(() => [...readScip(scipOf({ ["x".repeat(20_000)]: [] }))]).toThrow("longer than 16384 bytes");
+  // Half a million times the symbol "a", each in ten bytes: few bytes, and many objects when they are read.
+  const many = Buffer.alloc(10 * 500_001, Buffer.from([18, 8, 10, 3, 0, 0, 1, 18, 1, 97]));
+  const length = [0, 7, 14, 21].map((bits) => ((many.length >>> bits) & 127) | (bits < 21 ? 128 : 0));
+  expect(() => [...readScip(Buffer.concat([Buffer.from([18, ...length]), many]))]).toThrow("more than 500000");
 });
