@@ -1,6 +1,6 @@
 /** Which tasks of the project must be done before this one: found by their titles. */
 import { X } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useEffect, useState } from "react";
 import { api } from "../../api/client.ts";
 import { Field, Input } from "../../ui/field.tsx";
 import { type Task, wordOf } from "./board.ts";
@@ -19,6 +19,8 @@ interface Props {
 export function DependsOn({ project, task, error }: Props) {
   const [ids, setIds] = useState(task?.depends_on ?? []);
   const [text, setText] = useState("");
+  /** Enter was pressed: the first task of the answer to what stands there is taken once it is here. */
+  const [entered, setEntered] = useState(false);
   const q = useDeferredValue(text.trim());
   const found = api.useQuery(
     "get",
@@ -30,8 +32,19 @@ export function DependsOn({ project, task, error }: Props) {
   const offered = text.trim() === "" ? [] : free;
   const add = (id: string) => {
     setIds([...ids, id]);
-    setText("");
+    type("");
   };
+  const type = (words: string) => {
+    setText(words);
+    setEntered(false);
+  };
+  // While an answer is under way, the list is that of fewer letters.
+  const answered = found.data !== undefined && !found.isPlaceholderData && q === text.trim();
+  useEffect(() => {
+    if (!entered || !answered) return;
+    if (offered[0]) add(offered[0].id);
+    else setEntered(false);
+  });
   return (
     <>
       <Field label="Depends on" hint="Tasks that must be done before. Type a part of the title." error={error}>
@@ -40,12 +53,11 @@ export function DependsOn({ project, task, error }: Props) {
           placeholder="Find a task"
           autoComplete="off"
           value={text}
-          onChange={(event) => setText(event.target.value)}
+          onChange={(event) => type(event.target.value)}
           onKeyDown={(event) => {
             if (event.key !== "Enter" || event.ctrlKey || event.metaKey || text.trim() === "") return;
             event.preventDefault();
-            // While an answer is under way, the list is that of fewer letters.
-            if (offered[0] && !found.isPlaceholderData && q === text.trim()) add(offered[0].id);
+            setEntered(true);
           }}
         />
       </Field>
