@@ -14,8 +14,9 @@ export const hasBrowser = (): boolean => !lacks("Chromium", PATHS.some(existsSyn
 /** What Chromium says of requests that it drops because a network interface, such as a container's, came or went. */
 export const NETWORK_CHANGED = "net::ERR_NETWORK_CHANGED";
 
-/** So, and so where the browser was still about to show its own page about it. */
-const DROPPED = [NETWORK_CHANGED, 'interrupted by another navigation to "chrome-error:'];
+/** So, or so where the browser was still about to show its own page about it, or loads that page's address again by itself. */
+const DROPPED =
+  /net::ERR_NETWORK_CHANGED|interrupted by another navigation to "chrome-error:|to "([^"]+)" is interrupted by another navigation to "\1"/;
 const LOADS = 5;
 
 /** Loads of the page that are dropped for that are made again, as a person would. */
@@ -23,7 +24,7 @@ function loadAgain(page: Page): void {
   const again = <A extends unknown[], R>(load: (...args: A) => Promise<R>) => {
     const from = (left: number, args: A): Promise<R> =>
       load(...args).catch((error: Error) => {
-        if (left === 0 || !DROPPED.some((why) => error.message.includes(why))) throw error;
+        if (left === 0 || !DROPPED.test(error.message)) throw error;
         return from(left - 1, args);
       });
     return (...args: A) => from(LOADS - 1, args);
