@@ -21,7 +21,7 @@ export interface OutsideRow {
 
 const row = (reads: Reads, leaves: Leaves): OutsideRow => ({ reads, leaves });
 
-/** Every tool but those of tool servers. A test compares the names with those that there are. */
+/** Every tool that an agent's file can name, but those of tool servers. A test compares the names with those that there are. */
 export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
   read: row("never", "nothing"),
   write: row("never", "files"),
@@ -63,11 +63,16 @@ export const OUTSIDE_TOOLS: Readonly<Record<string, OutsideRow>> = {
   code_graph_changes: row("never", "nothing"),
 };
 
+/** The tool that finds tools, which every agent has. It shows names and descriptions that a person has approved. */
+export const TOOL_SEARCH = "tools";
+const OF_TOOL_SEARCH: OutsideRow = row("never", "nothing");
 /** What a tool server answers is outside text. */
 const OF_TOOL_SERVERS: OutsideRow = row("always", "nothing");
 
-export const outsideRow = ({ name, group }: { name: string; group: string }): OutsideRow =>
-  (group === "mcp" ? undefined : OUTSIDE_TOOLS[name]) ?? OF_TOOL_SERVERS;
+export function outsideRow({ name, group }: { name: string; group: string }): OutsideRow {
+  if (group === "mcp") return OF_TOOL_SERVERS;
+  return (name === TOOL_SEARCH ? OF_TOOL_SEARCH : OUTSIDE_TOOLS[name]) ?? OF_TOOL_SERVERS;
+}
 
 /** Ways other than tools by which outside text comes into work: why the work is marked. */
 export const OUTSIDE_SOURCES = {

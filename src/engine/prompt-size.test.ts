@@ -1,9 +1,9 @@
 /** What every call of an agent begins with: its instructions and tools, counted with a tokenizer that models use (o200k). */
 import { afterEach, expect, test } from "bun:test";
 import { countTokens } from "gpt-tokenizer";
+import { TOOL_SEARCH } from "../core/outside-table.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel, type HandCall } from "../testing/hand-model.ts";
-import { TOOL_SEARCH } from "./tool-search.ts";
 
 const rigs = createRigs();
 afterEach(rigs.close);

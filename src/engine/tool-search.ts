@@ -4,13 +4,12 @@
  * whether it is shown or not.
  */
 import { Type as t } from "@sinclair/typebox";
+import { TOOL_SEARCH } from "../core/outside-table.ts";
 import { estimateTokens } from "./context.ts";
 import type { StoredMessage } from "./execution.ts";
 import type { ModelTool } from "./model.ts";
 import type { Tool } from "./tool.ts";
 import { slimSchema } from "./tool-schema.ts";
-
-export const TOOL_SEARCH = "tools";
 
 /** Shown whatever else there is. */
 const EVERYDAY: ReadonlySet<string> = new Set([

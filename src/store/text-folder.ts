@@ -72,6 +72,8 @@ export interface TextFolder {
    * turn in between. `work` then finds them as `look` did.
    */
   snapshotInTurns<T>(look: () => Iterable<void>, work: () => T): Promise<T>;
+  /** What is made of files, once for each key in a snapshot until something is written; outside of one each time. */
+  once<T>(key: string, make: () => T): T;
 }
 
 export const TEXT_FILE_BYTES = 512 * 1024;
@@ -98,9 +100,14 @@ interface Snapshot {
   files: Map<string, TextFile | undefined>;
   /** Real paths. */
   folders: Map<string, string | undefined>;
+  /** What was made of them, by key. */
+  made: Map<string, unknown>;
 }
 
-const emptySnapshot = (): Snapshot => ({ lists: new Map(), files: new Map(), folders: new Map() });
+const emptySnapshot = (): Snapshot => ({
+  ...{ lists: new Map(), files: new Map(), folders: new Map() },
+  made: new Map(),
+});
 
 export function createTextFolder(root: string): TextFolder {
   const cache = new Map<string, Cached>();
@@ -205,7 +212,8 @@ export function createTextFolder(root: string): TextFolder {
     drop(path);
     for (const one of snapshot ? [snapshot, ...preparing] : preparing) forgetIn(one, path);
   };
-  const forgetIn = ({ lists, files, folders }: Snapshot, path: string): void => {
+  const forgetIn = ({ lists, files, folders, made }: Snapshot, path: string): void => {
+    made.clear();
     const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
     // A folder above may be new.
     const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
@@ -276,6 +284,15 @@ export function createTextFolder(root: string): TextFolder {
       } finally {
         preparing.delete(taken);
       }
+    },
+    once<T>(key: string, make: () => T): T {
+      if (snapshot === undefined) return make();
+      const { made } = snapshot;
+      if (made.has(key)) return made.get(key) as T;
+      const value = make();
+      // What `make` wrote may have emptied it.
+      made.set(key, value);
+      return value;
     },
     write(path, text, { synced } = { synced: true }) {
       const draft = draftOf(path, text);

@@ -74,6 +74,7 @@ export async function copyTree(
       at += count;
       copied.bytes += count;
       await turn();
+      signal?.throwIfAborted();
     }
     return true;
   }

@@ -125,12 +125,15 @@ describe.skipIf(!docker)("an engine", () => {
   afterAll(async () => {
     for (const row of await engine.containers.list([label])) await engine.containers.remove(row.id);
   });
-  const run = async (script: string) => {
+  const create = (script: string, streams: object = {}) => {
     const [name = "", value = ""] = label.split("=");
-    const id = await engine.containers.create({
-      ...{ Image: image, Cmd: ["sh", "-c", script], Labels: { [name]: value } },
+    return engine.containers.create({
+      ...{ Image: image, Cmd: ["sh", "-c", script], Labels: { [name]: value }, ...streams },
       HostConfig: { NetworkMode: "none" },
     });
+  };
+  const run = async (script: string) => {
+    const id = await create(script);
     await engine.containers.start(id);
     return id;
   };
@@ -214,6 +217,45 @@ describe.skipIf(!docker)("an engine", () => {
       void engine.containers.remove(id);
     }
     expect(lines).toEqual(["up\n"]);
+  });
+
+  test("keeps a container that floods waiting while its reader pauses, and every byte comes when it goes on", async () => {
+    const bytes = 64 * 1024 ** 2;
+    const streams = { AttachStdin: true, AttachStdout: true, AttachStderr: true, OpenStdin: true, StdinOnce: true };
+    const id = await create(`head -c ${bytes} /dev/zero; sleep 1000`, streams);
+    let received = 0;
+    let paused = Promise.withResolvers<void>();
+    const attached = await engine.containers.attach(id, (_, chunk) => {
+      received += chunk.byteLength;
+      if (received < bytes / 64) return;
+      attached.pause();
+      paused.resolve();
+    });
+    await engine.containers.start(id);
+    await paused.promise;
+    const before = received;
+    // Meanwhile another process of the container makes as many bytes, and the first one still waits with most of its own.
+    const script = `head -c ${bytes} /dev/zero | wc -c; cat /proc/[0-9]*/comm`;
+    const said: string[] = [];
+    const other = await engine.containers.exec(id, {
+      argv: ["sh", "-c", script],
+      onOutput: (_, chunk) => void said.push(Buffer.from(chunk).toString()),
+    });
+    await other.closed;
+    const [made, ...processes] = said.join("").split("\n");
+    expect([made, processes.filter((name) => name === "head")]).toEqual([String(bytes), ["head"]]);
+    expect(received).toBe(before);
+    expect(received).toBeLessThan(bytes / 2);
+    // From now on it is paused and resumed as it comes, to the last byte.
+    paused = Promise.withResolvers();
+    while (received < bytes) {
+      attached.resume();
+      await paused.promise;
+      paused = Promise.withResolvers();
+    }
+    expect(received).toBe(bytes);
+    await engine.containers.remove(id);
+    await attached.closed;
   });
 
   test("says what does not exist and what cannot be, each by its own word", async () => {

@@ -17,7 +17,7 @@ import { agentToolRoutes } from "./tool-routes.ts";
 type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   team: Team;
-  skills: Pick<Skills, "namesOf">;
+  skills: Pick<Skills, "namesOf" | "look">;
 };
 
 export const agents = defineFeature("agents", (deps: Needs) => {
@@ -31,7 +31,8 @@ export const agents = defineFeature("agents", (deps: Needs) => {
       store,
       audit,
       files: team.files,
-      snapshot: team.folder.snapshot,
+      folder: team.folder,
+      look: skills.look,
       overrides,
       parse: parseAgentFile,
       updateFrontMatter,

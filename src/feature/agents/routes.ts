@@ -20,7 +20,7 @@ export function agentRoutes(agents: Agents, bodies: ReturnType<typeof agentBodie
       "listAgents",
       "GET /v1/agents",
       { access: "user", query: t.Object(PageQuery), answer: listOf(Agent), summary: "List agents, by id" },
-      ({ query }) => agents.list(pageOf(query)),
+      ({ query }) => agents.listInTurns(pageOf(query)),
     ),
     operation(
       "createAgent",

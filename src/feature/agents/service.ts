@@ -30,7 +30,9 @@ export interface AgentsDeps {
   audit: Audit;
   files: AgentFiles;
   /** Of the folder that the files and skills of agents are in. */
-  snapshot: TextFolder["snapshot"];
+  folder: Pick<TextFolder, "snapshot" | "snapshotInTurns">;
+  /** Reads all agents and skills, some files before each `yield`. */
+  look(): Generator<void>;
   overrides: ToolOverrides;
   ports: AgentPorts;
   /** From `engine/agent-file.ts`. */
@@ -49,7 +51,8 @@ export interface AgentsDeps {
 export interface Agents {
   ids(): string[];
   exists(id: string): boolean;
-  list(page: Page): ListAnswer<Agent>;
+  /** Others get their turn while the files are looked at. */
+  listInTurns(page: Page): Promise<ListAnswer<Agent>>;
   /** All agents, without the fields that have to be computed. */
   named(): Pick<Agent, "id" | "name" | "description">[];
   /** @throws Problem 404. */
@@ -71,13 +74,13 @@ export interface Agents {
 }
 
 export function createAgents(deps: AgentsDeps): Agents {
-  const { store, audit, files, snapshot, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
+  const { store, audit, files, folder, overrides, ports, parse, defaults, updateFrontMatter, fields } = deps;
   const find = (id: string): StoredAgent => {
     const agent = files.find(id);
     if (!agent) throw notFound("agent", didYouMean(id, files.ids()));
     return agent;
   };
-  const all = (): StoredAgent[] => snapshot(() => files.ids().flatMap((id) => files.find(id) ?? []));
+  const all = (): StoredAgent[] => folder.snapshot(() => files.ids().flatMap((id) => files.find(id) ?? []));
   const settingsOf = ({ config }: StoredAgent): AgentSettings => withDefaults(config, defaults());
   const toolsOf = ({ id, config }: StoredAgent): string[] => {
     const allows = overrides.allows(id, config.tools);
@@ -137,12 +140,21 @@ export function createAgents(deps: AgentsDeps): Agents {
   return {
     ids: files.ids,
     exists: (id) => files.find(id) !== undefined,
-    list: (page) =>
-      snapshot(() => {
+    listInTurns(page) {
+      const shown: ListAnswer<Agent> = { items: [], next_cursor: null };
+      function* look() {
+        yield* deps.look();
         const ids = files.ids().map((id) => ({ id }));
         const { items, next_cursor } = pageOfArray(ids, page, ({ id }) => id);
-        return { items: items.flatMap(({ id }) => files.find(id) ?? []).map(present), next_cursor };
-      }),
+        shown.next_cursor = next_cursor;
+        for (const { id } of items) {
+          const agent = files.find(id);
+          if (agent) shown.items.push(present(agent));
+          yield;
+        }
+      }
+      return folder.snapshotInTurns(look, () => shown);
+    },
     named: all,
     get: detail,
     version: (id) => find(id).text,

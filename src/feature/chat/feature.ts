@@ -8,13 +8,11 @@ import type { providers } from "../providers/feature.ts";
 import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
-import type { StorageService } from "../storage/service.ts";
 import { chatJobs } from "./jobs.ts";
 import { chatRoutes } from "./routes.ts";
 import { createChats } from "./service.ts";
 
 type Needs = Core & {
-  storage: Pick<StorageService, "assertWorkspaces">;
   settings: Pick<SettingsService, "get" | "modelFor">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue" | "anyConfigured" | "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
@@ -48,7 +46,6 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     },
     attach: attachments.attach,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
-    assertWorkspaces: deps.storage.assertWorkspaces,
     mostOpen: () => settings.get().limits.user_open_chats,
   });
   sessions.own("chat", { finished: chats.finished });

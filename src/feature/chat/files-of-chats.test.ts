@@ -72,12 +72,50 @@ test("a fork has a copy of the files, links as links, and what changes later sta
   expect(readFileSync(join(copy, "src/a.txt"), "utf8")).toBe("written");
 });
 
+/** Text files in folders of 300. */
+function writeMany(folder: string, count: number): void {
+  for (let n = 0; n < count; n++) {
+    const part = join(folder, `d${Math.floor(n / 300)}`);
+    if (n % 300 === 0) mkdirSync(part, { recursive: true });
+    writeFileSync(join(part, `f${n}.txt`), `${n}`.repeat(2_000));
+  }
+}
+const textsIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".txt"));
+
+test("a copy that is cancelled leaves a fork without files, not with some, and the fork answers", async () => {
+  const { id, folder, message } = await chatOf(admin);
+  writeMany(folder, 6_000);
+  const workspaces = join(server.data, "workspaces");
+  let fork: Forked;
+  let job: Job;
+  // A copy that was complete before the request came is no cancelled one.
+  do {
+    fork = (await forkOf(id, message)).body;
+    const draft = join(workspaces, `copying-${fork.id}`);
+    const hasBegun = () => existsSync(draft) && textsIn(draft).length > 0;
+    while (!hasBegun() && !existsSync(join(workspaces, fork.id))) await Bun.sleep(1);
+    await server.request("POST", `/v1/jobs/${fork.files_job_id}/cancel`, { token: admin.token });
+    job = await readUntil(
+      () => jobOf(fork.files_job_id),
+      ({ finished_at }) => finished_at !== null,
+    );
+  } while (job.state === "succeeded");
+  expect(job).toMatchObject({ state: "cancelled", result: null });
+  expect(readdirSync(workspaces).filter((name) => name.includes(fork.id))).toEqual([]);
+  const chat = await server.request<Forked>("GET", `/v1/chat/sessions/${fork.id}`, { token: admin.token });
+  expect(chat.body.files_job_id).toBeNull();
+  const reply = await server.request("POST", `/v1/chat/sessions/${fork.id}/message?stream=true`, {
+    ...{ body: { message: "Go on" }, token: admin.token },
+  });
+  expect(reply.status).toBe(200);
+  expect(textsIn(join(workspaces, fork.id))).toEqual([]);
+  expect(textsIn(folder)).toHaveLength(6_000);
+});
+
 test("a server that is killed while it copies begins again: the fork has all files or none, and no draft is left", async () => {
   const { id, folder, message } = await chatOf(admin);
-  for (let n = 0; n < 3_000; n++) {
-    if (n % 300 === 0) mkdirSync(join(folder, `d${n / 300}`), { recursive: true });
-    writeFileSync(join(folder, `d${Math.floor(n / 300)}`, `f${n}.txt`), `${n}`.repeat(2_000));
-  }
+  writeMany(folder, 3_000);
   const { id: fork, files_job_id } = (await forkOf(id, message)).body;
   const workspaces = join(server.data, "workspaces");
   const draft = join(workspaces, `copying-${fork}`);
@@ -94,8 +132,7 @@ test("a server that is killed while it copies begins again: the fork has all fil
   );
   expect(job.state).toBe("succeeded");
   if (!wasComplete) expect(job.result).toMatchObject({ left_out: 0 });
-  const names = readdirSync(join(workspaces, fork), { recursive: true, encoding: "utf8" });
-  expect(names.filter((name) => name.endsWith(".txt"))).toHaveLength(3_000);
+  expect(textsIn(join(workspaces, fork))).toHaveLength(3_000);
   expect(readFileSync(join(workspaces, fork, "d9/f2999.txt"), "utf8")).toBe("2999".repeat(2_000));
   expect(existsSync(draft)).toBe(false);
   // A reply that is asked for meanwhile comes after the copy, and sees the files.

@@ -89,8 +89,6 @@ export interface ChatsDeps {
   timeoutSeconds(): number;
   /** Chats of one user that have not ended. */
   mostOpen(): number;
-  /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
-  assertWorkspaces(userId: string | undefined): void;
   jobs: Pick<Jobs, "enqueue" | "live">;
   work: ChatJobs;
   /** Whether there is a model for titles. */
@@ -127,7 +125,6 @@ export function createChats(deps: ChatsDeps): Chats {
     const [current, limit] = [chats.countOpen(userId), deps.mostOpen()];
     const remedy = "End chats that you no longer need. An administrator can change limits.user_open_chats.";
     if (current >= limit) throw overLimit("too_many_chats", "open chats", current, limit, remedy);
-    deps.assertWorkspaces(userId);
   };
   const assertModel = (model: string | null | undefined): void => {
     const wrong = model && wrongModel(model);
@@ -210,7 +207,6 @@ export function createChats(deps: ChatsDeps): Chats {
       return store.write(() => {
         const row = find(id, caller);
         assertAgent(row.agent_id);
-        deps.assertWorkspaces(caller.userId);
         const input = [...attach(attachment_ids, id, caller), textPart(message)];
         const turn = sessions.queue(id, { input, mode, model, timeout_seconds: deps.timeoutSeconds() });
         if (row.title === null) sessions.change(id, { title: titleOf(message) });

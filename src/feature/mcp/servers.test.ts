@@ -24,6 +24,7 @@ const PLAYS: Record<string, object[]> = {
     call("odd__forge"),
     call("odd__fails"),
     call("odd__say", { text: "the value is tok-1234567890abcdef" }),
+    call("remember", { title: "Seen", content: "What the tools said." }),
     call("complete", { outputs: "{{ outputs }}", summary: "used them all" }),
   ],
   // One server after another misbehaves, and the others are used in between.
@@ -126,6 +127,11 @@ describe.skipIf(!docker)("tool servers in containers", () => {
         .every((line) => line.startsWith(">")),
     ).toBe(true);
     expect(calls.get("odd__say")?.output).not.toContain("tok-1234567890abcdef");
+    // What the agent leaves after that is outside text, until a person confirms it.
+    const note = await server.request("GET", "/v1/memory/vaults/scribe/entries/note%2Fseen");
+    expect(note.body).toMatchObject({
+      ...{ trusted: false, origin: { outside: expect.stringContaining("memo__create_entities") } },
+    });
   }, 300_000);
 
   test("garbage, 60 MB, a hang and a crash of one cost the others nothing, and it comes back", async () => {

@@ -73,7 +73,8 @@ export function createProgress(deps: ProgressDeps): Progress {
     const { context, cues } = rowOf(sessionId);
     const input = cueFor(phase, context, phase === "architecture" ? deps.pipelines() : []);
     // Queued before what the person has said meanwhile, so that the next interviewer knows the context first.
-    const turn = sessions.queue(sessionId, { input, mode: "interrupt", timeout_seconds: deps.timeoutSeconds() });
+    const timeout_seconds = deps.timeoutSeconds();
+    const turn = sessions.queue(sessionId, { input, mode: "interrupt", timeout_seconds, continues: true });
     rows.update(sessionId, { cues: [...cues, turn.message_id] });
   };
   /** The phase that this interviewer leads, while it leads it. */

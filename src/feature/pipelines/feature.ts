@@ -7,7 +7,7 @@ import type { Team } from "../team/feature.ts";
 import { pipelineRoutes } from "./routes.ts";
 import { createPipelines } from "./service.ts";
 
-type Needs = Core & { team: Team; skills: Pick<Skills, "readableBy"> };
+type Needs = Core & { team: Team; skills: Pick<Skills, "readableBy" | "look"> };
 
 export const pipelines = defineFeature("pipelines", ({ store, audit, team, skills }: Needs) => {
   const { folder, files } = team;
@@ -19,6 +19,7 @@ export const pipelines = defineFeature("pipelines", ({ store, audit, team, skill
     agentsOf,
     agentIds: files.ids,
     skillsOf: skills.readableBy,
+    lookAtTeam: skills.look,
   });
   return {
     service,

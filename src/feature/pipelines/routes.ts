@@ -22,7 +22,7 @@ export function pipelineRoutes(pipelines: Pipelines, jsonSchema: () => Record<st
         answer: listOf(Pipeline),
         summary: "List pipelines, by id; broken ones with their problems",
       },
-      ({ query }) => pipelines.list(pageOf(query)),
+      ({ query }) => pipelines.listInTurns(pageOf(query)),
     ),
     operation(
       "getPipelinesSchemaJson",

@@ -27,12 +27,18 @@ export interface PipelinesDeps {
   agentIds(): string[];
   /** Names of skills that the agent has and that can be read. */
   skillsOf(agentId: string): string[];
+  /** Reads all agents and skills, some files before each `yield`. */
+  lookAtTeam(): Generator<void>;
 }
 
 export interface Pipelines {
   ids(): string[];
   exists(id: string): boolean;
   list(page: Page): ListAnswer<Pipeline>;
+  /** The same; others get their turn while the files are looked at. */
+  listInTurns(page: Page): Promise<ListAnswer<Pipeline>>;
+  /** Reads and checks all pipelines, some before each `yield`: for an answer that takes turns. */
+  look(): Generator<void>;
   /** All pipelines. */
   named(): Pick<Pipeline, "id" | "name" | "description">[];
   /** @throws Problem 404. */
@@ -62,6 +68,7 @@ export function createPipelines({
   agentsOf,
   agentIds,
   skillsOf,
+  lookAtTeam,
 }: PipelinesDeps): Pipelines {
   interface Known {
     parsed: ParsedPipeline;
@@ -71,17 +78,28 @@ export function createPipelines({
   }
   /** What checks depend on, each found once. */
   interface Team {
-    agents(): readonly string[];
-    skillsOf(agentId: string): readonly string[];
+    agents(): Names;
+    skillsOf(agentId: string): Names;
+  }
+  interface Names {
+    all: ReadonlySet<string>;
+    /** Tells them from others. */
+    key: string;
   }
   const cache = new WeakMap<TextFile, Known>();
   const teamNow = (): Team => {
-    const agents = lazy(agentIds);
-    const skills = new Map<string, readonly string[]>();
+    /** Agents without skills of their own have the same list. */
+    const lists = new Map<readonly string[], Names>();
+    const namesIn = (list: readonly string[]): Names => {
+      const names = lists.get(list) ?? { all: new Set(list), key: list.join() };
+      lists.set(list, names);
+      return names;
+    };
+    const skills = new Map<string, Names>();
     return {
-      agents,
+      agents: lazy(() => namesIn(agentIds())),
       skillsOf(agentId) {
-        const names = skills.get(agentId) ?? skillsOf(agentId);
+        const names = skills.get(agentId) ?? namesIn(skillsOf(agentId));
         skills.set(agentId, names);
         return names;
       },
@@ -90,15 +108,15 @@ export function createPipelines({
   const check = (text: string, team: Team, fileId?: string): Known => {
     const skills = new Map<string, string>();
     const asked = (agentId: string): ReadonlySet<string> => {
-      const names = team.skillsOf(agentId);
-      skills.set(agentId, names.join());
-      return new Set(names);
+      const { all, key } = team.skillsOf(agentId);
+      skills.set(agentId, key);
+      return all;
     };
-    const ids = team.agents();
-    return { parsed: parse(text, { fileId, agents: new Set(ids), skillsOf: asked }), agents: ids.join(), skills };
+    const { all: agents, key } = team.agents();
+    return { parsed: parse(text, { fileId, agents, skillsOf: asked }), agents: key, skills };
   };
   const stillHolds = ({ agents, skills }: Known, team: Team): boolean =>
-    agents === team.agents().join() && [...skills].every(([agentId, names]) => team.skillsOf(agentId).join() === names);
+    agents === team.agents().key && [...skills].every(([agentId, key]) => team.skillsOf(agentId).key === key);
   const parseText = (text: string, fileId?: string): ParsedPipeline => check(text, teamNow(), fileId).parsed;
   const parseFile = (id: string, file: TextFile, team: Team): ParsedPipeline => {
     if (file.problem !== undefined) return { problems: [{ line: 1, column: 1, pointer: "", message: file.problem }] };
@@ -165,16 +183,34 @@ export function createPipelines({
       emit(activity, { data: { title: `pipeline ${id} ${change}`, pipeline_id: id } });
     });
 
+  const wantedOf = (page: Page): { wanted: string[]; next_cursor: string | null } => {
+    const rows = ids().map((id) => ({ id }));
+    const { items, next_cursor } = pageOfArray(rows, page, ({ id }) => id);
+    return { wanted: items.map(({ id }) => id), next_cursor };
+  };
+  function* look(wanted = ids): Generator<void> {
+    yield* lookAtTeam();
+    const team = teamNow();
+    for (const id of wanted()) {
+      const file = fileOf(id);
+      if (file) parseFile(id, file, team);
+      yield;
+    }
+  }
+  const list: Pipelines["list"] = (page) =>
+    folder.snapshot(() => {
+      const { wanted, next_cursor } = wantedOf(page);
+      return { items: allOf(wanted, present), next_cursor };
+    });
+
   return {
-    ids,
+    ...{ ids, list, look },
     exists: (id) => fileOf(id) !== undefined,
-    list: (page) =>
-      folder.snapshot(() => {
-        const rows = ids().map((id) => ({ id }));
-        const { items, next_cursor } = pageOfArray(rows, page, ({ id }) => id);
-        const wanted = items.map(({ id }) => id);
-        return { items: allOf(wanted, present), next_cursor };
-      }),
+    listInTurns: (page) =>
+      folder.snapshotInTurns(
+        () => look(() => wantedOf(page).wanted),
+        () => list(page),
+      ),
     named: () =>
       every((id, file, team) => {
         const { definition } = parseFile(id, file, team);

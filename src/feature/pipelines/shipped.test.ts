@@ -36,6 +36,18 @@ describe("a new server", () => {
     }
   });
 
+  test("has the tools for tasks that docs/tasks.md says", async () => {
+    const agents = await all<Agent>("agents");
+    const page = readFileSync(join(import.meta.dir, "../../../docs/tasks.md"), "utf8");
+    const rows = [...page.matchAll(/^\| (`[a-z_`, ]+`) \|[^|]+\| ([a-z, ]+) \|$/gm)];
+    expect(rows).toHaveLength(4);
+    for (const [, tools = "", names = ""] of rows)
+      for (const [, tool = ""] of tools.matchAll(/`([a-z_]+)`/g)) {
+        const having = agents.filter(({ config }) => config.tools?.includes(tool)).map(({ id }) => id);
+        expect([tool, having]).toEqual([tool, names.split(", ").toSorted()]);
+      }
+  });
+
   test("has the tools that agents' files may name, no more and no fewer", async () => {
     const body = { id: "ann", prompt: "You work.", tools: ["zzzzzzzzzzzz"] };
     const { body: refusal } = await server.request<{ detail: string }>("POST", "/v1/agents", { body });

@@ -4,12 +4,16 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import pino from "pino";
+import { createAddressGuard } from "../../adapter/address-guard.ts";
 import { fetchObjects } from "../../adapter/git/lfs-client.ts";
 import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { readUntil } from "../../testing/attacks/waiting.ts";
 import { gitBackend } from "../../testing/code-host.ts";
 import { plainGit } from "../../testing/plain-git.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import { createLfs, type FetchedLfs } from "./lfs.ts";
+import type { ProjectRow } from "./store.ts";
 
 setDefaultTimeout(300_000);
 
@@ -101,6 +105,35 @@ test("objects are kept when size and digest are right; credentials go to the rep
     Array(4).fill("Basic canary"),
   );
   expect(asked.find(({ path }) => path.endsWith(oidOf(AWAY!)))?.authorization).toBeNull();
+});
+
+test("content that a run is about to place stays, whatever other runs fetch; what nobody holds goes above the bound", async () => {
+  const folder = mkdtempSync(join(root, "held-"));
+  const guard = createAddressGuard(["127.0.0.1"]);
+  const commits: Record<string, string[]> = { one: [PICTURE, EDITED!], two: [AWAY!], three: [EDITED!] };
+  const pointersOf = (commit: string) =>
+    commits[commit]!.map((content) => {
+      const oid = oidOf(content);
+      return { path: `${oid}.bin`, blob: oid.slice(0, 40), oid, size: content.length };
+    });
+  const lfs = createLfs({
+    git: { lfsPointers: async (_, commit) => pointersOf(commit), fetchLfs: fetchObjects, placeLfs: async () => {} },
+    ...{ folder, log: pino({ level: "silent" }), keptBytes: 0 },
+    ...{ guard, rules: { allowLocal: false, isListed: guard.isListed, assertSpelling: guard.assertSpelling } },
+    authorizationFor: async () => undefined,
+    open: (address, request) => openGuarded(address, { ...request, resolve: guard.resolve }),
+  });
+  const project = { id: "prj_1", repository: `http://127.0.0.1:${host.port}/web.git` } as ProjectRow;
+  const fetch = (commit: string) => lfs.fetch(project, commit, undefined);
+  const has = (fetched: FetchedLfs) => fetched.pointers.map((one) => fetched.pathOf(one) !== undefined);
+  const one = await fetch("one");
+  const two = await fetch("two");
+  const three = await fetch("three");
+  expect([one, two, three].map(has)).toEqual([[true, true], [true], [true]]);
+  // What one alone held goes with the next fetch; what another holds as well does not.
+  one[Symbol.dispose]();
+  (await fetch("two"))[Symbol.dispose]();
+  expect([one, two, three].map(has)).toEqual([[false, true], [true], [true]]);
 });
 
 test("a run has the files in Git LFS; what it leaves alone stays a pointer in its commits, what is missing is named", async () => {

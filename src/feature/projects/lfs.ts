@@ -1,6 +1,6 @@
 /** Files in Git LFS for runs: fetched over http and https with the project's credentials, kept beside the clone. */
-import { existsSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Git, LfsPointer, OpenLfs } from "../../adapter/git.ts";
 import { isProblem } from "../../core/errors.ts";
@@ -18,9 +18,12 @@ export interface LfsDeps extends RemoteDeps {
   log: Logger;
   /** Folder that holds one folder per project. */
   folder: string;
+  /** Of content that no fetch holds, kept beside each clone for later runs. */
+  keptBytes?: number | undefined;
 }
 
-export interface FetchedLfs {
+/** Until it is disposed of, its content stays where it is, whatever other runs fetch. */
+export interface FetchedLfs extends Disposable {
   pointers: LfsPointer[];
   /** Of the content of a pointer; undefined where it was not fetched. */
   pathOf(pointer: LfsPointer): string | undefined;
@@ -28,15 +31,31 @@ export interface FetchedLfs {
 }
 
 export interface Lfs {
-  /** Brings the content of a commit's pointers beside the clone. What fails is named in the answer. */
+  /** Brings the content of a commit's pointers beside the clone. What fails is named in the answer, which the caller disposes of. */
   fetch(project: ProjectRow, commit: string, signal: AbortSignal | undefined): Promise<FetchedLfs>;
 }
 
 const ALL_MS = 600_000;
-export const NO_LFS: FetchedLfs = { pointers: [], pathOf: () => undefined, missing: [] };
+export const NO_LFS: FetchedLfs = {
+  ...{ pointers: [], pathOf: () => undefined, missing: [] },
+  [Symbol.dispose]() {},
+};
 
 export function createLfs(deps: LfsDeps): Lfs {
-  const { git, log, folder } = deps;
+  const { git, log, folder, keptBytes = LIMITS.lfsBytes } = deps;
+  /** The oids that each fetch holds, by the folder they are in. */
+  const held = new Map<string, Set<ReadonlySet<string>>>();
+  function hold(store: string, oids: ReadonlySet<string>): Disposable {
+    const all = held.get(store) ?? new Set();
+    held.set(store, all.add(oids));
+    return {
+      [Symbol.dispose]() {
+        all.delete(oids);
+        if (all.size === 0) held.delete(store);
+      },
+    };
+  }
+  const isHeld = (store: string, oid: string): boolean => [...(held.get(store) ?? [])].some((oids) => oids.has(oid));
   return {
     async fetch(project, commit, signal) {
       const { repository } = placeOf(folder, project.id);
@@ -58,6 +77,8 @@ export function createLfs(deps: LfsDeps): Lfs {
           bytes += size;
         }
       }
+      using holding = new DisposableStack();
+      holding.use(hold(store, new Set(wanted.keys())));
       const objects = [...wanted.values()].filter(({ oid }) => !existsSync(fileOf(oid)));
       const all = AbortSignal.any([AbortSignal.timeout(ALL_MS), ...(signal ? [signal] : [])]);
       try {
@@ -79,8 +100,10 @@ export function createLfs(deps: LfsDeps): Lfs {
             : "The server could not be reached.";
         for (const { oid } of objects) if (!existsSync(fileOf(oid))) why.set(oid, reason);
       }
-      await dropOthers(store, new Set(wanted.keys()));
+      await dropOthers(store, (oid) => isHeld(store, oid), keptBytes);
+      const moved = holding.move();
       return {
+        [Symbol.dispose]: () => moved.dispose(),
         pointers,
         pathOf: ({ oid }) => (existsSync(fileOf(oid)) ? fileOf(oid) : undefined),
         missing: pointers.flatMap(({ path, oid }) => {
@@ -101,14 +124,17 @@ function endpointOf(repository: string | null, { rules }: Pick<LfsDeps, "rules">
   return `${base.endsWith(".git") ? base : `${base}.git`}/info/lfs`;
 }
 
-/** Content that this commit does not need goes when all of it together is more than a run may have. */
-async function dropOthers(store: string, needed: ReadonlySet<string>): Promise<void> {
+/** Content that no fetch holds goes when all of it together is more than is kept. */
+async function dropOthers(store: string, isHeld: (oid: string) => boolean, keptBytes: number): Promise<void> {
   const names = await readdir(store, { recursive: true }).catch(() => []);
-  const others = names.filter((name) => /^..\/[0-9a-f]{64}/.test(name) && !needed.has(name.slice(3)));
+  const others = names.filter((name) => /^..\/[0-9a-f]{64}/.test(name));
   let bytes = 0;
   for (const name of others) {
     const path = join(store, name);
-    bytes += (await stat(path).catch(() => undefined))?.size ?? 0;
-    if (bytes > LIMITS.lfsBytes) await rm(path, { force: true });
+    const size = (await stat(path).catch(() => undefined))?.size ?? 0;
+    // Asked when it is about to go: another run may have come to hold it meanwhile.
+    if (isHeld(name.slice("00/".length))) continue;
+    bytes += size;
+    if (bytes > keptBytes) rmSync(path, { force: true });
   }
 }

@@ -179,8 +179,8 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
         base: begins ? (await git.head(repository)).commit : baseOf(run.id),
       }));
       const modules = await fetchModules(worktree, row, base, signal);
-      const lfs = await fetchLfs(worktree, row, base, signal);
-      return inTurn(project_id, async () => {
+      using lfs = await fetchLfs(worktree, row, base, signal);
+      return await inTurn(project_id, async () => {
         await ready(project_id);
         const missing = [...modules.missing];
         const complete = async () => {

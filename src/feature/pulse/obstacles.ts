@@ -1,5 +1,5 @@
 /** What keeps a routine from running: asked at every tick, since rights, agents and projects change meanwhile. */
-import { isProblem } from "../../core/errors.ts";
+import { isProblem, type Problem } from "../../core/errors.ts";
 import type { Reason } from "./model.ts";
 import type { PulseStore, RoutineRow } from "./store.ts";
 
@@ -12,6 +12,8 @@ export interface ObstaclesDeps {
   wrongModel(id: string): string | undefined;
   /** A sentence when the budget of that agent or user is used up. */
   overdrawn(agentId: string, userId: string | undefined): string | undefined;
+  /** Why the files of that user's runs and chats leave no room for more work; undefined: they do. */
+  fullWorkspaces(userId: string | null): Problem | undefined;
 }
 
 export interface Obstacles {
@@ -61,7 +63,9 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
           live === 1 ? "The previous run is still at work." : `${live} previous runs are still at work.`,
         );
       const budget = deps.overdrawn(agent_id, user_id ?? undefined);
-      return budget === undefined ? undefined : reason("budget", budget);
+      if (budget !== undefined) return reason("budget", budget);
+      const full = deps.fullWorkspaces(user_id);
+      return full && reason(full.code, full.detail);
     },
   };
 }

@@ -16,11 +16,11 @@ const WORKER = "---\nname: Worker\npulse_enabled: true\n---\nYou work.";
 const HOURLY: RoutineCreate = { name: "Hourly", instructions: "Look at the inbox", schedule: "0 * * * *" };
 const done = [{ tool: "complete", input: { outputs: {}, summary: "Nothing waited" } }];
 
-async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00Z", agent = WORKER } = {}) {
+async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00Z", agent = WORKER, env = {} } = {}) {
   let now = Date.parse(begin);
   const clock = { now: () => now, monotonic: systemClock.monotonic };
   const idle = "---\nname: Idle\n---\nYou rest.";
-  const rig = await rigs.started({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock });
+  const rig = await rigs.started({ pipelines: {}, agents: { worker: agent, idle }, models: model, clock, env });
   const pulse = () => rig.services.pulse;
   /** Some at a time, as the clockwork calls it. */
   const runDue = () => {
@@ -241,6 +241,37 @@ describe("a tick that does not run says why", () => {
     expect(shape(ticks(id)).map(([, , code]) => code)).toEqual([null, "owner_inactive", "owner_inactive"]);
     const session = rig.store.sqlite.prepare("SELECT user_id FROM sessions WHERE kind = 'pulse'").pluck().all();
     expect(session).toEqual(["usr_1"]);
+  });
+
+  test("the files of its owner's work have reached the limit", async () => {
+    const { rig, model, add, goTo, ticks, ended } = await started({ env: { AUTH_ENABLED: "true" } });
+    const { sqlite } = rig.store;
+    const at = new Date().toISOString();
+    sqlite
+      .prepare(
+        `INSERT INTO users (id, email, display_name, role, active, totp_enabled, totp_last_step, created_at, updated_at)
+         VALUES ('usr_a', 'a@example.test', 'A', 'user', 1, 0, 0, ?, ?)`,
+      )
+      .run(at, at);
+    const { id } = add({}, user("usr_a"));
+    sqlite
+      .prepare(
+        "INSERT INTO workspace_sizes (name, user_id, files, bytes, measured_at) VALUES ('run_1', 'usr_a', 1, 1e12, ?)",
+      )
+      .run(at);
+    await goTo("2026-11-22T10:00:00Z");
+    expect(ticks(id)).toMatchObject([
+      {
+        ...{ status: "skipped", session_id: null },
+        reason: { code: "workspaces_full", message: expect.stringContaining("GET /v1/storage/workspaces") },
+      },
+    ]);
+    expect(rig.events().at(-1)).toMatchObject({ kind: "pulse_skipped", data: { code: "workspaces_full" } });
+    sqlite.prepare("DELETE FROM workspace_sizes").run();
+    await goTo("2026-11-22T11:00:00Z");
+    (await model.next()).reply(done);
+    await ended(ticks(id)[1]!);
+    expect(ticks(id).map(({ status }) => status)).toEqual(["skipped", "succeeded"]);
   });
 
   test("the budget is used up", async () => {

@@ -43,7 +43,7 @@ export interface RunsDeps {
   /** Runs of one user that have not ended. */
   mostUnfinished(): number;
   /** @throws Problem 413 `workspaces_full` where the files of that user's runs and chats leave no room. */
-  assertWorkspaces(userId: string | undefined): void;
+  assertWorkspaces(userId: string | null): void;
 }
 
 export interface SentBack {
@@ -54,7 +54,10 @@ export interface SentBack {
 }
 
 export interface Runs {
-  /** @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with. @throws Problem 429 `too_many_runs`. */
+  /**
+   * @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with.
+   * @throws Problem 429 `too_many_runs`, 413 `workspaces_full`, as `restart` and `sendBack` do, too.
+   */
   create(
     input: RunCreate,
     caller: Caller,
@@ -101,9 +104,12 @@ export function createRuns(deps: RunsDeps): Runs {
       throw invalidField("/budget_usd", `Runs of this pipeline may cost $${most}`);
   };
 
-  /** Without accounts there is nobody to be fair to. @throws Problem 429 `too_many_runs`. */
-  const assertRoom = ({ userId }: Caller): void => {
-    if (userId === undefined) return;
+  /**
+   * Before a run begins or begins again. Without accounts there is nobody to be fair to.
+   * @param userId whose the run is. @throws Problem 429 `too_many_runs`, 413 `workspaces_full`.
+   */
+  const assertRoom = (userId: string | null): void => {
+    if (userId === null) return;
     const [current, limit] = [rows.countLiveOf(userId), deps.mostUnfinished()];
     const remedy = "Wait for some to end, or cancel them. An administrator can change limits.user_unfinished_runs.";
     if (current >= limit) throw overLimit("too_many_runs", "runs that have not ended", current, limit, remedy);
@@ -161,7 +167,7 @@ export function createRuns(deps: RunsDeps): Runs {
       deps.assertReady(definition);
       const row = { ...newRun(input, definition, caller), outside: outside ?? null };
       return store.write((tx) => {
-        assertRoom(caller);
+        assertRoom(row.created_by);
         rows.insertRun(row);
         const { id, pipeline_id, project_id, created_by, task_description } = row;
         tx.emit(runCreated, {
@@ -199,6 +205,7 @@ export function createRuns(deps: RunsDeps): Runs {
         const { steps } = definition;
         assertBudget(budget_usd, definition, caller);
         assertStep(from_step, steps);
+        assertRoom(row.created_by);
         const guidance = [row.human_context, human_context].filter(Boolean).join("\n\n") || null;
         rows.updateRun(id, {
           human_context: guidance,
@@ -216,6 +223,7 @@ export function createRuns(deps: RunsDeps): Runs {
           throw conflict(`The run is ${row.status}. Send it back when it has ended.`, "run_not_ended");
         const { steps } = row.definition;
         assertStep(from_step, steps);
+        assertRoom(row.created_by);
         // A pipeline that has no place for guidance still gets it.
         const place = JSON.stringify(steps).includes("human_context") ? "human_context" : "task_description";
         rows.updateRun(id, {

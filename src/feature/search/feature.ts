@@ -13,8 +13,8 @@ import { createSearch } from "./service.ts";
 
 type Needs = Core & {
   agents: Pick<Agents, "named">;
-  pipelines: Pick<Pipelines, "named">;
-  skills: Pick<Skills, "list">;
+  pipelines: Pick<Pipelines, "named" | "look">;
+  skills: Pick<Skills, "list" | "look">;
   team: Team;
   runs: Pick<RunsService, "views">;
   chat: Pick<Chats, "titled">;
@@ -25,5 +25,7 @@ type Needs = Core & {
 
 export const search = defineFeature("search", ({ runs, knowledgeGraph, team, ...deps }: Needs) => ({
   routes: () =>
-    searchRoutes(createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph, snapshot: team.folder.snapshot })),
+    searchRoutes(
+      createSearch({ ...deps, runs: runs.views, graphs: knowledgeGraph, snapshotInTurns: team.folder.snapshotInTurns }),
+    ),
 }));

@@ -24,10 +24,10 @@ type Kind = Found["kind"];
 export interface SearchDeps {
   store: Store;
   agents: { named(): Pick<Agent, "id" | "name" | "description">[] };
-  pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[] };
-  skills: { list(page: Page, reader: SkillReader): ListAnswer<Skill> };
+  pipelines: { named(): Pick<Pipeline, "id" | "name" | "description">[]; look(): Generator<void> };
+  skills: { look(): Generator<void>; list(page: Page, reader: SkillReader): ListAnswer<Skill> };
   /** Of the folder that agents, pipelines and skills are in. */
-  snapshot: TextFolder["snapshot"];
+  snapshotInTurns: TextFolder["snapshotInTurns"];
   /** The caller's own. */
   chat: Pick<Chats, "titled">;
   /** Only what the caller may see. */
@@ -113,13 +113,20 @@ export function createSearch(deps: SearchDeps) {
     (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
-  const namedWith = (words: string[], limit: number, wanted: Wanted, caller: Caller): Found[] => {
-    const ranked = deps
-      .snapshot(() => named(wanted, caller))
-      .flatMap((one) => {
-        const place = rank(one, words);
-        return place === undefined ? [] : [{ one, place }];
-      });
+  /** What names are in, read in turns. Pipelines are checked against agents and skills, which are read with them. */
+  function* lookAt(wanted: Wanted): Generator<void> {
+    if (wanted("pipeline")) yield* deps.pipelines.look();
+    else if (wanted("agent") || wanted("skill")) yield* deps.skills.look();
+  }
+  const namedWith = async (words: string[], limit: number, wanted: Wanted, caller: Caller): Promise<Found[]> => {
+    const all = await deps.snapshotInTurns(
+      () => lookAt(wanted),
+      () => named(wanted, caller),
+    );
+    const ranked = all.flatMap((one) => {
+      const place = rank(one, words);
+      return place === undefined ? [] : [{ one, place }];
+    });
     const kinds = Map.groupBy(
       ranked.sort((a, b) => a.place - b.place),
       ({ one }) => one.kind,
@@ -144,7 +151,7 @@ export function createSearch(deps: SearchDeps) {
       if (words.length === 0) return [];
       const wanted: Wanted = (kind) => kinds === undefined || kinds.has(kind);
       return [
-        ...namedWith(words, limit, wanted, caller),
+        ...(await namedWith(words, limit, wanted, caller)),
         ...(wanted("run") ? runsWith(written, limit, caller) : []),
         ...(wanted("task") ? tasksWith(written, limit) : []),
         ...(wanted("chat") ? chatsWith(written, limit, caller) : []),

@@ -1,5 +1,6 @@
 import { HOUR_MS } from "../../core/clock.ts";
 import { type Core, defineFeature } from "../feature.ts";
+import type { StorageService } from "../storage/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 import { sessionEvents } from "./events.ts";
 import { createSessionFiles } from "./files.ts";
@@ -7,10 +8,13 @@ import { createSessions } from "./service.ts";
 
 const SWEEP_MS = HOUR_MS;
 
+type Needs = Core & { usage: Pick<UsageLog, "recordCall">; storage: Pick<StorageService, "assertWorkspaces"> };
+
 export const sessions = defineFeature(
   "sessions",
-  ({ store, clock, usage, folder, log }: Core & { usage: Pick<UsageLog, "recordCall"> }) => {
-    const sessions = createSessions({ store, clock, recordCall: usage.recordCall });
+  ({ store, clock, usage, storage, folder, log }: Needs) => {
+    const { assertWorkspaces } = storage;
+    const sessions = createSessions({ store, clock, recordCall: usage.recordCall, assertWorkspaces });
     const files = createSessionFiles(store, folder.workspaces);
     const openChats = store.sqlite
       .prepare<[string], string>("SELECT id FROM sessions WHERE user_id = ? AND kind = 'chat' AND ended_at IS NULL")

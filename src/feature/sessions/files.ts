@@ -68,6 +68,7 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
         using source = all.folder(from);
         using target = all.folder(draft);
         const copied = await copyTree(source, target, BOUNDS, options);
+        options?.signal?.throwIfAborted();
         if (!isKept(to)) return undefined;
         all.rename(draft, to);
         return copied;

@@ -25,6 +25,8 @@ export interface SessionDraft {
   tools?: string[] | undefined;
   /** What outside text it begins with, a sentence of `core/outside-table.ts`. */
   outside?: string | undefined;
+  /** It is a part of work that has begun: whether its owner has room for more is not asked again. */
+  continues?: true | undefined;
   /** What it may cost with all that it starts. Below a session with a budget it is set aside from that budget. */
   budget_usd?: number | undefined;
 }
@@ -45,6 +47,8 @@ export interface TurnDraft {
   /** Takes precedence over the session's. */
   model?: string | undefined;
   timeout_seconds: number;
+  /** The server goes on with what a person began: whether its owner has room for more is not asked again. */
+  continues?: true | undefined;
   /** Row id of the step's attempt that this is. */
   step_row_id?: string | undefined;
 }

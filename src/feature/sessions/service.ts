@@ -27,6 +27,8 @@ export type { ExecutionRow, SessionRow, Work } from "./store.ts";
 export interface SessionsDeps {
   store: Store;
   clock: Clock;
+  /** Before work begins. @throws Problem 413 `workspaces_full` where files of that user leave no room for more. */
+  assertWorkspaces(userId: string | null): void;
   /** Writes the model call's row and event. */
   recordCall(tx: WriteTx, execution: Execution, reply: ModelReply, purpose: CallPurpose): void;
 }
@@ -37,13 +39,15 @@ export interface Sessions {
   /** Makes a feature the one that follows sessions of that kind. One for each kind. */
   own(kind: SessionKind, owner: SessionOwner): void;
   /**
-   * Opens a session. Nothing works in it before a turn is queued.
-   * @throws Problem with a parent: 404 unknown, 409 `session_ended`, `too_deep`, `too_many_sessions`, `budget_too_small`.
+   * Opens a session. Nothing works in it before a turn is queued. Every start of work passes here or in `queue`, except a
+   * run's, whose service asks the same before the run begins.
+   * @throws Problem 413 `workspaces_full`; with a parent: 404 unknown, 409 `session_ended`, `too_deep`, `too_many_sessions`,
+   * `budget_too_small`.
    */
   open(draft: SessionDraft): SessionRow;
   /**
    * Queues a turn; the engine takes it up when the session is free. Its message has the id `message_id` from now on.
-   * @throws Problem 404, 409 `session_ended`.
+   * @throws Problem 404, 409 `session_ended`, 413 `workspaces_full` where a person leads the session.
    */
   queue(sessionId: string, turn: TurnDraft): ExecutionRow;
   /** Turns that have not started, in the order in which they will. */
@@ -62,7 +66,10 @@ export interface Sessions {
   end(sessionId: string): void;
   /** Ends a session that has no work of its own, with the given status; all below it ends as with `end`. */
   close(sessionId: string, status: "succeeded" | "failed" | "cancelled"): void;
-  /** A session that `close` ended takes work again. @throws Problem 404, 409 `session_ended` for one that another started. */
+  /**
+   * A session that `close` ended takes work again.
+   * @throws Problem 404, 409 `session_ended` for one that another started, 413 `workspaces_full`.
+   */
   reopen(sessionId: string): void;
   find(id: string): SessionRow | undefined;
   /** Which work has read outside text. */
@@ -108,7 +115,7 @@ export interface Sessions {
 
 const TRANSCRIPT_PAGE = 1_000;
 
-export function createSessions({ store, clock, recordCall }: SessionsDeps): Sessions {
+export function createSessions({ store, clock, recordCall, assertWorkspaces }: SessionsDeps): Sessions {
   const owners = new Map<SessionKind, SessionOwner>();
   let engine: Pick<Scheduler, "wake" | "stopOne"> | undefined;
   let betweenTurns: BetweenTurns | undefined;
@@ -174,6 +181,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     open: (draft) =>
       store.write((tx) => {
         const row = tree.insert(draft);
+        if (draft.continues !== true && kindOf(draft.kind).startedBy !== "run") assertWorkspaces(row.user_id);
         if (kindOf(row.kind).sessionEnds === "person")
           tx.emit(sessionStarted, { ...lifecycle.refsOf(row), data: { kind: row.kind } });
         return row;
@@ -183,6 +191,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         const session = known(sessionId);
         const over = session.ended_at !== null && kindOf(session.kind).sessionEnds === "person";
         if (over || session.stopping) throw conflict("The session has ended.", "session_ended");
+        if (turn.continues !== true && kindOf(session.kind).sessionEnds === "person") assertWorkspaces(session.user_id);
         const running = rows.running(sessionId);
         const row = rows.insertExecution(session, turn);
         if (row.input.some(({ type }) => type !== "text")) outside.mark({ sessionId }, OUTSIDE_SOURCES.attachment);
@@ -217,10 +226,11 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     close: (sessionId, status) => store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
     reopen: (sessionId) =>
       store.write(() => {
-        const { id, parent_id, ended_at } = known(sessionId);
+        const { id, parent_id, ended_at, user_id } = known(sessionId);
         if (ended_at === null) return;
         if (parent_id !== null)
           throw conflict("An agent started it and has taken its result; start it again instead.", "session_ended");
+        assertWorkspaces(user_id);
         rows.updateSession(id, { status: "open", ended_at: null, stopping: false });
       }),
     find: rows.session,

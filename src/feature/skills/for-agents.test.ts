@@ -20,7 +20,13 @@ beforeAll(() => {
   root = mkdtempSync(join(tmpdir(), "skep-skills-"));
   store = openStore({ path: ":memory:", clock: systemClock });
   const format = { read: readFrontMatter, update: updateFrontMatter };
-  skills = createSkills({ store, folder: createTextFolder(root), format, agentIds: () => ["ann", "bob"] });
+  skills = createSkills({
+    store,
+    folder: createTextFolder(root),
+    format,
+    agentIds: () => ["ann", "bob"],
+    lookAtAgents: function* () {},
+  });
   put("_skills/style.md", "---\ndescription: d\ntags: [style]\n---\nFor all.\n");
   put("_skills/pack/SKILL.md", "---\ndescription: d\n---\nSee list.md.\n");
   put("_skills/pack/list.md", "one\ntwo\n");

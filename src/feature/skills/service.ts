@@ -19,6 +19,8 @@ export interface SkillsDeps {
   folder: TextFolder;
   format: FrontMatterFormat;
   agentIds(): string[];
+  /** Reads all agents, one before each `yield`. */
+  lookAtAgents(): Generator<void>;
 }
 
 /** For whom skills are read. */
@@ -51,7 +53,9 @@ type NewSkill = Pick<SkillCreate, "name" | "description" | "content"> & { tags: 
 export interface Skills {
   /** All of both levels, or what one agent sees. @throws Problem 404 unknown agent. */
   list(page: Page, reader: SkillReader, agentId?: string): ListAnswer<Skill>;
-  /** The same; others get their turn while the files are looked at. */
+  /** Reads all skills of all agents, or of one, some files before each `yield`: for an answer that takes turns. */
+  look(agentId?: string): Generator<void>;
+  /** The same as `list`; others get their turn while the files are looked at. */
   listInTurns(page: Page, reader: SkillReader, agentId?: string): Promise<ListAnswer<Skill>>;
   /** With an agent: its own, else everybody's. @throws Problem 404. */
   get(name: string, reader: SkillReader, agentId?: string): Skill;
@@ -88,15 +92,16 @@ interface Authorship {
 
 const present = ({ usable: _usable, text: _text, ...skill }: SkillFile): Skill => skill;
 
-export function createSkills({ store, folder, format, agentIds }: SkillsDeps): Skills {
+export function createSkills({ store, folder, format, agentIds, lookAtAgents }: SkillsDeps): Skills {
   const files = createSkillFiles(folder, format);
   const assertAgent = (agentId: string): void => {
     if (!isSlug(agentId) || !agentIds().includes(agentId)) throw notFound("agent", didYouMean(agentId, agentIds()));
   };
   /** An agent's own skills, each with the shared one that it overrides. */
   const ownOf = (agentId: string, everybodys: readonly SkillFile[], reader: SkillReader): SkillFile[] => {
-    const names = new Set(everybodys.map((skill) => skill.name));
     const own = files.level(agentId).filter((skill) => mayRead(skill, reader));
+    if (own.length === 0) return [];
+    const names = new Set(everybodys.map((skill) => skill.name));
     return own.map((skill) => ({ ...skill, overrides_global: names.has(skill.name) }));
   };
   const everybodysFor = (reader: SkillReader) => files.level(null).filter((skill) => mayRead(skill, reader));
@@ -105,6 +110,7 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
   const seenBy = (agentId: string, reader: SkillReader): SkillFile[] => {
     const everybodys = everybodysFor(reader);
     const own = ownOf(agentId, everybodys, reader);
+    if (own.length === 0) return everybodys;
     const hidden = new Set(own.filter(counts).map((skill) => skill.name));
     return [...everybodys.filter((skill) => !hidden.has(skill.name)), ...own].sort((a, b) =>
       a.name === b.name ? Number(counts(b)) - Number(counts(a)) : a.name < b.name ? -1 : 1,
@@ -181,15 +187,27 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
       return pageOfArray(skills.map(present), page, (skill) => skill.source_file);
     });
 
+  function* look(agentId?: string): Generator<void> {
+    yield* lookAtAgents();
+    const ids = agentId === undefined ? agentIds() : agentIds().filter((id) => id === agentId);
+    for (const id of [null, ...ids]) {
+      yield* files.look(id);
+      yield;
+    }
+  }
+  /** Names of usable skills for everybody's work. Agents without skills of their own share one list. */
+  const namesFor = (agentId: string, which: string, isNamed: (skill: SkillFile) => boolean): string[] => {
+    const names = () => seenBy(agentId, EVERYBODY).flatMap((skill) => (isNamed(skill) ? [skill.name] : []));
+    return files.level(agentId).length > 0 ? names() : folder.once(`names of ${which} skills`, names);
+  };
+
   return {
-    list,
-    listInTurns(page, reader, agentId) {
-      function* look() {
-        const ids = agentId === undefined ? agentIds() : agentIds().filter((id) => id === agentId);
-        for (const id of [null, ...ids]) yield* files.look(id);
-      }
-      return folder.snapshotInTurns(look, () => list(page, reader, agentId));
-    },
+    ...{ list, look },
+    listInTurns: (page, reader, agentId) =>
+      folder.snapshotInTurns(
+        () => look(agentId),
+        () => list(page, reader, agentId),
+      ),
     get(name, reader, agentId) {
       if (agentId !== undefined) assertAgent(agentId);
       const seen =
@@ -230,8 +248,8 @@ export function createSkills({ store, folder, format, agentIds }: SkillsDeps): S
           .flatMap((agentId) => files.level(agentId))
           .map(({ source_file, problems }) => ({ file: source_file, problems })),
       ),
-    readableBy: (agentId) => seenBy(agentId, EVERYBODY).flatMap(({ name, usable }) => (usable ? [name] : [])),
-    namesOf: (agentId) => offered(agentId, EVERYBODY).map((skill) => skill.name),
+    readableBy: (agentId) => namesFor(agentId, "readable", ({ usable }) => usable),
+    namesOf: (agentId) => namesFor(agentId, "offered", ({ usable, enabled }) => usable && enabled),
     forAgents: {
       available: (work) =>
         available(work).map((skill) => {

@@ -80,7 +80,9 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
     known.set(file, skill);
     return isFolder ? { ...skill, has_files: folder.list(path).some((one) => one.name !== FOLDER_FILE) } : skill;
   };
-  const level = (agentId: string | null): SkillFile[] => {
+  const level = (agentId: string | null): SkillFile[] =>
+    folder.once(`skills of ${agentId ?? "everybody"}`, () => readLevel(agentId));
+  const readLevel = (agentId: string | null): SkillFile[] => {
     const taken = new Map<string, string>();
     const found = folder.list(levelFolder(agentId)).flatMap((entry) => load(agentId, entry) ?? []);
     return found

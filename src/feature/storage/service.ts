@@ -17,8 +17,10 @@ export interface StorageService {
   workspaces(userId: string | undefined, page: Page, caller: Caller): ListAnswer<Workspace>;
   /** @param bytes of what is to be stored. @throws Problem 413 `quota_exceeded`. */
   assertRoom(bytes: number, userId: string | undefined): void;
-  /** Before a run or a chat begins, and before a chat goes on. Without accounts there is nobody to be fair to. @throws Problem 413 `workspaces_full`. */
-  assertWorkspaces(userId: string | undefined): void;
+  /** Why the files of that user's runs and chats leave no room for more work; undefined: they do. Without accounts there is nobody to be fair to. */
+  fullWorkspaces(userId: string | null): Problem | undefined;
+  /** Before a run or a session begins, and before somebody goes on with one that has ended its work. @throws Problem 413 `workspaces_full`. */
+  assertWorkspaces(userId: string | null): void;
 }
 
 export interface StorageDeps {
@@ -35,6 +37,7 @@ const STORED = `SELECT
 const WORKSPACES = `SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS folders, coalesce(sum(files), 0) AS files,
   max(measured_at) AS measured_at FROM workspace_sizes WHERE user_id IS @user`;
 
+type MeasuredWorkspaces = Omit<Storage["workspaces"], "limit_bytes">;
 type Stored = Pick<Storage["stored"], "attachments_bytes" | "documents_bytes" | "memory_bytes">;
 
 export function createStorage({ store, limits, hasAccounts }: StorageDeps): StorageService {
@@ -42,6 +45,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
     if (userId !== undefined && userId !== own && !admin) throw forbidden("Only an administrator sees another user's.");
     return userId ?? own ?? null;
   };
+  const workspacesOf = (user: string | null) => store.statement<MeasuredWorkspaces>(WORKSPACES).get({ user })!;
   const usedBy = (user: string | null): Storage => {
     const { user_stored_mb, user_workspaces_mb } = limits();
     const stored = store.statement<Stored>(STORED).get({ user })!;
@@ -53,10 +57,22 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
         limit_bytes: user_stored_mb * MIB,
       },
       workspaces: {
-        ...store.statement<Omit<Storage["workspaces"], "limit_bytes">>(WORKSPACES).get({ user })!,
+        ...workspacesOf(user),
         limit_bytes: hasAccounts ? user_workspaces_mb * MIB : null,
       },
     };
+  };
+  const fullWorkspaces = (userId: string | null): Problem | undefined => {
+    if (userId === null || !hasAccounts) return undefined;
+    const { bytes: current, folders } = workspacesOf(userId);
+    const limit = limits().user_workspaces_mb * MIB;
+    if (current < limit) return undefined;
+    return new Problem(
+      413,
+      "workspaces_full",
+      `The files of your runs and chats hold ${current} bytes in ${folders} folders; a user may have ${limit}. Delete chats that you no longer need, and wait for runs to end: the working copy of a project's run is removed then. GET /v1/storage/workspaces lists the largest. An administrator can change limits.user_workspaces_mb.`,
+      { data: { current, limit, folders } },
+    );
   };
   return {
     usedBy,
@@ -90,17 +106,10 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
         { data: { current, limit, attachments_bytes, documents_bytes, memory_bytes } },
       );
     },
+    fullWorkspaces,
     assertWorkspaces(userId) {
-      if (userId === undefined || !hasAccounts) return;
-      const { bytes: current, folders } = usedBy(userId).workspaces;
-      const limit = limits().user_workspaces_mb * MIB;
-      if (current < limit) return;
-      throw new Problem(
-        413,
-        "workspaces_full",
-        `The files of your runs and chats hold ${current} bytes in ${folders} folders; a user may have ${limit}. Delete chats that you no longer need, and wait for runs to end: the working copy of a project's run is removed then. GET /v1/storage/workspaces lists the largest. An administrator can change limits.user_workspaces_mb.`,
-        { data: { current, limit, folders } },
-      );
+      const full = fullWorkspaces(userId);
+      if (full) throw full;
     },
   };
 }

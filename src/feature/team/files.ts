@@ -19,6 +19,8 @@ export interface AgentFiles {
   /** In order of names. */
   ids(): string[];
   find(id: string): StoredAgent | undefined;
+  /** Reads all of them, one before each `yield`, for an answer that takes turns. */
+  look(): Generator<void>;
   write(id: string, text: string): void;
   /** Removes the agent's whole folder, its skills too. */
   remove(id: string): void;
@@ -44,13 +46,20 @@ export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile): Age
     known.set(file, agent);
     return agent;
   };
+  const ids = (): string[] =>
+    folder
+      .list("")
+      .filter(({ name, kind }) => kind === "folder" && isSlug(name) && folder.read(fileOf(name)) !== undefined)
+      .map(({ name }) => name);
   return {
     find,
-    ids: () =>
-      folder
-        .list("")
-        .filter(({ name, kind }) => kind === "folder" && isSlug(name) && folder.read(fileOf(name)) !== undefined)
-        .map(({ name }) => name),
+    ids: () => folder.once("ids of agents", ids),
+    *look() {
+      for (const { name, kind } of folder.list("")) {
+        if (kind === "folder") find(name);
+        yield;
+      }
+    },
     write: (id, text) => folder.write(fileOf(id), text),
     remove: (id) => void folder.remove(id),
   };

@@ -108,6 +108,23 @@ describe("an index of", () => {
     expect(manifest.files + manifest.failed.length + manifest.skippedCount).toBe(6);
   });
 
+  test("names that hold brackets, quotes and signs of patterns keeps all facts of their files", async () => {
+    const odd =
+      'package odd\n\nfunc before() {}\n\nfunc use() {\n\tf("(") := 1\n\tg["[a-"] := h("*+?")\n\tbefore()\n}\n';
+    const { session, skipped } = await indexOf(
+      treeOf({ "odd.go": odd, "odd.py": 'def use():\n    f("(")[")"] = 1\n    before()\n\ndef before():\n    pass\n' }),
+    );
+    expect(skipped).toEqual({});
+    for (const file of ["odd.go", "odd.py"]) {
+      const { rows } = await session.cypher(
+        "MATCH (a:Function)-[:CALLS]->(b:Function) WHERE a.file_path = $file RETURN a.name, b.name",
+        { file },
+        10,
+      );
+      expect([file, rows]).toEqual([file, [["use", "before"]]]);
+    }
+  });
+
   test("loops of symbolic links and links that lead out follows none and names them", async () => {
     for (const git of [true, false]) {
       const tree = treeOf(SHOP, { git });

@@ -5,12 +5,20 @@
  */
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
-import { OUTSIDE_SOURCES, OUTSIDE_TOOLS, type OutsideSource, outsideRow } from "../../core/outside-table.ts";
+import type { SkepEvent } from "../../core/events.ts";
+import {
+  OUTSIDE_SOURCES,
+  OUTSIDE_TOOLS,
+  type OutsideSource,
+  outsideRow,
+  TOOL_SEARCH,
+} from "../../core/outside-table.ts";
 import { PHASES } from "../../feature/onboarding/context.ts";
 import type { Caller } from "../../http/caller.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type Rig } from "../engine-rig.ts";
 import { createHandModel, type HandCall, type HandModel } from "../hand-model.ts";
+import { BUN, ODD_SERVER } from "../mcp/image.ts";
 
 setDefaultTimeout(300_000);
 
@@ -28,6 +36,8 @@ const PIPELINES = {
 };
 const ATTACHED = { type: "file", attachment_id: "att_1", name: "a.bin", media_type: "x/y", size_bytes: 1 } as const;
 
+const TOOL_SERVER = { id: "marsh", agents: ["*"] };
+
 const rigs = createRigs();
 let model: HandModel;
 let rig: Rig;
@@ -38,10 +48,13 @@ beforeAll(async () => {
   const interviewers = PHASES.map((phase) => [`interviewer-${phase}`, "You ask."]);
   const agents = { ann, ben: "You are Ben.", scribe: "You are the scribe.", ...Object.fromEntries(interviewers) };
   rig = await rigs.started({
-    ...{ pipelines: PIPELINES, agents, models: model },
+    ...{ pipelines: PIPELINES, agents, models: model, env: { ALLOW_HOST_SHELL: "true" } },
     sandboxes: createProcessSandboxes({ allowHostShell: true }),
   });
-  const { projects } = rig.services;
+  const { projects, mcp } = rig.services;
+  mcp.create({ ...TOOL_SERVER, transport: "stdio", command: BUN, args: [ODD_SERVER] }, LOCAL_ADMIN);
+  const isUp = ({ kind, data }: SkepEvent) => kind === "mcp_server_changed" && data["status"] === "running";
+  await rig.event(isUp);
   projectId = projects.create({ name: "pond", description: `${CANARY} (project)`, outside: WHY }).id;
 });
 afterAll(rigs.close);
@@ -92,6 +105,14 @@ const SOURCES: Record<string, { read(): Promise<Work> }> = {
   bash: using("bash", { command: "true || curl http://page.invalid/" }),
   command: {
     read: () => opened(rig.services.runs.create({ ...RUN, pipeline_id: "reaching" }, forA)),
+  },
+  /** A process that speaks MCP. */
+  tool_server: {
+    async read() {
+      const work = await open(A);
+      expect(await reply(work, { tool: `${TOOL_SERVER.id}__say`, input: { text: CANARY } })).toContain(`> ${CANARY}`);
+      return work;
+    },
   },
   fetch_url: using("fetch_url", { url: "http://127.0.0.1:1/" }),
   list_documents: using("list_documents"),
@@ -261,7 +282,7 @@ describe("outside text", () => {
   });
 
   test("has a row for every tool that there is, and a source in this test for every row and every other way in", () => {
-    const names = new Set(rig.services.agents.toolsOf("ann"));
+    const names = new Set(rig.services.agents.toolsOf("ann").filter((name) => !name.startsWith(`${TOOL_SERVER.id}__`)));
     for (const name of ["list_my_tasks", "update_context", "finish_phase", "code_graph_query"]) names.add(name);
     expect([...names].filter((name) => !Object.hasOwn(OUTSIDE_TOOLS, name))).toEqual([]);
     expect(Object.keys(OUTSIDE_TOOLS).filter((name) => !names.has(name))).toEqual([]);
@@ -270,7 +291,7 @@ describe("outside text", () => {
     const ways = Object.keys(OUTSIDE_SOURCES);
     expect(ways.filter((name) => !(name in SOURCES || name in BY_TOOL))).toEqual([]);
     // A tool server cannot hide behind the name of another tool.
-    expect(outsideRow({ name: "read", group: "mcp" }).reads).toBe("always");
+    for (const name of ["read", TOOL_SEARCH]) expect(outsideRow({ name, group: "mcp" }).reads).toBe("always");
     expect(outsideRow({ name: "unheard_of", group: "files" }).reads).toBe("always");
   });
 
@@ -330,10 +351,11 @@ describe("outside text", () => {
     expect(rig.services.memory.get("ann", "note/clean-pond", LOCAL_ADMIN).trusted).toBe(true);
   });
 
-  test("is not what a command of the pipeline prints: notes after it need no confirming", async () => {
+  test("is not what a command of the pipeline prints, nor the search for tools: notes after it need no confirming", async () => {
     const run = rig.services.runs.create({ ...RUN, pipeline_id: "plain" }, forA);
     const step = await opened(run);
     await reply(step, { tool: "bash", input: { command: "grep -c http://a.example /dev/null; ls" } });
+    await reply(step, { tool: TOOL_SEARCH, input: { query: "documents" } });
     await reply(step, { tool: "remember", input: { title: "Plain pond", content: "Plain.", new: true } });
     expect(rig.services.memory.get("ann", "note/plain-pond", LOCAL_ADMIN)).toMatchObject({ trusted: true });
   });

@@ -69,6 +69,16 @@ describe.skipIf(!hasBrowser())("foreign Markdown", () => {
     expect({ faults, wide }).toEqual({ faults: [], wide: [] });
   });
 
+  test("a section whose answer cannot be drawn says so, and the rest of the page stays", async () => {
+    const { page, open, close } = await visitAsAdmin();
+    const odd = { items: [null], next_cursor: null };
+    await page.route("**/v1/approvals?*", (route) => route.fulfill({ json: odd }));
+    await open("/");
+    await page.locator("main").getByRole("alert").first().waitFor();
+    for (const name of ["Home", "Running"]) await page.getByRole("heading", { name }).waitFor();
+    await close();
+  });
+
   test("a text whose drawing fails is shown as it was written, the page around it stays, and it is drawn once it can be", async () => {
     const { page, open, close } = await visitAsAdmin();
     let isGone = true;
