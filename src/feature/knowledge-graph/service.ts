@@ -2,8 +2,9 @@
 import { conflict, forbidden, invalidField, isProblem, notFound, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
+import { OLDER } from "../../graph/model.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
-import { createFreshAnswers, OLDER } from "../../graph/serve/fresh-answers.ts";
+import type { FreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
@@ -13,6 +14,8 @@ import type { GraphStatus, IndexJob } from "./model.ts";
 
 export interface KnowledgeGraphDeps {
   client: Pick<GraphClient, "project">;
+  /** Answers about working copies that runs change. */
+  fresh: Pick<FreshAnswers, "tool">;
   jobs: IndexJobs;
   /** Undefined when there is no such project. */
   project(id: string): Pick<Project, "workspace"> | undefined;
@@ -68,8 +71,7 @@ export interface KnowledgeGraph {
 const SEARCHED_PROJECTS = 8;
 
 export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
-  const { client, jobs } = deps;
-  const fresh = createFreshAnswers(client);
+  const { client, jobs, fresh } = deps;
   const find = (id: string, caller: Caller) => {
     const own = caller.execution;
     if (own && own.projectId !== id) throw forbidden("An execution's token reaches only its own project.");

@@ -3,8 +3,9 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ExecutionInfo } from "../../engine/tool.ts";
+import { NOT_COMPARED, OLDER } from "../../graph/model.ts";
 import { createGraphClient, type GraphClient } from "../../graph/serve/client.ts";
-import { NOT_COMPARED, OLDER } from "../../graph/serve/fresh-answers.ts";
+import { createFreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
 import { openRig } from "../../testing/engine-rig.ts";
 import { skepCommand } from "../../testing/server.ts";
@@ -28,6 +29,7 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
   const gitDir = join(tree.root, ".git/worktrees/run_1");
   const service = createKnowledgeGraph({
     client,
+    fresh: createFreshAnswers(client),
     jobs: { latest: () => undefined } as never,
     project: (id) =>
       id === "proj_shop" ? { workspace: { state: "ready", error: null, head: null, fetched_at: null } } : undefined,

@@ -4,8 +4,9 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP } from "../../testing/source-tree.ts";
+import { NOT_COMPARED, OLDER } from "../model.ts";
 import { createGraphClient } from "./client.ts";
-import { createFreshAnswers, NOT_COMPARED, OLDER } from "./fresh-answers.ts";
+import { createFreshAnswers } from "./fresh-answers.ts";
 
 setDefaultTimeout(300_000);
 const left: (() => unknown)[] = [];

@@ -3,8 +3,8 @@
  * What changed is indexed beside the questions, so that a question about a large tree never waits for a look at all its
  * files. An answer that may lack changes says so.
  */
-import { existsSync } from "node:fs";
 import { isProblem, messageOf } from "../../core/errors.ts";
+import { NOT_COMPARED, OLDER } from "../model.ts";
 import type { GraphClient } from "./client.ts";
 import type { GraphPlace } from "./session.ts";
 
@@ -15,11 +15,6 @@ export interface ChangingPlace extends GraphPlace {
 
 /** How long an answer that is there waits, ms: few files are compared and indexed within it, and nothing is missing then. */
 const DEFAULT_PATIENCE = { compareMs: 400, indexMs: 2_000 };
-
-export const NOT_COMPARED =
-  "Note: the files are still being compared with the index; the latest changes may be missing.";
-export const OLDER =
-  "Note: files changed since this index. It is being brought up to date: ask again in a moment for the latest changes.";
 
 interface Update {
   /** Whether files differ from what is indexed. */
@@ -46,7 +41,7 @@ export function createFreshAnswers(
   const waiting = new Map<string, Update>();
 
   function startUpdate(place: ChangingPlace): Update {
-    const { store, root, seed } = place;
+    const { store, seed } = place;
     const next = waiting.get(store);
     if (next) return next;
     const graph = client.project(place);
@@ -55,8 +50,7 @@ export function createFreshAnswers(
       const { state, dirty } = await graph.status();
       return dirty || state === "not_indexed";
     });
-    // A working copy may be removed at any time; without it there is nothing to index.
-    const done = isOlder.then((older) => (older && existsSync(root) ? graph.index({ force: false, seed }) : undefined));
+    const done = isOlder.then((older) => (older ? graph.index({ force: false, seed }) : undefined));
     const over: Promise<unknown> = done
       .catch(() => undefined)
       .then(() => running.get(store) === over && running.delete(store));
