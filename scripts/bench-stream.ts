@@ -28,7 +28,9 @@ const { values } = parseArgs({
   },
 });
 const [readers, rate, seconds] = [Number(values.readers), Number(values.rate), Number(values.seconds)];
-const output = defineEvent("agent_output", t.Object({ text: t.String(), n: t.Integer(), t: t.Number() }), "lossy");
+const output = defineEvent("agent_output", t.Object({ text: t.String(), n: t.Integer(), t: t.Number() }), {
+  delivery: "lossy",
+});
 /** Every so many readers one follows everything. */
 const ALL = 50;
 /** Every so many readers one is cut twice a second and continues from its last event. */

@@ -7,7 +7,7 @@ import { readFileSync } from "node:fs";
 
 /** What a test imports or calls that starts something; such a test belongs to the whole run. */
 const STARTS =
-  /testing\/(server|metered-server|app|browser|engine-rig|docker-image|plain-git|command|mcp\/image|source-tree)\.ts|"\.\.?\/(app|server|fixture)\.ts"|Bun\.spawn|spawnSync|execFile|createGraphSession/;
+  /testing\/(server|metered-server|app|browser|engine-rig|docker-image|plain-git|command|mcp\/image|source-tree)\.ts|truth-score\.ts|adapter\/git\.ts|"\.\.?\/(app|server|fixture)\.ts"|Bun\.spawn|spawnSync|execFile|createGraphSession/;
 
 const slow = readFileSync(new URL("test-timings.json", import.meta.url), "utf8");
 const listed = Bun.spawnSync(["git", "ls-files", "src/*.test.ts", "src/*.test.tsx"]).stdout.toString();

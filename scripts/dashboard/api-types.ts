@@ -1,4 +1,4 @@
-/** TypeScript of an OpenAPI 3.1 document, in the shape that openapi-fetch reads (`paths`, `components`). */
+/** TypeScript of an OpenAPI 3.1 document: its types in the shape that openapi-fetch reads (`paths`, `components`), and what its events change. */
 
 type Json = { [key: string]: unknown };
 interface Operation {
@@ -93,6 +93,19 @@ export function apiTypes({ paths, components }: ApiDocument): string {
     ...schemas,
     "  };",
     "}",
+    "",
+  ].join("\n");
+}
+
+/** @returns the source of a module that says which paths each kind of event makes stale. */
+export function staleAnswers({ components }: ApiDocument): string {
+  const kinds = Object.values(components.schemas).flatMap((schema) => {
+    const { kind } = (schema["properties"] ?? {}) as Record<string, Json>;
+    return schema["x-stale"] ? [[String(kind?.["const"]), schema["x-stale"]]] : [];
+  });
+  return [
+    "// Made from the server's OpenAPI document by scripts/build. Do not edit.",
+    `export const STALE: Readonly<Record<string, readonly string[]>> = ${JSON.stringify(Object.fromEntries(kinds), null, 2)};`,
     "",
   ].join("\n");
 }

@@ -2,13 +2,13 @@
  * Bundles the dashboard into dist/web: hashed files under assets/, each beside its brotli form, index.html and sizes.json.
  * Does nothing when nothing that goes in has changed.
  *
- *   bun scripts/dashboard/build.ts [--types]    only src/api/schema.gen.ts
+ *   bun scripts/dashboard/build.ts [--types]    only src/api/*.gen.ts
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import type { BuildArtifact } from "bun";
-import { type ApiDocument, apiTypes } from "./api-types.ts";
+import { type ApiDocument, apiTypes, staleAnswers } from "./api-types.ts";
 import { strictStyles } from "./strict-styles.ts";
 import { checkSinks, withoutDom } from "./trusted-types.ts";
 import { visibleText } from "./visible-text.ts";
@@ -18,6 +18,7 @@ const WEB = join(ROOT, "src/web");
 const OUT = join(ROOT, "dist/web");
 const ASSETS = join(OUT, "assets");
 const TYPES = join(ROOT, "src/api/schema.gen.ts");
+const STALE = join(ROOT, "src/api/stale.gen.ts");
 const FONT = join(ROOT, "node_modules/@fontsource-variable/inter/files/inter-latin-wght-normal.woff2");
 
 const hashOf = (...parts: (string | Uint8Array)[]): string => {
@@ -37,18 +38,20 @@ const keyOf = (files: string[]): string =>
   hashOf(...files.flatMap((file) => [relative(ROOT, file), readFileSync(file)]));
 const unchanged = (file: string, key: string): boolean => existsSync(file) && readFileSync(file, "utf8") === key;
 
-/** Types of the API, from the document that the server gives of itself. */
+/** Types of the API, and which answers its events make stale, from the document that the server gives of itself. */
 export function writeApiTypes(): void {
   const sources = filesOf(join(ROOT, "src"), /^(?!.*\.(test|gen)\.ts$).*\.ts$/).filter((file) => !file.startsWith(WEB));
   const key = keyOf([...sources, import.meta.path, join(import.meta.dir, "api-types.ts")]);
   const mark = join(ROOT, "dist/web-types.key");
-  if (existsSync(TYPES) && unchanged(mark, key)) return;
+  if (existsSync(TYPES) && existsSync(STALE) && unchanged(mark, key)) return;
   const { stdout, exitCode, stderr } = Bun.spawnSync([process.execPath, join(import.meta.dir, "api-document.ts")], {
     cwd: ROOT,
     stderr: "pipe",
   });
   if (exitCode !== 0) throw new Error(`the API's document was not had:\n${stderr}`);
-  writeFileSync(TYPES, apiTypes(JSON.parse(stdout.toString()) as ApiDocument));
+  const document = JSON.parse(stdout.toString()) as ApiDocument;
+  writeFileSync(TYPES, apiTypes(document));
+  writeFileSync(STALE, staleAnswers(document));
   mkdirSync(join(ROOT, "dist"), { recursive: true });
   writeFileSync(mark, key);
 }

@@ -113,9 +113,12 @@ async function valuesOf(
 /** Names that the server keeps; models where no resource is meant. */
 async function kept(resource: AnyResource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const client = await connect({ url: flags.get("--url"), data: flags.get("--data") });
-  const path = resource && (await located(client, resource, { project: flags.get("--project") })).path;
-  const { items } = await listItems(client, path ?? "/v1/models", new URLSearchParams(), NAMED);
-  if (!resource) return items.map(({ id, name }) => ({ word: String(id), about: oneLine(String(name ?? "")) }));
+  if (!resource) {
+    const { items } = await listItems(client, "/v1/models", new URLSearchParams(), NAMED);
+    return items.map(({ id, name }) => ({ word: id, about: oneLine(name) }));
+  }
+  const { path } = await located(client, resource, { project: flags.get("--project") });
+  const { items } = await listItems(client, path, new URLSearchParams(), NAMED);
   return items.map((item) => {
     const word = resource.namesOf?.(item)[0] ?? resource.idOf(item);
     const about = resource.columns

@@ -4,6 +4,7 @@ import { Problem } from "../core/errors.ts";
 import { readJson } from "../core/json-reader.ts";
 import type { PhaseReport } from "../graph/index/indexer.ts";
 import { type ExportFormat, exportLines } from "../graph/serve/export.ts";
+import { createFreshAnswers } from "../graph/serve/fresh-answers.ts";
 import type { GraphStatus } from "../graph/serve/session.ts";
 import { changesText, contextText, impactText, queryText } from "../graph/serve/tools.ts";
 import {
@@ -35,31 +36,14 @@ export function graphCommands(program: Command): void {
   scipCommand(graph);
 }
 
-/** How long a look at the files counts as fresh. */
-const FRESH_MS = 2_000;
-
-/** `skep mcp PATH`. Answers at once; the first tool call waits for the index, later ones for what changed since. */
+/** `skep mcp PATH`. The first tool call waits for the index; what changes later is indexed beside the questions. */
 export async function serveFolder(path: string, options: Pick<Common, "store">): Promise<void> {
   const place = placeOf(path, options);
   const client = clientOf(options);
-  const graph = client.project(place);
-  let looked = 0;
-  // Shared by all calls within that time; not a queue.
-  let refreshing: Promise<unknown> = Promise.resolve();
-  const refresh = (): Promise<unknown> => {
-    if (Date.now() - looked < FRESH_MS) return refreshing;
-    looked = Date.now();
-    refreshing = graph
-      .status()
-      .then(({ state, dirty }) => (state === "not_indexed" || dirty ? graph.index({ force: false }) : undefined));
-    return refreshing;
-  };
-  // Started before the first question, which answers with the failure if there is one.
-  void refresh().catch(() => undefined);
-  await serveGraph(async (name, args) => {
-    await refresh();
-    return graph.tool(name, args);
-  });
+  const fresh = createFreshAnswers(client);
+  // Begun before the first question, which answers with the failure if there is one.
+  void fresh.update(place);
+  await serveGraph((name, args) => fresh.tool(place, name, args));
   await client.close();
   leave(0);
 }

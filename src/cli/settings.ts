@@ -1,13 +1,17 @@
 /** `skep settings` and `skep budgets`: what may change while the server runs. */
 import type { Command } from "commander";
+import type { Schemas } from "../api/types.ts";
 import { isProblem, Problem } from "../core/errors.ts";
 import { readPairs } from "./read-input.ts";
 import { say } from "./resource/command.ts";
-import type { Flags, Loose } from "./resource/resource.ts";
+import type { Flags } from "./resource/resource.ts";
 import type { Client } from "./server/client.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, fieldLines, tableLines, timeText } from "./terminal/table.ts";
 
+type Spent = Schemas["Usage"]["budgets"][number];
+/** A budget; what is spent of one that is for each single run belongs to that. */
+type Budget = Partial<Omit<Spent, "scope">> & { scope: string; limit_usd: number };
 type Groups = Record<string, Record<string, unknown>>;
 type Exit = (code: number) => void;
 
@@ -34,7 +38,7 @@ export function settingsCommands(program: Command, exit: Exit): void {
     .description("show the budgets, and what is spent of them")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
-      const { budgets: spent } = await client.ask<{ budgets: Loose[] }>("GET", "/v1/usage");
+      const { budgets: spent } = await client.call("GET", "/v1/usage");
       const items = [...(await limitsOfEach(client)), ...spent];
       say(flags, { json: { items }, text: budgetLines(items) }, exit);
     });
@@ -84,11 +88,11 @@ async function change(flags: ServerFlags, fields: Record<string, unknown>, exit:
 }
 
 /** Limits of each single run: no spending belongs to them here. Only administrators see them. */
-async function limitsOfEach(client: Client): Promise<Loose[]> {
+async function limitsOfEach(client: Client): Promise<Budget[]> {
   try {
-    const { budgets = {} } = await client.ask<Groups>("GET", "/v1/settings");
-    const each = { run: budgets["run_usd"], agent_run: budgets["agent_per_run_usd"] };
-    return Object.entries(each).flatMap(([scope, limit_usd]) => (limit_usd == null ? [] : [{ scope, limit_usd }]));
+    const { budgets } = await client.call("GET", "/v1/settings");
+    const each = { run: budgets.run_usd, agent_run: budgets.agent_per_run_usd };
+    return Object.entries(each).flatMap(([scope, limit_usd]) => (limit_usd === null ? [] : [{ scope, limit_usd }]));
   } catch (error) {
     if (isProblem(error) && error.status === 403) return [];
     throw error;
@@ -97,7 +101,7 @@ async function limitsOfEach(client: Client): Promise<Loose[]> {
 
 const EACH: Record<string, string> = { run: "each run", agent_run: "each agent in a run" };
 
-function budgetLines(states: readonly Loose[]): string[] {
+function budgetLines(states: readonly Budget[]): string[] {
   if (states.length === 0) return ["No budgets are set. Set one: skep budgets set run_usd=2"];
   return tableLines(
     [
@@ -108,7 +112,7 @@ function budgetLines(states: readonly Loose[]): string[] {
         head: "OF IT",
         of: ({ percent }) => (percent === undefined ? "" : `${percent} %`),
         right: true,
-        style: ({ percent }) => (percent >= 100 ? "red" : percent >= 80 ? "yellow" : undefined),
+        style: ({ percent = 0 }) => (percent >= 100 ? "red" : percent >= 80 ? "yellow" : undefined),
       },
       { head: "RESETS", of: ({ resets_at }) => timeText(resets_at) },
     ],

@@ -15,14 +15,16 @@ export interface EventDefinition<Kind extends string = string, Data extends TObj
   /** Of the event's `data`; its `description` says when the event happens. */
   readonly schema: Data;
   readonly delivery: Delivery;
+  /** Paths of the API, as its document writes them, that answer otherwise from now on; with those below. A page that shows one asks again. */
+  readonly stale: readonly string[];
 }
 
-/** Declares what a kind of event carries: types, log, stream, OpenAPI and documentation follow. */
+/** Declares what a kind of event carries: types, log, stream, OpenAPI, documentation and the dashboard follow. */
 export const defineEvent = <const Kind extends string, Data extends TObject>(
   kind: Kind,
   schema: Data,
-  delivery: Delivery = "must",
-): EventDefinition<Kind, Data> => ({ kind, schema, delivery });
+  { delivery = "must", stale = [] }: Partial<Pick<EventDefinition, "delivery" | "stale">> = {},
+): EventDefinition<Kind, Data> => ({ kind, schema, delivery, stale });
 
 /** What an event is about: the columns that streams filter on and that decide who may read it. */
 export interface EventRefs {

@@ -16,3 +16,9 @@ export function numberIn(value: unknown, name: string): number | undefined {
   const found = membersOf(value)[name];
   return typeof found === "number" ? found : undefined;
 }
+
+/** The items of its member of that name; none where that is no list. */
+export function listIn(value: unknown, name: string): unknown[] {
+  const found = membersOf(value)[name];
+  return Array.isArray(found) ? found : [];
+}

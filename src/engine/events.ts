@@ -11,12 +11,12 @@ export const agentOutput = defineEvent(
     },
     { description: "An agent's text, or a running tool's output, piece by piece." },
   ),
-  "lossy",
+  { delivery: "lossy" },
 );
 export const agentThinking = defineEvent(
   "agent_thinking",
   t.Object({ text: t.String() }, { description: "An agent's reasoning, piece by piece." }),
-  "lossy",
+  { delivery: "lossy" },
 );
 
 export const outputWithdrawn = defineEvent(

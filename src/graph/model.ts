@@ -126,3 +126,9 @@ export interface GraphEdge {
 /** Questions about the code as a whole. */
 export const QUESTIONS = ["path", "tests", "dead_code", "cycles", "reads", "flow"] as const;
 export type Question = (typeof QUESTIONS)[number];
+
+/** Ends of what agents read, when the index may lack changes. */
+export const NOT_COMPARED =
+  "Note: the files are still being compared with the index; the latest changes may be missing.";
+export const OLDER =
+  "Note: files changed since this index. It is being brought up to date: ask again in a moment for the latest changes.";

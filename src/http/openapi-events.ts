@@ -12,13 +12,24 @@ export function eventSchemas({ definitions }: EventCatalogue): Record<string, un
   const envelope = {
     id: { type: "integer", description: "Position in the log: strictly growing." },
     at: { type: "string", format: "date-time" },
-    ...{ run_id: ref, step_id: ref, session_id: ref, agent_id: ref, swarm_id: ref, project_id: ref },
+    run_id: ref,
+    step_id: ref,
+    session_id: ref,
+    agent_id: ref,
+    swarm_id: ref,
+    project_id: ref,
   };
-  const single = definitions.map(({ kind, schema }) => {
+  const single = definitions.map(({ kind, schema, stale }) => {
     const properties = { kind: { const: kind, type: "string" }, ...envelope, data: plainSchema(schema) };
     return [
       eventSchemaName(kind),
-      { type: "object", description: schema.description, required: ["id", "kind", "at", "data"], properties },
+      {
+        type: "object",
+        description: schema.description,
+        required: ["id", "kind", "at", "data"],
+        properties,
+        ...(stale.length === 0 ? {} : { "x-stale": stale }),
+      },
     ];
   });
   const names = definitions.map(({ kind }) => [kind, `#/components/schemas/${eventSchemaName(kind)}`]);

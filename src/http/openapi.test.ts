@@ -85,6 +85,14 @@ describe("the OpenAPI document", () => {
     }
   });
 
+  test("what an event makes stale are answers that there are", () => {
+    const reads = operations.filter(([name]) => name.startsWith("GET ")).map(([, path]) => path);
+    const isThere = (stale: string) => reads.some((path) => path === stale || path.startsWith(`${stale}/`));
+    const named = FEATURES.events.flatMap(({ kind, stale }) => stale.map((path) => `${kind}: ${path}`));
+    expect(named.length).toBeGreaterThan(30);
+    expect(named.filter((one) => !isThere(one.split(": ")[1]!))).toEqual([]);
+  });
+
   test("it is valid OpenAPI, and every schema in it valid JSON Schema 2020-12", async () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document) as never);
     expect({ valid, errors }).toEqual({ valid: true, errors: undefined });

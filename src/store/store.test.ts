@@ -18,7 +18,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 let files = 0;
 const fresh = () => join(folder, `${files++}.db`);
 const said = defineEvent("said", t.Object({ title: t.String() }));
-const output = defineEvent("output", t.Object({ text: t.String(), call_id: t.Optional(t.String()) }), "lossy");
+const output = defineEvent("output", t.Object({ text: t.String(), call_id: t.Optional(t.String()) }), {
+  delivery: "lossy",
+});
 const activity = (title: string) => ({ data: { title } });
 const open = (): Store => openStore({ path: ":memory:", clock: systemClock, checkEvents: true });
 

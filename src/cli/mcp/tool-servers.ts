@@ -1,24 +1,34 @@
 /** The tool servers of a server: listed, added, imported, approved, granted, followed. */
 
+import type { BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
+import type { SkepEvent } from "../../core/events.ts";
+import { isObject, textIn } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { listItems } from "../resource/find.ts";
-import type { AnyResource, Call, Loose, Verb } from "../resource/resource.ts";
+import type { Call, Resource, Verb } from "../resource/resource.ts";
 import { deleteVerb, statusStyle } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 
+type List = "/v1/mcp";
+type Item = RowOf<List>;
+type Tool = Item["tools"][number];
+type One = Call<Item, `${List}/${string}`>;
+
 const AGENTS = { name: "<agent...>", about: "ids of agents; all for every agent" };
 const MOST = 1_000;
-const waiting = ({ tools }: Loose): Loose[] =>
-  tools.filter(({ state }: Loose) => state === "new" || state === "changed");
-const ready = ({ tools }: Loose): Loose[] => tools.filter(({ state }: Loose) => state === "ready");
-const agentsOf = ({ agents }: Loose): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
+const waiting = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "new" || state === "changed");
+const ready = ({ tools }: Item): Tool[] => tools.filter(({ state }) => state === "ready");
+const agentsOf = ({ agents }: Item): string => (agents.includes("*") ? "all agents" : agents.join(", ") || "nobody");
 
-export const toolServers: AnyResource = {
-  ...{ name: "mcp", one: "server", about: "tool servers that agents use", path: "/v1/mcp" },
+export const toolServers: Resource<List> = {
+  name: "mcp",
+  one: "server",
+  about: "tool servers that agents use",
+  path: "/v1/mcp",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
   columns: [
@@ -42,17 +52,19 @@ export const toolServers: AnyResource = {
   verbs: [list(), show(), add(), importVerb(), approve(), ...grants(), ...switches(), authorize(), logs(), remove()],
 };
 
-const answer = (item: Loose) => ({ json: item, text: lineOf(item) });
-const lineOf = (one: Loose): string => {
+const answer = (item: Item) => ({ json: item, text: lineOf(item) });
+const lineOf = (one: Item): string => {
   const tail = one["error"] ? `: ${one["error"]}` : "";
   const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
   return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
 };
 
-function list(): Verb {
+function list(): Verb<Item, List> {
   return {
-    ...{ name: "list", about: "list the tool servers", on: "none" },
-    async run({ client, path }: Call) {
+    name: "list",
+    about: "list the tool servers",
+    on: "none",
+    async run({ client, path }) {
       const found = await listItems(client, path, new URLSearchParams(), MOST);
       const text = found.items.length === 0 ? toolServers.empty : tableLines(toolServers.columns, found.items);
       return { json: found, text };
@@ -60,13 +72,15 @@ function list(): Verb {
   };
 }
 
-function show(): Verb {
+function show(): Verb<Item, List> {
   return {
-    ...{ name: "show", about: "show a tool server and how it describes its tools", on: "one" },
-    async run({ client, path }: Call) {
-      const one = await client.ask("GET", path);
+    name: "show",
+    about: "show a tool server and how it describes its tools",
+    on: "one",
+    async run({ client, path }) {
+      const one = await client.call("GET", path);
       const { tools: _, ...fields } = one;
-      const lines = one["tools"].flatMap((tool: Loose) => [
+      const lines = one["tools"].flatMap((tool) => [
         `${tool["agent_tool"]}  ${tool["state"]}${tool["problem"] ? `: ${tool["problem"]}` : ""}`,
         ...(tool["approved"] ? [`    approved: ${short(tool["approved"].description)}`] : []),
         `    ${short(tool["description"])}`,
@@ -88,9 +102,11 @@ function pairsOf(given: readonly string[] | undefined, separator: string): Recor
   );
 }
 
-function add(): Verb {
+function add(): Verb<Item, List> {
   return {
-    ...{ name: "add", about: "register a tool server: an address, or a command in a container", on: "none" },
+    name: "add",
+    about: "register a tool server: an address, or a command in a container",
+    on: "none",
     args: [
       { name: "<name>", about: "its id, which begins the names of its tools" },
       { name: "[what...]", about: "its address, or the command that starts it (behind -- if that has options)" },
@@ -109,13 +125,14 @@ function add(): Verb {
       { flags: "--oauth-issuer <address>", about: "authorization server that knows that client" },
       { flags: "--disabled", about: "do not start it yet" },
     ],
-    async run({ client, path, args: [id, ...what], flags }: Call) {
+    async run({ client, path, args: [id = "", ...what], flags }) {
       const isAddress = /^https?:\/\//.test(what[0] ?? "");
       const headers = pairsOf(flags["header"], ":");
       const env = pairsOf(flags["env"], "=");
       const [command, ...args] = what;
-      const body = {
-        ...{ id, enabled: flags["disabled"] !== true },
+      const body: BodyOf<"POST", List> = {
+        id,
+        enabled: flags["disabled"] !== true,
         ...(isAddress
           ? { transport: flags["sse"] ? "sse" : "http", url: what[0], headers }
           : { transport: "stdio", command: command ?? null, args, env, image: flags["image"] ?? null }),
@@ -125,7 +142,7 @@ function add(): Verb {
         ...(flags["grant"] ? { agents: agentIds(String(flags["grant"]).split(",")) } : {}),
         ...(flags["timeout"] ? { timeout_ms: Number(flags["timeout"]) } : {}),
       };
-      return answer(await client.ask("POST", path, body));
+      return answer(await client.call("POST", path, body));
     },
   };
 }
@@ -141,16 +158,14 @@ function oauthOf({ oauthClient, oauthSecret, oauthIssuer }: Call["flags"]): obje
 const agentIds = (words: readonly string[]): string[] =>
   words.map((word) => (word === "all" ? "*" : word)).filter(Boolean);
 
-function importVerb(): Verb {
+function importVerb(): Verb<Item, List> {
   return {
-    ...{
-      name: "import",
-      about: "take tool servers from a file (mcpServers, or a registry's server.json); starts none",
-      on: "none",
-    },
+    name: "import",
+    about: "take tool servers from a file (mcpServers, or a registry's server.json); starts none",
+    on: "none",
     args: [{ name: "<file>", about: "the file; - for standard input" }],
     options: [{ flags: "--image <image>", about: "container image of those that run a command" }],
-    async run({ client, path, args: [file], flags }: Call) {
+    async run({ client, path, args: [file], flags }) {
       let config: unknown;
       try {
         config = readJson(await readText(file!));
@@ -159,94 +174,105 @@ function importVerb(): Verb {
         if (error instanceof JsonTooMuch) throw new Problem(422, "bad_usage", `${file} is ${error.fault}.`);
         throw new Problem(422, "bad_usage", `${file} is not JSON.`);
       }
+      if (!isObject(config)) throw new Problem(422, "bad_usage", `${file} is not a JSON object.`);
       const image = flags["image"] ? { image: flags["image"] } : {};
-      const read = await client.ask("POST", `${path}/import`, { config, ...image });
+      const read = await client.call("POST", `${path}/import`, { config, ...image });
       const text = [
-        ...read["created"].map(({ id }: Loose) => `${id}: imported, switched off (skep mcp enable ${id})`),
-        ...read["left_out"].map(({ name, reason }: Loose) => `${name}: left out. ${reason}`),
+        ...read["created"].map(({ id }) => `${id}: imported, switched off (skep mcp enable ${id})`),
+        ...read["left_out"].map(({ name, reason }) => `${name}: left out. ${reason}`),
       ];
       return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
     },
   };
 }
 
-function approve(): Verb {
+function approve(): Verb<Item, List> {
   return {
-    ...{ name: "approve", about: "approve tools that are new or changed; all that wait if none is named", on: "one" },
+    name: "approve",
+    about: "approve tools that are new or changed; all that wait if none is named",
+    on: "one",
     args: [{ name: "[tool...]", about: "names as the server has them" }],
-    async run({ client, path, args }: Call) {
-      const now = await client.ask("GET", path);
+    async run({ client, path, args }) {
+      const now = await client.call("GET", path);
       const named = args.length > 0 ? args : waiting(now).map(({ name }) => name);
       if (named.length === 0) return { json: now, text: `${now["id"]}: no tool waits for approval` };
       // As they are at this moment: one that changes in between is refused.
       const tools = named.map((name) => ({
         name,
-        hash: now["tools"].find((tool: Loose) => tool["name"] === name)?.hash,
+        hash: now["tools"].find((tool) => tool["name"] === name)?.hash,
       }));
-      return answer(await client.ask("POST", `${path}/approve`, { tools }));
+      return answer(await client.call("POST", `${path}/approve`, { tools }));
     },
   };
 }
 
-function grants(): Verb[] {
-  const change = async ({ client, path }: Call, next: (now: string[]) => string[]) => {
-    const { agents } = await client.ask("GET", path);
-    return answer(await client.ask("PUT", path, { agents: next(agents) }));
+function grants(): Verb<Item, List>[] {
+  const change = async ({ client, path }: One, next: (now: string[]) => string[]) => {
+    const { agents } = await client.call("GET", path);
+    return answer(await client.call("PUT", path, { agents: next(agents) }));
   };
   return [
     {
-      ...{ name: "grant", about: "let agents use its tools", on: "one", args: [AGENTS] },
-      run: (call: Call) => change(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
+      name: "grant",
+      about: "let agents use its tools",
+      on: "one",
+      args: [AGENTS],
+      run: (call) => change(call, (now) => [...new Set([...now, ...agentIds(call.args)])]),
     },
     {
-      ...{ name: "revoke", about: "take its tools from agents", on: "one", args: [AGENTS] },
-      run: (call: Call) => change(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
+      name: "revoke",
+      about: "take its tools from agents",
+      on: "one",
+      args: [AGENTS],
+      run: (call) => change(call, (now) => now.filter((agent) => !agentIds(call.args).includes(agent))),
     },
   ];
 }
 
-function switches(): Verb[] {
+function switches(): Verb<Item, List>[] {
   const put =
     (enabled: boolean) =>
-    async ({ client, path }: Call) =>
-      answer(await client.ask("PUT", path, { enabled }));
+    async ({ client, path }: One) =>
+      answer(await client.call("PUT", path, { enabled }));
   return [
     { name: "enable", about: "switch a tool server on", on: "one", run: put(true) },
     { name: "disable", about: "switch a tool server off", on: "one", run: put(false) },
     {
-      ...{ name: "restart", about: "start a tool server again", on: "one" },
-      run: async ({ client, path }: Call) => answer(await client.ask("PATCH", `${path}/status`, { status: "running" })),
+      name: "restart",
+      about: "start a tool server again",
+      on: "one",
+      run: async ({ client, path }: One) => answer(await client.call("PATCH", `${path}/status`, { status: "running" })),
     },
   ];
 }
 
-function authorize(): Verb {
+function authorize(): Verb<Item, List> {
   return {
-    ...{
-      name: "authorize",
-      about: "log in to a tool server that asks for it: prints an address to open in a browser",
-      on: "one",
-    },
+    name: "authorize",
+    about: "log in to a tool server that asks for it: prints an address to open in a browser",
+    on: "one",
     options: [{ flags: "--forget", about: "forget the tokens of its authorization server" }],
-    async run({ client, path, flags }: Call) {
+    async run({ client, path, flags }) {
       if (flags["forget"]) {
-        await client.ask("DELETE", `${path}/authorization`);
+        await client.call("DELETE", `${path}/authorization`);
         return { json: { forgotten: true }, text: "forgotten" };
       }
-      const started = await client.ask("POST", `${path}/authorize`);
+      const started = await client.call("POST", `${path}/authorize`);
       return { json: started, text: ["Open this address in a browser:", started["authorization_url"]] };
     },
   };
 }
 
-function logs(): Verb {
+function logs(): Verb<Item, List> {
   return {
-    ...{ name: "logs", about: "what a tool server prints, and what happened to it", on: "one" },
+    name: "logs",
+    about: "what a tool server prints, and what happened to it",
+    on: "one",
     options: [
       { flags: "--tail <n>", about: "last lines to begin with", default: "100" },
       { flags: "--follow", about: "continue until Ctrl-C" },
     ],
-    async run({ client, item, flags }: Call) {
+    async run({ client, item, flags }) {
       const stop = new AbortController();
       for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, () => stop.abort());
       const query = new URLSearchParams({
@@ -254,10 +280,9 @@ function logs(): Verb {
         tail: String(flags["tail"]),
         follow: String(!!flags["follow"]),
       });
-      const lines: Loose[] = [];
-      for await (const frame of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
-        const line: Loose = frame;
-        if (typeof line["text"] !== "string") break;
+      const lines: SkepEvent[] = [];
+      for await (const line of client.events(`/v1/mcp/logs?${query}`, stop.signal)) {
+        if (textIn(line, "text") === undefined) break;
         if (!flags["follow"]) lines.push(line);
         else console.log(flags["json"] ? JSON.stringify(line) : ownColoursOnly(logText(line)));
       }
@@ -266,12 +291,13 @@ function logs(): Verb {
   };
 }
 
-const logText = ({ at, stream, text }: Loose): string =>
-  `${paint("dim", new Date(at).toTimeString().slice(0, 8))} ${paint("cyan", stream)} ${text}`;
+/** A frame of the log has a time as events do, and a stream and a text of its own. */
+const logText = (line: SkepEvent): string =>
+  `${paint("dim", new Date(line.at).toTimeString().slice(0, 8))} ${paint("cyan", textIn(line, "stream") ?? "")} ${textIn(line, "text")}`;
 
-function remove(): Verb {
+function remove(): Verb<Item, List> {
   return deleteVerb(
     "delete a tool server and what it kept",
-    (item: Loose) => `tool server ${item["id"]}, with what it kept`,
+    (item: Item) => `tool server ${item["id"]}, with what it kept`,
   );
 }

@@ -1,18 +1,24 @@
 /** `skep onboard`: interviewers ask what to build and make a project of it, in the terminal. It can be left at any time and continued. */
+
 import type { Command } from "commander";
+import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
 import { findOne, listItems } from "../resource/find.ts";
-import type { AnyResource, Flags, Loose } from "../resource/resource.ts";
+import type { Flags, Resource } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
 import { connect, withServer } from "../server/locate.ts";
 import { plain } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { terminalOnboarding } from "./terminal-onboarding.ts";
 
+type List = "/v1/onboarding/sessions";
+type Item = RowOf<List>;
+type Session = AnswerOf<"GET", `${List}/${string}`>;
+
 const SHOWN = 50;
 
-const onboardings: AnyResource = {
+const onboardings: Resource<List> = {
   name: "onboard",
   one: "session",
   about: "answer four interviewers about what you want to build; they make a project with a vision and tasks",
@@ -50,14 +56,14 @@ const onboardings: AnyResource = {
       about: "abandon a session; what was said stays readable",
       on: "one",
       async run({ client, path, item }) {
-        await client.ask("DELETE", path);
+        await client.call("DELETE", path);
         return { json: { abandoned: item["id"] }, text: `${item["id"]} abandoned` };
       },
     },
   ],
 };
 
-const linesOf = ({ id, status, phase, title, project_id, context }: Loose): string[] => [
+const linesOf = ({ id, status, phase, title, project_id, context }: Item): string[] => [
   ...fieldLines([
     ["session", id],
     ["status", status],
@@ -89,7 +95,7 @@ export function onboardCommand(program: Command, exit: Exit): void {
   for (const verb of onboardings.verbs) verbCommand(command, onboardings, verb, exit);
 }
 
-async function choose(client: Client, word: string | undefined, flags: Flags): Promise<Loose> {
+async function choose(client: Client, word: string | undefined, flags: Flags): Promise<{ id: string }> {
   if (word !== undefined) return findOne(client, onboardings, word);
   if (flags["continue"]) {
     const { items } = await listItems(client, onboardings.path, new URLSearchParams({ status: "active" }), 1);
@@ -97,13 +103,13 @@ async function choose(client: Client, word: string | undefined, flags: Flags): P
     return items[0];
   }
   const body = { message: flags["say"], model: flags["model"] };
-  return client.ask("POST", onboardings.path, body);
+  return client.call("POST", "/v1/onboarding/sessions", body);
 }
 
 /** The state of the onboarding when it is left, and what to do next. */
-function endOf({ id, status, project_id, context }: Loose): string {
+function endOf({ id, status, project_id, context }: Session): string {
   if (status === "active") return `Left; nothing is lost. Continue: skep onboard ${id}`;
   if (status !== "completed") return `${id} is ${status}.`;
-  const name = plain(context.intake?.name ?? project_id);
+  const name = plain(context.intake?.name ?? project_id ?? "");
   return `The project ${name} is made. See it with: skep projects ${project_id}`;
 }

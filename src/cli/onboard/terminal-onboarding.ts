@@ -1,12 +1,15 @@
 /** An onboarding in the terminal: prints replies as they stream; each line that is typed is an answer. */
 import { createInterface, type Interface } from "node:readline";
+import type { AnswerOf } from "../../api/types.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { textIn } from "../../core/is-object.ts";
-import type { Loose } from "../resource/resource.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
 
 const PROMPT = "> ";
+
+type Path = `/v1/onboarding/sessions/${string}`;
+type Session = AnswerOf<"GET", Path>;
 
 interface Terminal {
   /** The next line that is not blank; undefined when the person leaves (Ctrl-D, Ctrl-C, the end of the input). */
@@ -17,18 +20,22 @@ interface Terminal {
 }
 
 /** @returns the session as it is when the onboarding has ended or was left. */
-export async function terminalOnboarding(client: Client, started: Loose, { json }: { json: boolean }): Promise<Loose> {
-  const path = `/v1/onboarding/sessions/${started["id"]}`;
+export async function terminalOnboarding(
+  client: Client,
+  started: { id: string },
+  { json }: { json: boolean },
+): Promise<Session> {
+  const path = `/v1/onboarding/sessions/${started.id}` as const;
   const terminal = openTerminal();
   try {
-    let session = await client.ask("GET", path);
+    let session = await client.call("GET", path);
     if (!json) recall(session);
     for (;;) {
       session = await listen(client, path, session, { json, terminal });
       if (session["status"] !== "active") return session;
       const line = await terminal.ask();
       if (line === undefined) return session;
-      await client.ask("POST", `${path}/message`, { message: line });
+      await client.call("POST", `${path}/message`, { message: line });
       session = { ...session, busy: true };
     }
   } finally {
@@ -37,10 +44,9 @@ export async function terminalOnboarding(client: Client, started: Loose, { json 
 }
 
 /** What was said last, for somebody who comes back. */
-function recall({ reply, phase, busy, ...session }: Loose): void {
-  const messages = session["messages"];
+function recall({ reply, phase, busy, messages }: Session): void {
   if (messages.length === 0 || (busy && messages.length < 2)) return;
-  const last = messages.findLast(({ role, content }: Loose) => role === "assistant" && content.trim() !== "");
+  const last = messages.findLast(({ role, content }) => role === "assistant" && content.trim() !== "");
   console.log(paint("dim", `phase: ${phase}`));
   if (last && !reply.text) console.log(plain(last["content"]));
   if (reply.text) process.stdout.write(plain(reply.text));
@@ -52,7 +58,7 @@ interface Listening {
 }
 
 /** Shows what is said until it is the person's turn. @returns the session as it is then. */
-async function listen(client: Client, path: string, before: Loose, { json, terminal }: Listening): Promise<Loose> {
+async function listen(client: Client, path: Path, before: Session, { json, terminal }: Listening): Promise<Session> {
   if (!before["busy"]) return before;
   const left = new AbortController();
   let stopping = false;
@@ -64,7 +70,7 @@ async function listen(client: Client, path: string, before: Loose, { json, termi
     };
     if (stopping) return leave();
     stopping = true;
-    client.ask("POST", `${path}/stop`).catch(leave);
+    client.call("POST", `${path}/stop`).catch(leave);
   };
   const after = before["reply"].last_event_id;
   const events = client.events(`/v1/events/stream?session_id=${before["session_id"]}&after=${after}`, left.signal);
@@ -81,10 +87,10 @@ async function listen(client: Client, path: string, before: Loose, { json, termi
       }
       if (kind !== "turn_ended" && kind !== "session_ended") continue;
       // The next interviewer may write before the person does.
-      const session = await client.ask("GET", path);
+      const session = await client.call("GET", path);
       if (!session["busy"]) return session;
     }
-    return await client.ask("GET", path);
+    return await client.call("GET", path);
   } finally {
     terminal.onInterrupt = undefined;
     await events.return(undefined);
@@ -105,7 +111,10 @@ function show({ kind, data }: SkepEvent): void {
 function openTerminal(): Terminal {
   const hasPerson = process.stdin.isTTY === true;
   const reader: Interface = createInterface({
-    ...{ input: process.stdin, output: process.stderr, terminal: hasPerson, prompt: PROMPT },
+    input: process.stdin,
+    output: process.stderr,
+    terminal: hasPerson,
+    prompt: PROMPT,
   });
   const lines: string[] = [];
   let over = false;

@@ -1,11 +1,16 @@
 /** `skep codehost`: the connection to GitHub, Gitea or Forgejo, and the rules by which things there start runs. */
+import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readSecret, readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { AnyResource, Call, Flags, Loose, OptionSpec, Verb } from "./resource.ts";
+import type { Call, Flags, OptionSpec, Resource, Verb } from "./resource.ts";
 import { assertMeant, bodyOf, deleteVerb, listOf, statusStyle, YES } from "./words.ts";
+
+type List = "/v1/codehost/rules";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
 
 const EVENTS = ["issue_opened", "issue_labeled", "issue_comment", "pull_request_opened", "pull_request_labeled"];
 const RULE_OPTIONS: OptionSpec[] = [
@@ -26,7 +31,7 @@ const CONNECT_OPTIONS: OptionSpec[] = [
 ];
 const LIMIT: OptionSpec = { flags: "--limit <n>", about: "how many" };
 
-export const codehost: AnyResource = {
+export const codehost: Resource<List> = {
   name: "codehost",
   one: "rule",
   about: "GitHub, Gitea or Forgejo: the connection, and the rules that start runs",
@@ -60,7 +65,7 @@ export const codehost: AnyResource = {
       on: "none",
       args: [{ name: "<delivery>", about: "its id" }],
       async run({ client, args: [id] }) {
-        const delivery = await client.ask("POST", `/v1/codehost/deliveries/${encodeURIComponent(id!)}/retry`);
+        const delivery = await client.call("POST", `/v1/codehost/deliveries/${encodeURIComponent(id!)}/retry`);
         return { json: delivery, text: `${delivery["event"]} is acted on again` };
       },
     },
@@ -78,7 +83,7 @@ export const codehost: AnyResource = {
       options: [YES],
       async run({ client, flags }) {
         await assertMeant("Forget the connection with its secrets?", flags);
-        await client.ask("DELETE", "/v1/codehost/connection");
+        await client.call("DELETE", "/v1/codehost/connection");
         return { json: { deleted: true }, text: "the stored connection is forgotten" };
       },
     },
@@ -99,7 +104,7 @@ export const codehost: AnyResource = {
       about: "change a rule",
       on: "one",
       options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
-      run: async ({ client, path, flags }) => shown(await client.ask("PUT", path, ruleFrom(flags))),
+      run: async ({ client, path, flags }) => shown(await client.call("PUT", path, ruleFrom(flags))),
     },
     {
       name: "try",
@@ -112,13 +117,13 @@ export const codehost: AnyResource = {
       ],
       async run({ client, path, args: [number], flags }) {
         const body = { number: Number(number), ...bodyOf(flags, { actor: "actor", comment: "comment" }) };
-        const trial = await client.ask("POST", `${path}/try`, body);
+        const trial = await client.call("POST", `${path}/try`, body);
         return { json: trial, text: `${trial["starts"] ? "yes" : "no"}: ${trial["detail"]} (${trial["title"]})` };
       },
     },
     switchVerb("enable", "let a rule start runs", true),
     switchVerb("disable", "keep a rule from starting runs", false),
-    deleteVerb("delete a rule; runs that it started continue", (item: Loose) => `rule ${item["name"]}`),
+    deleteVerb("delete a rule; runs that it started continue", (item: Item) => `rule ${item["name"]}`),
     runVerb(
       "push",
       "push a run's branch to the project's repository",
@@ -134,27 +139,35 @@ export const codehost: AnyResource = {
   ],
 };
 
-const shown = (rule: Loose) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
+const shown = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
 
-function runVerb(name: string, about: string, at: string, said: (answer: Loose) => string): Verb {
+function runVerb<At extends "push" | "pull-request">(
+  name: string,
+  about: string,
+  at: At,
+  textOf: (answer: AnswerOf<"POST", `/v1/runs/${string}/${At}`>) => string,
+): Verb<Item, List> {
   return {
     name,
     about,
     on: "none",
     args: [{ name: "<run>", about: "its id" }],
     async run({ client, args: [id] }) {
-      const answer = await client.ask("POST", `/v1/runs/${encodeURIComponent(id!)}/${at}`);
-      return { json: answer, text: said(answer) };
+      const answer = await client.ask<AnswerOf<"POST", `/v1/runs/${string}/${At}`>>(
+        "POST",
+        `/v1/runs/${encodeURIComponent(id!)}/${at}`,
+      );
+      return { json: answer, text: textOf(answer) };
     },
   };
 }
 
-function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  const run = async ({ client, path }: Call) => shown(await client.ask("PUT", path, { enabled }));
+function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
+  const run = async ({ client, path }: One) => shown(await client.call("PUT", path, { enabled }));
   return { name, about, on: "one", run };
 }
 
-function ruleFrom(flags: Flags): Record<string, unknown> {
+function ruleFrom(flags: Flags): BodyOf<"PUT", One["path"]> {
   return {
     ...bodyOf(flags, { event: "event", label: "label", command: "command", pipeline: "pipeline_id" }),
     ...bodyOf(flags, { permission: "permission" }),
@@ -163,12 +176,14 @@ function ruleFrom(flags: Flags): Record<string, unknown> {
   };
 }
 
-async function add({ client, path, args: [name], flags }: Call) {
-  const [project, event, pipeline] = ["project", "event", "pipeline"].map((flag): string | undefined => flags[flag]);
+async function add({ client, path, args: [name = ""], flags }: Call<unknown, List>) {
+  const { project, event, pipeline } = flags;
   if (!project || !event || !pipeline)
     throw new Problem(422, "bad_usage", "A rule needs --project, --event and --pipeline.");
   const { id } = await findOne(client, projects, project);
-  return shown(await client.ask("POST", path, { ...ruleFrom(flags), name, project_id: id }));
+  return shown(
+    await client.call("POST", path, { ...ruleFrom(flags), name, project_id: id, event, pipeline_id: pipeline }),
+  );
 }
 
 async function connect({ client, flags }: Call) {
@@ -176,7 +191,7 @@ async function connect({ client, flags }: Call) {
     env === undefined ? undefined : readSecret(what, { env });
   const token = await secret("access token", flags["tokenEnv"]);
   const webhook_secret = await secret("webhook secret", flags["webhookSecretEnv"]);
-  const connection = await client.ask("PUT", "/v1/codehost/connection", {
+  const connection = await client.call("PUT", "/v1/codehost/connection", {
     ...bodyOf(flags, { kind: "kind", hostUrl: "url", appId: "app_id" }),
     ...(flags["appKey"] === undefined ? {} : { private_key: await readText(flags["appKey"]) }),
     ...(token === undefined ? {} : { token }),
@@ -186,9 +201,9 @@ async function connect({ client, flags }: Call) {
 }
 
 async function status({ client }: Call) {
-  const now = await client.ask("GET", "/v1/codehost/app/status");
+  const now = await client.call("GET", "/v1/codehost/app/status");
   const { webhook } = now;
-  const counts = Object.entries<number>(webhook.deliveries).map(([state, rows]) => `${rows} ${state}`);
+  const counts = Object.entries(webhook.deliveries).map(([state, rows]) => `${rows} ${state}`);
   const text = fieldLines([
     ["host", now["url"] ?? "none is connected: skep codehost connect"],
     ["connected", now["connected"] ? `yes, as ${now["login"]}` : "no"],
@@ -201,7 +216,7 @@ async function status({ client }: Call) {
 }
 
 async function repos({ client, flags }: Call) {
-  const { items } = await client.ask<{ items: Loose[] }>("GET", `/v1/codehost/repos?limit=${flags["limit"] ?? 100}`);
+  const { items } = await client.call("GET", `/v1/codehost/repos?limit=${flags["limit"] ?? 100}`);
   const text = tableLines(
     [
       { head: "REPOSITORY", of: (one) => one["full_name"] },
@@ -215,8 +230,7 @@ async function repos({ client, flags }: Call) {
 }
 
 async function deliveries({ client, flags }: Call) {
-  const path = `/v1/codehost/deliveries?limit=${flags["limit"] ?? 30}`;
-  const { items } = await client.ask<{ items: Loose[] }>("GET", path);
+  const { items } = await client.call("GET", `/v1/codehost/deliveries?limit=${flags["limit"] ?? 30}`);
   const text = tableLines(
     [
       { head: "RECEIVED", of: (one) => timeText(one["received_at"]) },

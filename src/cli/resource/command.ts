@@ -5,7 +5,7 @@ import { connect, type ServerFlags, withServer } from "../server/locate.ts";
 import { ownColoursOnly } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import { countOf, findOne, listItems, located } from "./find.ts";
-import type { Answer, AnyResource, ArgumentSpec, Flags, Loose, OptionSpec, Verb } from "./resource.ts";
+import type { Answer, AnyResource, ArgumentSpec, Flags, OptionSpec, Verb } from "./resource.ts";
 
 export type Exit = (code: number) => void;
 
@@ -41,7 +41,7 @@ function argumentOf({ name, about, choices }: ArgumentSpec): Argument {
 }
 
 /** Adds one of a resource's verbs, below its command or as a command of its own. */
-export function verbCommand(parent: Command, resource: AnyResource, verb: Verb, exit: Exit): void {
+export function verbCommand(parent: Command, resource: AnyResource, verb: Verb<object>, exit: Exit): void {
   const command = withServer(parent.command(verb.name)).description(verb.about);
   if (verb.on === "one") command.argument(`<${resource.one}>`);
   for (const argument of verb.args ?? []) command.addArgument(argumentOf(argument));
@@ -92,7 +92,7 @@ function inFlags({ status, code, detail, extras }: Problem, { options }: Command
 
 const placeOf = ({ within }: AnyResource): OptionSpec[] => (within ? [within.option] : []);
 
-const pathOf = ({ path, idOf, pathOf: own }: AnyResource, item: Loose) =>
+const pathOf = ({ path, idOf, pathOf: own }: AnyResource, item: object) =>
   own?.(item) ?? (`${path}/${encodeURIComponent(idOf(item))}` as const);
 
 async function list(resource: AnyResource, flags: Flags): Promise<Answer> {
@@ -117,7 +117,7 @@ async function show(resource: AnyResource, word: string, flags: Flags): Promise<
   const client = await connect(flags);
   const placed = await located(client, resource, flags);
   const found = await findOne(client, placed, word);
-  const item = resource.single === false ? found : await client.ask("GET", pathOf(placed, found));
+  const item = resource.single === false ? found : await client.ask<object>("GET", pathOf(placed, found));
   const shown = await resource.show?.(item, { client, flags });
   if (shown && "json" in shown) return shown;
   return { json: item, text: shown ?? fieldLines(Object.entries(item)) };

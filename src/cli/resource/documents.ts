@@ -1,20 +1,26 @@
 /** `skep documents`: files that agents look things up in, from the terminal. */
+
 import { statSync } from "node:fs";
 import { basename } from "node:path";
+import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import { paint, plain } from "../terminal/style.ts";
 import { timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Answer, AnyResource, Call, Loose, OptionSpec } from "./resource.ts";
+import type { Answer, Call, OptionSpec, Resource } from "./resource.ts";
 import { deleteVerb, statusStyle } from "./words.ts";
+
+type List = "/v1/documents";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
 
 const LOOK_MS = 300;
 const PROJECT: OptionSpec = { flags: "--project <project>", about: "its id or name" };
 const TITLE: OptionSpec = { flags: "--title <text>", about: "instead of what the file says" };
 
-export const documents: AnyResource = {
+export const documents: Resource<List> = {
   name: "documents",
   one: "document",
   about: "PDF, DOCX, HTML, Markdown and text for agents to read; transcripts of meetings",
@@ -54,7 +60,7 @@ export const documents: AnyResource = {
       about: "print the table of contents",
       on: "one",
       async run({ client, path }) {
-        const toc = await client.ask("GET", `${path}/toc`);
+        const toc = await client.call("GET", `${path}/toc`);
         return { json: toc, text: [plain(toc["title"]), ...tocLines(toc["items"], 1)] };
       },
     },
@@ -74,7 +80,7 @@ export const documents: AnyResource = {
       options: [PROJECT, { flags: "--document <document>", about: "only in that one" }],
       run: search,
     },
-    deleteVerb("delete a document", (item: Loose) => `document ${item["title"]}`),
+    deleteVerb("delete a document", (item: Item) => `document ${item["title"]}`),
   ],
 };
 
@@ -88,13 +94,13 @@ async function add(call: Call): Promise<Answer> {
     if (!statSync(file, { throwIfNoEntry: false })?.isFile())
       throw new Problem(422, "unreadable", `There is no file ${file}.`);
   const project = await projectOf(call);
-  const made: Loose[] = [];
+  const made: Item[] = [];
   for (const file of args) {
     const form = new FormData();
     if (flags["title"] !== undefined) form.append("title", flags["title"]);
     if (project !== undefined) form.append("project_id", project);
     form.append("file", new File([await Bun.file(file).arrayBuffer()], basename(file)));
-    made.push(await client.upload<Loose>("/v1/ingest/document", form));
+    made.push(await client.upload<AnswerOf<"POST", "/v1/ingest/document">>("/v1/ingest/document", form));
   }
   const read = flags["wait"] === false ? made : await Promise.all(made.map((one) => untilRead(call, one)));
   const text = read.map(({ id, title, status, sections, error }) =>
@@ -103,8 +109,8 @@ async function add(call: Call): Promise<Answer> {
   return { json: { items: read }, text, code: read.some(({ status }) => status === "failed") ? 1 : 0 };
 }
 
-async function untilRead({ client }: Call, made: Loose): Promise<Loose> {
-  for (let now = made; ; now = await client.ask("GET", `/v1/documents/${made["id"]}`)) {
+async function untilRead({ client }: Call, made: Item): Promise<Item> {
+  for (let now = made; ; now = await client.call("GET", `/v1/documents/${made["id"]}`)) {
     if (now["status"] !== "processing") return now;
     await Bun.sleep(LOOK_MS);
   }
@@ -115,7 +121,7 @@ async function transcript(call: Call): Promise<Answer> {
   const project_id = await projectOf(call);
   const title = flags["title"] === undefined ? {} : { title: flags["title"] };
   const body = { transcript: await readText(args[0]!), ...title, ...(project_id ? { project_id } : {}) };
-  const made = await client.ask("POST", "/v1/ingest/transcript", body);
+  const made = await client.call("POST", "/v1/ingest/transcript", body);
   return {
     json: made,
     text: [
@@ -125,19 +131,27 @@ async function transcript(call: Call): Promise<Answer> {
   };
 }
 
-const onPage = ({ page }: Loose): string => (page === null ? "" : paint("dim", `  page ${page}`));
+const onPage = ({ page }: { page: number | null }): string => (page === null ? "" : paint("dim", `  page ${page}`));
 
-const tocLines = (entries: readonly Loose[], depth: number): string[] =>
+/** The API's document says how deep tables of contents are; here an entry is like those above it. */
+interface TocEntry {
+  title: string;
+  section_id: string;
+  page: number | null;
+  children?: readonly TocEntry[];
+}
+
+const tocLines = (entries: readonly TocEntry[], depth: number): string[] =>
   entries.flatMap((entry) => [
     `${"  ".repeat(depth)}${plain(entry["title"])}  ${paint("dim", entry["section_id"])}${onPage(entry)}`,
     ...tocLines(entry["children"] ?? [], depth + 1),
   ]);
 
-async function readSection({ client, path, args: [section], flags }: Call): Promise<Answer> {
+async function readSection({ client, path, args: [section], flags }: One): Promise<Answer> {
   const query = new URLSearchParams();
   if (section !== undefined) query.set("section_id", section);
   if (flags["page"] !== undefined) query.set("page", flags["page"]);
-  const found = await client.ask("GET", `${path}/section?${query}`);
+  const found = await client.call("GET", `${path}/section?${query}`);
   const head = [...found["path"], found["title"]].map(plain).join(" › ");
   const next = found["next_id"] === null ? [] : ["", paint("dim", `Next: ${found["next_id"]}`)];
   return { json: found, text: [`${paint("bold", head)}${onPage(found)}`, "", plain(found["text"]), ...next] };
@@ -150,7 +164,7 @@ async function search(call: Call): Promise<Answer> {
   if (project !== undefined) query.set("project_id", project);
   if (flags["document"] !== undefined)
     query.set("document_id", (await findOne(client, documents, flags["document"]))["id"]);
-  const found = await client.ask<{ items: Loose[] }>("GET", `/v1/documents/search?${query}`);
+  const found = await client.call("GET", `/v1/documents/search?${query}`);
   if (found.items.length === 0) return { json: found, text: "No document says anything about that." };
   const text = found.items.flatMap((hit) => [
     `${paint("bold", `${plain(hit["title"])} › ${plain(hit["heading"])}`)}${onPage(hit)}`,

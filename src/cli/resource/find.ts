@@ -4,10 +4,10 @@ import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { didYouMean } from "../../core/near.ts";
 import type { Client } from "../server/client.ts";
-import type { AnyResource, Flags, Loose } from "./resource.ts";
+import type { AnyResource, Flags, Resource } from "./resource.ts";
 
 /** A row of the list at that address, as far as the address is known. */
-type RowAt<Address extends string> = string extends Address ? Loose : RowOf<Address>;
+type RowAt<Address extends string> = string extends Address ? object : RowOf<Address>;
 
 export interface List<Row> {
   items: Row[];
@@ -20,18 +20,20 @@ const LOOKED_THROUGH = 2_000;
 const NAMED = 5;
 
 /** At most `count` items of a list, over as many pages as that takes. */
-export async function listItems<const Address extends string>(
+export const listItems = <const Address extends string>(
   client: Client,
   path: Address,
   query: URLSearchParams,
   count: number,
-): Promise<List<RowAt<Address>>> {
-  const items: RowAt<Address>[] = [];
+): Promise<List<RowAt<Address>>> => readPages(client, path, query, count);
+
+async function readPages<Row>(client: Client, path: string, query: URLSearchParams, count: number): Promise<List<Row>> {
+  const items: Row[] = [];
   for (let cursor: string | null = ""; ; ) {
     const page = new URLSearchParams(query);
     page.set("limit", String(Math.min(PAGE, count - items.length)));
     if (cursor) page.set("cursor", cursor);
-    const list = await client.ask("GET", `${path}?${page}`);
+    const list = await client.ask<List<Row>>("GET", `${path}?${page}`);
     items.push(...list.items);
     cursor = list.next_cursor;
     if (cursor === null || items.length >= count) return { items, next_cursor: cursor };
@@ -58,12 +60,16 @@ const isWhole = (word: string): boolean => /^[a-z]+_[0-9a-hjkmnp-tv-z]{26}$/.tes
  * only one has will do.
  * @throws Problem 404 `not_found` with near names, 422 `ambiguous` with the candidates.
  */
-export async function findOne(client: Client, resource: AnyResource, word: string): Promise<Loose> {
+export async function findOne<Row, One>(
+  client: Client,
+  resource: Resource<string, Row, One>,
+  word: string,
+): Promise<Row> {
   const { idOf, namesOf = () => [], single = true, path } = resource;
   const absent = resource.absent?.(word) ?? `There is no ${resource.one} ${word}.`;
-  if (single && isWhole(word)) return client.ask("GET", `${path}/${encodeURIComponent(word)}`);
-  const { items, next_cursor } = await listItems(client, path, new URLSearchParams(), LOOKED_THROUGH);
-  const namesFor = (item: Loose): string[] => [idOf(item), ...namesOf(item)];
+  if (single && isWhole(word)) return client.ask<Row>("GET", `${path}/${encodeURIComponent(word)}`);
+  const { items, next_cursor } = await readPages<Row>(client, path, new URLSearchParams(), LOOKED_THROUGH);
+  const namesFor = (item: Row): string[] => [idOf(item), ...namesOf(item)];
   const wanted = word.toLowerCase();
   const own = items.find((item) => idOf(item) === word);
   if (own) return own;

@@ -1,15 +1,22 @@
 /** `skep memory`: what agents remember, for people to read, correct and confirm. */
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { RowOf } from "../../api/types.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { paint, plain } from "../terminal/style.ts";
-import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { type Column, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Answer, AnyResource, ArgumentSpec, Call, Loose, OptionSpec } from "./resource.ts";
+import type { Answer, ArgumentSpec, Call, OptionSpec, Resource } from "./resource.ts";
 import { assertMeant, YES } from "./words.ts";
+
+type List = "/v1/memory/vaults";
+type Item = RowOf<List>;
+type Entry = RowOf<`${List}/${string}`>;
+type Contradiction = RowOf<"/v1/memory/contradictions">;
 
 const ENTRY: ArgumentSpec = { name: "<agent/entry>", about: "as lists and searches show it: lead/fact/deploy-day" };
 const TYPE: OptionSpec = { flags: "--type <type>", about: "fact, decision, lesson, preference, …" };
@@ -24,7 +31,7 @@ const CONTENT: OptionSpec = {
 const MOST_SHOWN = 1_000;
 const SHOWN_CHARACTERS = 300;
 
-export const memory: AnyResource = {
+export const memory: Resource<List, Item, Item> = {
   name: "memory",
   one: "agent",
   about: "memory: what agents remember",
@@ -70,7 +77,7 @@ export const memory: AnyResource = {
       on: "none",
       args: [ENTRY],
       async run({ client, args: [name] }) {
-        const undone = await client.ask<{ entry?: Loose }>("POST", `${pathOf(name!)}/undo`);
+        const undone = await client.call("POST", `${pathOf(name!)}/undo`);
         return {
           json: undone,
           text: undone.entry ? `${name}: as it was` : `${name}: removed; it did not exist before`,
@@ -83,7 +90,7 @@ export const memory: AnyResource = {
       on: "none",
       args: [ENTRY],
       async run({ client, args: [name] }) {
-        const entry = await client.ask("PUT", pathOf(name!), { trusted: true });
+        const entry = await client.call("PUT", pathOf(name!), { trusted: true });
         return { json: entry, text: `${name}: confirmed` };
       },
     },
@@ -96,7 +103,7 @@ export const memory: AnyResource = {
       async run({ client, args: [name], flags }) {
         const path = pathOf(name!);
         await assertMeant(`Delete ${name}?`, flags);
-        await client.ask("DELETE", path);
+        await client.call("DELETE", path);
         return {
           json: { deleted: true, what: name },
           text: `deleted ${name}; skep memory undo ${name} brings it back`,
@@ -108,8 +115,7 @@ export const memory: AnyResource = {
       about: "merge what says the same and look for contradictions, in the background",
       on: "one",
       async run({ client, item }) {
-        const path = `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`;
-        const job = await client.ask("POST", path);
+        const job = await client.call("POST", `/v1/memory/vaults/${encodeURIComponent(item["agent_id"])}/consolidate`);
         return { json: job, text: `${job["id"]}: started; skep jobs wait ${job["id"]} says how it ended` };
       },
     },
@@ -137,10 +143,7 @@ export const memory: AnyResource = {
       on: "none",
       args: [{ name: "<execution>", about: "its id, as an entry names it; of a consolidation, its job's" }],
       async run({ client, args: [id] }) {
-        const done = await client.ask<{ taken_back: Loose[]; left: Loose[] }>(
-          "POST",
-          `/v1/memory/executions/${encodeURIComponent(id!)}/take-back`,
-        );
+        const done = await client.call("POST", `/v1/memory/executions/${encodeURIComponent(id!)}/take-back`);
         const lines = [
           ...done.taken_back.map((one) => `taken back: ${nameOf(one)}`),
           ...done.left.map((one) => `left: ${nameOf(one)} (${one["reason"]})`),
@@ -151,17 +154,20 @@ export const memory: AnyResource = {
   ],
 };
 
-const nameOf = ({ agent_id, entry, id }: Loose): string => `${agent_id}/${entry ?? id}`;
+/** As lists, searches and answers call an entry. */
+type Named = { agent_id: string } & ({ entry: string } | { id: string });
+const nameOf = (one: Named): string => `${one.agent_id}/${"entry" in one ? one.entry : one.id}`;
 
 /** @throws Problem 422 `bad_usage` for a name without an agent. */
-function pathOf(name: string): string {
+function pathOf(name: string) {
   const [, agent, entry] = /^([^/]+)\/(.+)$/.exec(name) ?? [];
   if (agent === undefined || entry === undefined)
     throw new Problem(422, "bad_usage", `${name}: write the agent and the entry, e.g. lead/fact/deploy-day.`);
-  return `/v1/memory/vaults/${encodeURIComponent(agent)}/entries/${encodeURIComponent(entry.replace(/\.md$/, ""))}`;
+  const id = encodeURIComponent(entry.replace(/\.md$/, ""));
+  return `/v1/memory/vaults/${encodeURIComponent(agent)}/entries/${id}` as const;
 }
 
-const stateOf = ({ problem, superseded_by, trusted, pinned }: Loose): string => {
+const stateOf = ({ problem, superseded_by, trusted, pinned }: Entry): string => {
   if (problem !== null) return "broken";
   if (superseded_by !== null) return "superseded";
   return trusted ? (pinned ? "pinned" : "") : "unconfirmed";
@@ -176,12 +182,12 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
     throw new Problem(422, "bad_usage", "--limit takes a whole number from 1 to 100000.");
   const found = await listItems(client, `/v1/memory/vaults/${encodeURIComponent(agent)}`, query, most);
   if (found.items.length === 0) return { json: found, text: "No matching entries." };
-  const columns = [
+  const columns: readonly Column<Entry>[] = [
     { head: "ENTRY", of: nameOf },
     { head: "STATE", of: stateOf, optional: true },
-    { head: "CHANGED", of: ({ updated_at }: Loose) => timeText(updated_at) },
-    { head: "TITLE", of: ({ title }: Loose) => title, shrinks: true },
-    { head: "PROBLEM", of: ({ problem }: Loose) => problem, shrinks: true, optional: true },
+    { head: "CHANGED", of: ({ updated_at }) => timeText(updated_at) },
+    { head: "TITLE", of: ({ title }) => title, shrinks: true },
+    { head: "PROBLEM", of: ({ problem }) => problem, shrinks: true, optional: true },
   ];
   const more = found.next_cursor === null ? [] : [`More: --limit ${most * 2}`];
   return { json: found, text: [...tableLines(columns, found.items), ...more] };
@@ -190,7 +196,7 @@ async function entriesOf(client: Client, agent: string, flags: Call["flags"]): P
 async function search({ client, args, flags }: Call): Promise<Answer> {
   const query = new URLSearchParams({ query: args.join(" ") });
   if (flags["agent"] !== undefined) query.set("agent_id", flags["agent"]);
-  const found = await client.ask<{ items: Loose[] }>("GET", `/v1/memory/search?${query}`);
+  const found = await client.call("GET", `/v1/memory/search?${query}`);
   if (found.items.length === 0) return { json: found, text: "Nobody remembers anything about that." };
   const text = found.items.flatMap((hit) => [
     `${paint("bold", plain(hit["title"]))}  ${paint("dim", nameOf(hit))}${hit["trusted"] ? "" : paint("yellow", "  unconfirmed")}`,
@@ -206,7 +212,7 @@ async function contradictionsOf({ client, flags }: Call): Promise<Answer> {
   const found = await listItems(client, "/v1/memory/contradictions", query, MOST_SHOWN);
   if (found.items.length === 0)
     return { json: found, text: "None is known. skep memory consolidate AGENT looks for them." };
-  const side = (agent: string, { entry, updated_at, says, content }: Loose) => [
+  const side = (agent: string, { entry, updated_at, says, content }: Contradiction["a"]) => [
     `  ${agent}/${entry}  ${paint("dim", timeText(updated_at))}${says.length > 0 ? `  says: ${plain(says.join(", "))}` : ""}`,
     `    ${plain(content).slice(0, SHOWN_CHARACTERS).trimEnd().replaceAll("\n", "\n    ")}`,
   ];
@@ -223,19 +229,19 @@ async function settle({ client, args: [id], flags }: Call): Promise<Answer> {
   const { keep, both } = flags;
   if ((keep === undefined) === !both)
     throw new Problem(422, "bad_usage", "Say which entry is right with --keep ENTRY, or --both when both are true.");
-  const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}`;
-  if (both) return { json: await client.ask("PUT", path, { keep: null }), text: `${id}: both are true` };
+  const path = `/v1/memory/contradictions/${encodeURIComponent(id!)}` as const;
+  if (both) return { json: await client.call("PUT", path, { keep: null }), text: `${id}: both are true` };
   const { items } = await listItems(client, "/v1/memory/contradictions", new URLSearchParams(), MOST_SHOWN);
   const agent: string | undefined = items.find((one) => one["id"] === id)?.["agent_id"];
   // As lists show it (agent/entry), or as it is called in the vault.
   const entry = agent !== undefined && keep!.startsWith(`${agent}/`) ? keep!.slice(agent.length + 1) : keep!;
-  const done = await client.ask<{ superseded: string }>("PUT", path, { keep: entry });
+  const done = await client.call("PUT", path, { keep: entry });
   const other = agent === undefined ? done.superseded : `${agent}/${done.superseded}`;
   return { json: done, text: `${other}: superseded; skep memory undo ${other} brings it back` };
 }
 
 async function show({ client, args: [name] }: Call): Promise<Answer> {
-  const entry = await client.ask("GET", pathOf(name!));
+  const entry = await client.call("GET", pathOf(name!));
   const { origin } = entry;
   const text = [
     ...fieldLines([
@@ -264,7 +270,7 @@ async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   const content = inEditor ? edited(body.content) : await readText(flags["content"]!);
   if (content === body.content) return { json: { changed: false }, text: `${name}: nothing was changed` };
   try {
-    const entry = await client.ask("PUT", path, { content }, tag);
+    const entry = await client.call("PUT", path, { content }, tag);
     return { json: entry, text: `${name}: changed; skep memory undo ${name} puts it back` };
   } catch (error) {
     if (!inEditor || !isProblem(error)) throw error;

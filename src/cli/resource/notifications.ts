@@ -1,12 +1,21 @@
 /** `skep notifications`: where you are notified of runs. */
+import type { BodyOf, RowOf } from "../../api/types.ts";
+import { Problem } from "../../core/errors.ts";
+import { isOneOf } from "../../core/typed-keys.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { AnyResource, Call, Loose, OptionSpec } from "./resource.ts";
+import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
+type List = "/v1/notification-channels";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
+
 const SHOWN = 50;
+const KINDS = ["ntfy", "webhook", "mail"] as const;
+const OCCASIONS = ["waiting", "failed", "ended"] as const;
 
 const CHOICES: readonly OptionSpec[] = [
   { flags: "--address <address>", about: "address of the webhook, or of the ntfy topic" },
@@ -17,21 +26,26 @@ const CHOICES: readonly OptionSpec[] = [
   { flags: "--project <project>", about: "only of this project's runs; empty: of all" },
 ];
 
-async function fieldsOf({ client, flags }: Call): Promise<Record<string, unknown>> {
+function occasionOf(word: string): (typeof OCCASIONS)[number] {
+  if (isOneOf(OCCASIONS, word)) return word;
+  throw new Problem(422, "bad_usage", `--on takes ${OCCASIONS.join(", ")}; not ${word}.`);
+}
+
+async function fieldsOf({ client, flags }: Call): Promise<BodyOf<"PUT", One["path"]>> {
   const { on, project, tokenFile, secretFile } = flags;
   return {
     ...bodyOf(flags, { address: "url", to: "to" }),
     // Others can read a process's arguments.
     ...(tokenFile === undefined ? {} : { token: (await readText(tokenFile)).trim() }),
     ...(secretFile === undefined ? {} : { secret: (await readText(secretFile)).trim() }),
-    ...(on === undefined ? {} : { on: listOf(on) }),
+    ...(on === undefined ? {} : { on: listOf(on).map(occasionOf) }),
     ...(project === undefined
       ? {}
       : { project_id: project === "" ? null : (await findOne(client, projects, project))["id"] }),
   };
 }
 
-const linesOf = (channel: Loose): string[] => [
+const linesOf = (channel: Item & { secret?: string | null }): string[] => [
   ...fieldLines([
     ["channel", channel["name"]],
     ["id", channel["id"]],
@@ -48,7 +62,7 @@ const linesOf = (channel: Loose): string[] => [
   ...(channel["secret"] ? ["", "The secret signs the webhooks. It is not shown again."] : []),
 ];
 
-export const notifications: AnyResource = {
+export const notifications: Resource<List> = {
   name: "notifications",
   one: "channel",
   about: "where you are notified when a run waits, fails or ends",
@@ -73,15 +87,17 @@ export const notifications: AnyResource = {
       about: "be notified at an ntfy topic, a webhook or by mail",
       on: "none",
       args: [
-        { name: "<kind>", about: "how", choices: ["ntfy", "webhook", "mail"] },
+        { name: "<kind>", about: "how", choices: KINDS },
         { name: "<name>", about: "what to call it" },
       ],
       options: [...CHOICES, { flags: "--everyone", about: "of everybody's runs, for administrators" }],
       async run(call) {
-        const [kind, name] = call.args;
-        const whose = call.flags["everyone"] ? { whose: "everyone" } : {};
-        const body = { kind, name, ...whose, ...(await fieldsOf(call)) };
-        const made = await call.client.ask("POST", call.path, body);
+        const [kind = "", name = ""] = call.args;
+        if (!isOneOf(KINDS, kind)) throw new Problem(422, "bad_usage", `Give one of ${KINDS.join(", ")}; not ${kind}.`);
+        const whose = call.flags["everyone"] ? { whose: "everyone" as const } : {};
+        const { project_id, token, ...fields } = await fieldsOf(call);
+        const optional = { ...(project_id ? { project_id } : {}), ...(token ? { token } : {}) };
+        const made = await call.client.call("POST", call.path, { kind, name, ...whose, ...optional, ...fields });
         return { json: made, text: linesOf(made) };
       },
     },
@@ -98,7 +114,7 @@ export const notifications: AnyResource = {
       about: "send a test now; exit 1 when it does not arrive",
       on: "one",
       async run({ client, path }) {
-        const sent = await client.ask("POST", `${path}/test`);
+        const sent = await client.call("POST", `${path}/test`);
         if (sent["state"] === "sent") return { json: sent, text: "Sent." };
         return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
       },
@@ -108,16 +124,16 @@ export const notifications: AnyResource = {
       about: "show what was sent to a channel, and what happened to it",
       on: "one",
       async run({ client, path }) {
-        const list = await listItems<string>(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
+        const list = await listItems(client, `${path}/deliveries`, new URLSearchParams(), SHOWN);
         return { json: list, text: list.items.length === 0 ? "Nothing yet." : deliveryLines(list.items) };
       },
     },
-    deleteVerb("delete a channel", (item: Loose) => `channel ${item["name"]}`),
+    deleteVerb("delete a channel", (item: Item) => `channel ${item["name"]}`),
   ],
 };
 
-const deliveryLines = (items: readonly Loose[]): string[] =>
-  tableLines<Loose>(
+const deliveryLines = (items: readonly RowOf<`${One["path"]}/deliveries`>[]): string[] =>
+  tableLines(
     [
       { head: "AT", of: ({ created_at }) => timeText(created_at) },
       { head: "EVENT", of: ({ event }) => event },

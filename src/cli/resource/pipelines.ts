@@ -1,17 +1,24 @@
 /** `skep pipelines`: what runs are made of. */
-import type { Method } from "../../api/types.ts";
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
+import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { AnyResource, Loose } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 import { deleteVerb } from "./words.ts";
 
-const problemText = ({ line, column, message }: Loose): string => `${line}:${column}  ${message}`;
+type List = "/v1/pipelines";
+type Item = RowOf<List>;
+
+const problemText = ({ line, column, message }: Item["problems"][number]): string => `${line}:${column}  ${message}`;
 
 /** Who does a step. */
-const workOf = ({ agent, for_each }: Loose): string => (agent ? `${agent}${for_each ? ", for each" : ""}` : "a person");
+function workOf(step: Item["steps"][number]): string {
+  if ("run" in step) return "a command";
+  return "agent" in step ? `${step.agent}${"for_each" in step ? ", for each" : ""}` : "a person";
+}
 
-export const pipelines: AnyResource = {
+export const pipelines: Resource<List> = {
   name: "pipelines",
   one: "pipeline",
   about: "pipelines that runs are made of",
@@ -30,7 +37,7 @@ export const pipelines: AnyResource = {
   ],
   empty: "No pipelines. The shipped ones come back when the server starts on a new data folder.",
   async show(pipeline) {
-    const inputs = Object.entries<Loose>(pipeline["inputs"]);
+    const inputs = Object.entries(pipeline["inputs"]);
     return [
       ...fieldLines([
         ["pipeline", pipeline["id"]],
@@ -58,7 +65,7 @@ export const pipelines: AnyResource = {
       about: "print a pipeline's file",
       on: "one",
       async run({ client, path }) {
-        const pipeline = await client.ask("GET", path);
+        const pipeline = await client.call("GET", path);
         const source: string = pipeline["source"];
         return { json: pipeline, text: source.trimEnd(), exact: source };
       },
@@ -69,25 +76,22 @@ export const pipelines: AnyResource = {
       on: "none",
       args: [{ name: "<file>", about: "YAML; - for standard input" }],
       async run({ client, args: [file] }) {
-        const saved = await save(file!, (method, path, body) => client.ask(method, path, body));
+        const saved = await save(client, file!);
         return { json: saved, text: `saved ${saved["id"]}, ${saved["steps"].length} steps` };
       },
     },
-    deleteVerb("delete a pipeline; runs of it continue", (item: Loose) => `pipeline ${item["id"]}`),
+    deleteVerb("delete a pipeline; runs of it continue", (item: Item) => `pipeline ${item["id"]}`),
   ],
 };
 
-async function save(
-  file: string,
-  call: (method: Method, path: string, body: unknown) => Promise<Loose>,
-): Promise<Loose> {
+async function save(client: Client, file: string): Promise<Item> {
   const source = await readText(file);
   const id = /^id:\s*["']?([a-z0-9][a-z0-9-]*)/m.exec(source)?.[1];
   if (id === undefined) throw new Problem(422, "bad_usage", `${file} names no id. See: skep check ${file}`);
   try {
-    return await call("PUT", `/v1/pipelines/${id}`, { source });
+    return await client.call("PUT", `/v1/pipelines/${id}`, { source });
   } catch (error) {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
-    return call("POST", "/v1/pipelines", { source });
+    return client.call("POST", "/v1/pipelines", { source });
   }
 }

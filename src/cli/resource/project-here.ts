@@ -1,10 +1,11 @@
 /** The project that a command is about: the one that is named, that of the folder you are in, or the only one. */
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { gitOrigin, gitRoot } from "../git-folder.ts";
 import type { Client } from "../server/client.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { Flags, Loose, OptionSpec } from "./resource.ts";
+import type { Flags, OptionSpec } from "./resource.ts";
 
 const PROJECTS = 1_000;
 const NAMED = 5;
@@ -15,7 +16,7 @@ export const PROJECT: OptionSpec = {
 };
 
 /** @throws Problem 404 for an unknown name, 422 `bad_usage` when it is not clear which is meant. */
-export async function projectHere(client: Client, { project }: Flags): Promise<Loose> {
+export async function projectHere(client: Client, { project }: Flags): Promise<RowOf<"/v1/projects">> {
   if (project !== undefined) return findOne(client, projects, project);
   const { items } = await listItems(client, projects.path, new URLSearchParams(), PROJECTS);
   const here = ofFolder(process.cwd(), items);
@@ -29,7 +30,7 @@ export async function projectHere(client: Client, { project }: Flags): Promise<L
 }
 
 /** Projects whose repository is in this folder, or which it was cloned from. */
-export function ofFolder<P extends Pick<Loose, "repository">>(folder: string, items: readonly P[]): P[] {
+export function ofFolder<P extends { repository: string | null }>(folder: string, items: readonly P[]): P[] {
   const root = gitRoot(folder);
   if (root === undefined) return [];
   const addresses = new Set([root, gitOrigin(root)].filter((one) => one !== undefined).map(bare));

@@ -1,10 +1,14 @@
 /** `skep providers`: which models can be called, and their keys and addresses. A key is never an argument. */
+import type { RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { AnyResource, Call, Loose, OptionSpec } from "./resource.ts";
+import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf } from "./words.ts";
+
+type List = "/v1/settings/providers";
+type Item = RowOf<List>;
 
 const ID = { name: "<provider>", about: "e.g. anthropic, ollama, custom-lab" };
 const MINE: OptionSpec = {
@@ -12,14 +16,14 @@ const MINE: OptionSpec = {
   about: "the key is your own: used first for what you start, never for others",
 };
 
-const stateOf = ({ enabled, configured, key_refused }: Loose): string =>
+const stateOf = ({ enabled, configured, key_refused }: Item): string =>
   !enabled ? "off" : !configured ? "not configured" : key_refused ? "key refused" : "ready";
 const STYLES: Readonly<Record<string, Style>> = { ready: "green", "key refused": "red" };
-const keyOf = ({ masked_key, key_source }: Loose): string => (masked_key ? `${masked_key} (${key_source})` : "none");
-const pathOf = (id: string): string => `/v1/settings/providers/${encodeURIComponent(id)}`;
-const ownPathOf = (id: string): string => `/v1/settings/user-providers/${encodeURIComponent(id)}`;
+const keyOf = ({ masked_key, key_source }: Item): string => (masked_key ? `${masked_key} (${key_source})` : "none");
+const pathOf = (id: string) => `/v1/settings/providers/${encodeURIComponent(id)}` as const;
+const ownPathOf = (id: string) => `/v1/settings/user-providers/${encodeURIComponent(id)}` as const;
 
-export const providers: AnyResource = {
+export const providers: Resource<List> = {
   name: "providers",
   one: "provider",
   about: "model providers, and their keys",
@@ -83,14 +87,14 @@ export const providers: AnyResource = {
       args: [ID],
       options: [{ flags: "--mine", about: "remove your own key" }],
       async run({ client, args: [id], flags }) {
-        await client.ask("DELETE", flags["mine"] ? ownPathOf(id!) : pathOf(id!));
+        await client.call("DELETE", flags["mine"] ? ownPathOf(id!) : pathOf(id!));
         return { json: { id, removed: true }, text: `${id}: forgotten` };
       },
     },
   ],
 };
 
-const modelLines = (models: readonly Loose[]): string[] =>
+const modelLines = (models: Item["models"]): string[] =>
   tableLines(
     [
       { head: "MODEL", of: ({ id }) => id },
@@ -108,10 +112,10 @@ async function set({ client, args: [given], flags }: Call) {
   const key = env !== undefined || flags["key"] ? await readSecret(`key of ${id}`, env ? { env } : {}) : undefined;
   if (flags["mine"]) {
     if (key === undefined) throw new Problem(422, "bad_usage", "--mine needs the key: --key or --key-env NAME.");
-    const mine = await client.ask("PUT", ownPathOf(id), { api_key: key });
+    const mine = await client.call("PUT", ownPathOf(id), { api_key: key });
     return { json: mine, text: `${id}: your own key ${mine["masked_key"]}` };
   }
-  const provider = await client.ask("PUT", pathOf(id), {
+  const provider = await client.call("PUT", pathOf(id), {
     ...(key === undefined ? {} : { api_key: key }),
     ...bodyOf(flags, { baseUrl: "base_url", default: "default" }),
     ...(flags["enable"] || flags["disable"] ? { enabled: flags["enable"] === true } : {}),
@@ -120,15 +124,15 @@ async function set({ client, args: [given], flags }: Call) {
   const head = `${id}: ${stateOf(provider)}, key ${provider["masked_key"] ?? "none"}${chosen}`;
   if (key === undefined) return { json: provider, text: head };
   // A key that does not work shows now, not in the first run.
-  const tried = await client.ask("POST", `${pathOf(id)}/test`, {});
+  const tried = await client.call("POST", `${pathOf(id)}/test`, {});
   if (tried["ok"]) return { json: { ...provider, test: tried }, text: `${head}, taken` };
-  const { key_refused } = await client.ask("GET", pathOf(id));
+  const { key_refused } = await client.call("GET", pathOf(id));
   const text = `${id}: the key is stored, but ${key_refused ? "refused" : "could not be tried"}: ${tried["error"]}`;
   return { json: { ...provider, key_refused, test: tried }, text, code: key_refused ? 1 : 0 };
 }
 
 async function test(client: Call["client"], id: string) {
-  const found = await client.ask("POST", `${pathOf(id)}/test`, {});
+  const found = await client.call("POST", `${pathOf(id)}/test`, {});
   if (!found["ok"]) return { json: found, text: `${id}: ${found["error"]}`, code: 1 };
   const head = `${id}: answers in ${found["duration_ms"]} ms, ${found["models"].length} models`;
   return { json: found, text: [head, ...modelLines(found["models"])] };

@@ -7,10 +7,6 @@ import type { AnswerOf, RowOf } from "../../api/types.ts";
 import type { Client } from "../server/client.ts";
 import type { Column } from "../terminal/table.ts";
 
-/** One of any resource, by fields that are not checked: for what works with all of them, and for the files listed in a test. */
-// biome-ignore lint/suspicious/noExplicitAny: a list of the files that may say so is kept, and gets shorter
-export type Loose = Record<string, any>;
-
 /** Values of a command's flags by their camel-cased names. */
 export type Flags = OptionValues;
 
@@ -34,7 +30,7 @@ export interface ArgumentSpec {
   choices?: readonly string[];
 }
 
-export interface Call<Row = Loose, Address extends string = string> {
+export interface Call<Row = unknown, Address extends string = string> {
   client: Client;
   /** What the verb acts on, as the list shows it; empty for a verb that acts on none. */
   item: Row;
@@ -60,18 +56,18 @@ interface VerbWords {
   options?: readonly OptionSpec[];
 }
 /** Acts on one of the resource, which is its first argument. */
-export interface OneVerb<Row = Loose, List extends string = string> extends VerbWords {
+export interface OneVerb<Row, List extends string = string> extends VerbWords {
   on: "one";
   run(call: Call<Row, `${List}/${string}`>): Promise<Answer>;
 }
 export interface ListVerb<List extends string = string> extends VerbWords {
   on: "none";
-  run(call: Call<Loose, List>): Promise<Answer>;
+  run(call: Call<unknown, List>): Promise<Answer>;
 }
-export type Verb<Row = Loose, List extends string = string> = OneVerb<Row, List> | ListVerb<List>;
+export type Verb<Row, List extends string = string> = OneVerb<Row, List> | ListVerb<List>;
 
 /** Any resource: for what works with all of them. */
-export type AnyResource = Resource<string, Loose, Loose>;
+export type AnyResource = Resource<string, object, object>;
 
 /** The resource whose list is at that address. `Row`: one as the list has it; `One`: as its own address answers it. */
 export interface Resource<List extends string, Row = RowOf<List>, One = AnswerOf<"GET", `${List}/${string}`>> {

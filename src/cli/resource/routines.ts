@@ -1,4 +1,5 @@
 /** `skep routines`: what agents do at set times. */
+import type { BodyOf, RowOf } from "../../api/types.ts";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { readText } from "../read-input.ts";
@@ -6,8 +7,14 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { projects } from "./projects.ts";
-import type { AnyResource, Call, Flags, Loose, OptionSpec } from "./resource.ts";
+import type { Call, Flags, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb } from "./words.ts";
+
+type List = "/v1/pulse-routines";
+type Item = RowOf<List>;
+type Blackout = Item["blackouts"][number];
+type Fields = BodyOf<"POST", `${List}/${string}`>;
+type Timed = RowOf<`${List}/${string}/${string}/ticks`> | RowOf<`${List}/${string}/timeline`>;
 
 const LOOK_MS = 500;
 const SHOWN = 500;
@@ -15,15 +22,15 @@ const SHOWN = 500;
 const badUsage = (detail: string) => new Problem(422, "bad_usage", detail);
 
 /** A schedule in words. */
-function scheduleText(schedule: string | Loose, timezone: string): string {
+function scheduleText(schedule: Item["schedule"], timezone: string): string {
   if (typeof schedule === "string") return `${schedule}  ${timezone}`;
   const { every_minutes, offset_minutes } = schedule;
   return `every ${every_minutes} min${offset_minutes ? ` + ${offset_minutes}` : ""}`;
 }
-const blackoutText = ({ start, end, days }: Loose): string => `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
+const blackoutText = ({ start, end, days }: Blackout): string => `${start}-${end}${days ? ` ${days.join(",")}` : ""}`;
 
 /** `22:00-06:00` or `22:00-06:00 sat,sun`. */
-function blackoutOf(text: string): Loose {
+function blackoutOf(text: string) {
   const [, start, end, days] = /^(\d\d:\d\d)-(\d\d:\d\d)(?:\s+([a-z,][a-z, ]*))?$/.exec(text.trim()) ?? [];
   if (start === undefined) throw badUsage(`--blackout takes 22:00-06:00, or "22:00-06:00 sat,sun"; not ${text}.`);
   return { start, end, ...(days === undefined ? {} : { days: listOf(days) }) };
@@ -47,7 +54,7 @@ const OFFSET = { flag: "--offset", least: 0, most: 44_639 };
 const TIMEOUT = { flag: "--timeout", least: 1, most: DAY_SECONDS };
 const AT_ONCE = { flag: "--max-concurrent", least: 1, most: 8 };
 
-function scheduleOf(flags: Flags): Loose | string | undefined {
+function scheduleOf(flags: Flags): Item["schedule"] | undefined {
   const { cron } = flags;
   const [every, offset] = [wholeOf(flags, "every", EVERY), wholeOf(flags, "offset", OFFSET)];
   if (cron !== undefined && every !== undefined) throw badUsage("Give --cron or --every, not both.");
@@ -72,34 +79,32 @@ const CHOICES: readonly OptionSpec[] = [
   { flags: "--max-concurrent <n>", about: "how many of its times may be at work at once" },
 ];
 
-async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Promise<Record<string, unknown>> {
+async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">): Promise<Partial<Fields>> {
   const { say, instructions, blackout, project, tools } = flags;
   if (say !== undefined && instructions !== undefined) throw badUsage("Give --say or --instructions, not both.");
-  const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
   const blackouts = blackout?.join(" ") === "none" ? [] : blackout?.map(blackoutOf);
   return {
     ...bodyOf(flags, { timezone: "timezone", description: "description", model: "model" }),
-    ...given("schedule", scheduleOf(flags)),
-    ...given("instructions", instructions === undefined ? say : await readText(instructions)),
-    ...given("blackouts", blackouts),
-    ...given(
-      "project_id",
-      project ? (await findOne(client, projects, project))["id"] : project === "" ? null : undefined,
-    ),
-    ...given("tools", tools === undefined ? undefined : tools === "" ? null : listOf(tools)),
-    ...given("timeout_seconds", wholeOf(flags, "timeout", TIMEOUT)),
-    ...given("max_concurrent", wholeOf(flags, "maxConcurrent", AT_ONCE)),
+    schedule: scheduleOf(flags),
+    instructions: instructions === undefined ? say : await readText(instructions),
+    blackouts,
+    project_id: project ? (await findOne(client, projects, project)).id : project === "" ? null : undefined,
+    tools: tools === undefined ? undefined : tools === "" ? null : listOf(tools),
+    timeout_seconds: wholeOf(flags, "timeout", TIMEOUT),
+    max_concurrent: wholeOf(flags, "maxConcurrent", AT_ONCE),
   };
 }
 
-export const routines: AnyResource = {
+const placeOf = ({ agent_id, id }: Item) => `/v1/pulse-routines/${encodeURIComponent(agent_id)}/${id}` as const;
+
+export const routines: Resource<List, Item, Item> = {
   name: "routines",
   one: "routine",
   about: "what agents do at set times",
   path: "/v1/pulse-routines",
   idOf: ({ id }) => id,
   namesOf: ({ name }) => [name],
-  pathOf: ({ agent_id, id }) => `/v1/pulse-routines/${encodeURIComponent(agent_id)}/${id}`,
+  pathOf: placeOf,
   single: false,
   filters: [{ flags: "--agent <agent>", about: "only of this agent", query: "agent_id" }],
   columns: [
@@ -124,11 +129,16 @@ export const routines: AnyResource = {
         { name: "<name>", about: "what to call it" },
       ],
       options: CHOICES,
-      async run({ client, path, args: [agent, name], flags }) {
-        const fields = await fieldsOf({ client, flags });
-        if (fields["schedule"] === undefined) throw badUsage('Say when: --cron "0 9 * * mon-fri", or --every MINUTES.');
-        if (fields["instructions"] === undefined) throw badUsage("Say what to do: --say TEXT, or --instructions FILE.");
-        const made = await client.ask("POST", `${path}/${encodeURIComponent(agent!)}`, { ...fields, name });
+      async run({ client, path, args: [agent = "", name = ""], flags }) {
+        const { schedule, instructions, ...fields } = await fieldsOf({ client, flags });
+        if (schedule === undefined) throw badUsage('Say when: --cron "0 9 * * mon-fri", or --every MINUTES.');
+        if (instructions === undefined) throw badUsage("Say what to do: --say TEXT, or --instructions FILE.");
+        const made = await client.call("POST", `${path}/${encodeURIComponent(agent)}`, {
+          ...fields,
+          schedule,
+          instructions,
+          name,
+        });
         return { json: made, text: linesOf(made) };
       },
     },
@@ -151,8 +161,8 @@ export const routines: AnyResource = {
       name: "ticks",
       about: "show the result of each time at which a routine was due",
       on: "one",
-      async run({ client, path }) {
-        const list = await listItems<string>(client, `${path}/ticks`, new URLSearchParams(), SHOWN);
+      async run({ client, item }) {
+        const list = await listItems(client, `${placeOf(item)}/ticks`, new URLSearchParams(), SHOWN);
         const text = list.items.length === 0 ? "It was not due yet." : tickLines(list.items, ({ due_at }) => due_at);
         return { json: list, text };
       },
@@ -168,11 +178,11 @@ export const routines: AnyResource = {
       ],
       run: timeline,
     },
-    deleteVerb("delete a routine and end its work", (item: Loose) => `routine ${item["name"]}`),
+    deleteVerb("delete a routine and end its work", (item: Item) => `routine ${item["name"]}`),
   ],
 };
 
-function linesOf(routine: Loose): string[] {
+function linesOf(routine: Item): string[] {
   const { schedule, timezone, enabled, next_run_at, blocked, instructions } = routine;
   return [
     ...fieldLines([
@@ -197,11 +207,11 @@ function linesOf(routine: Loose): string[] {
   ];
 }
 
-const tickLines = (items: readonly Loose[], at: (tick: Loose) => string): string[] =>
-  tableLines<Loose>(
+const tickLines = <Tick extends Timed>(items: readonly Tick[], at: (tick: Tick) => string): string[] =>
+  tableLines<Tick>(
     [
       { head: "DUE", of: (tick) => timeText(at(tick)) },
-      { head: "ROUTINE", of: ({ name }) => name, optional: true },
+      { head: "ROUTINE", of: (tick) => ("name" in tick ? tick.name : ""), optional: true },
       { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
       { head: "SESSION", of: ({ session_id }) => session_id, optional: true },
       { head: "WHAT", of: ({ reason, summary }) => reason?.message ?? summary, shrinks: true, optional: true },
@@ -209,11 +219,12 @@ const tickLines = (items: readonly Loose[], at: (tick: Loose) => string): string
     items,
   );
 
-async function run({ client, path, flags }: Call) {
-  const begun = await client.ask("POST", `${path}/trigger`);
+async function run({ client, item, flags }: Call<Item>) {
+  const path = placeOf(item);
+  const begun = await client.call("POST", `${path}/trigger`);
   if (!flags["wait"])
     return { json: begun, text: `${begun["id"]} started: skep executions transcript ${begun["session_id"]}` };
-  const tick = await untilOver(client, `${path}/ticks/${begun["id"]}`);
+  const tick = await untilOver(client, `${path}/ticks/${begun.id}`);
   const said = tick["reason"]?.message ?? tick["summary"] ?? "";
   return {
     json: tick,
@@ -222,18 +233,18 @@ async function run({ client, path, flags }: Call) {
   };
 }
 
-async function untilOver(client: Client, path: string): Promise<Loose> {
+async function untilOver(client: Client, path: `${ReturnType<typeof placeOf>}/ticks/${string}`) {
   for (;;) {
-    const tick = await client.ask("GET", path);
+    const tick = await client.call("GET", path);
     if (tick["finished_at"] !== null) return tick;
     await Bun.sleep(LOOK_MS);
   }
 }
 
-async function timeline({ client, path, args: [agent], flags }: Call) {
+async function timeline({ client, path, args: [agent], flags }: Call<unknown, List>) {
   const query = new URLSearchParams();
   for (const name of ["from", "to"]) if (flags[name] !== undefined) query.set(name, flags[name]);
-  const list = await listItems<string>(client, `${path}/${encodeURIComponent(agent!)}/timeline`, query, SHOWN);
+  const list = await listItems(client, `${path}/${encodeURIComponent(agent!)}/timeline`, query, SHOWN);
   const more = list.next_cursor === null ? [] : [`The first ${SHOWN}. Narrow it with --from and --to.`];
   const text = list.items.length === 0 ? "Nothing in that time." : [...tickLines(list.items, ({ at }) => at), ...more];
   return { json: list, text };

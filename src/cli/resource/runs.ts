@@ -2,6 +2,7 @@
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { isProblem, Problem } from "../../core/errors.ts";
+import { listIn, textIn } from "../../core/is-object.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
 import { exitCodeOf, followRun } from "../follow/follow.ts";
@@ -12,7 +13,7 @@ import { oneLine, paint, plain, type Style } from "../terminal/style.ts";
 import { spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, Flags, Loose, Resource, Verb } from "./resource.ts";
+import type { Answer, Call, Flags, Resource, Verb } from "./resource.ts";
 import { COST, statusStyle } from "./words.ts";
 
 type List = "/v1/runs";
@@ -238,10 +239,10 @@ async function merge({ client, path, flags }: One): Promise<Answer> {
     if (job.state === "succeeded") return merged(job.result ?? {});
     const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };
     if (code !== "merge_conflict") throw new Problem(409, code, message);
-    return conflicting(code, message, job.progress ?? {});
+    return conflicting(code, message, job.progress);
   } catch (error) {
     if (!isProblem(error) || error.code !== "merge_conflict") throw error;
-    return conflicting(error.code, error.detail, error.extras.data ?? {});
+    return conflicting(error.code, error.detail, error.extras.data);
   }
 }
 
@@ -250,9 +251,13 @@ const merged = (merge: Partial<Merge>): Answer => ({
   text: `${merge.run_id} is in ${merge.into} at ${merge.commit?.slice(0, 8)}${merge.pushed ? ", pushed" : ""}`,
 });
 
-function conflicting(code: string, detail: string, report: Loose): Answer {
-  const files: { path: string; kind: string; hunks: string[] }[] = report["files"] ?? [];
-  const task = report["task_id"];
+function conflicting(code: string, detail: string, report: unknown): Answer {
+  const files = listIn(report, "files").map((one) => ({
+    path: textIn(one, "path"),
+    kind: textIn(one, "kind"),
+    hunks: listIn(one, "hunks").map(String),
+  }));
+  const task = textIn(report, "task_id");
   const shown = files.flatMap(({ path, kind, hunks }) => [
     `${path} (${kind})`,
     ...hunks.flatMap((hunk) => hunk.split("\n")),

@@ -1,21 +1,26 @@
 /** `skep skills`: instructions that agents load when they fit. */
+import type { RowOf } from "../../api/types.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { AnyResource, Call, Loose, Verb } from "./resource.ts";
+import type { Resource, Verb } from "./resource.ts";
 import { assertMeant, bodyOf, listOf, YES } from "./words.ts";
 
-/** An agent's own skill is under its agent, and may have the same name as a shared one. */
-const placeOf = ({ name, agent_id }: Loose, rest = "") =>
-  `/v1/skills/${encodeURIComponent(name)}${rest}${agent_id ? `?agent_id=${encodeURIComponent(agent_id)}` : ""}` as const;
-const nameOf = ({ name, agent_id }: Loose): string => (agent_id ? `${agent_id}/${name}` : name);
+type List = "/v1/skills";
+type Item = RowOf<List>;
+type Key = Pick<Item, "name" | "agent_id">;
 
-const stateOf = ({ enabled, problems, trusted }: Loose): string => {
+/** An agent's own skill is under its agent, and may have the same name as a shared one. */
+const placeOf = (item: Key) => `/v1/skills/${encodeURIComponent(item.name)}?${placeIn(item)}` as const;
+const placeIn = ({ agent_id }: Key): string => (agent_id ? `agent_id=${encodeURIComponent(agent_id)}` : "");
+const nameOf = ({ name, agent_id }: Key): string => (agent_id ? `${agent_id}/${name}` : name);
+
+const stateOf = ({ enabled, problems, trusted }: Item): string => {
   if (problems.length > 0) return "broken";
   if (!trusted) return "unconfirmed";
   return enabled ? "on" : "off";
 };
 
-export const skills: AnyResource = {
+export const skills: Resource<List> = {
   name: "skills",
   one: "skill",
   about: "skills: instructions that agents load when they fit",
@@ -35,7 +40,7 @@ export const skills: AnyResource = {
   filters: [{ flags: "--agent <agent>", about: "what this agent sees", query: "agent_id" }],
   empty: "No skills. Add one: skep skills add NAME --description TEXT --content FILE",
   async show(skill) {
-    const problems = skill["problems"].map(({ line, column, message }: Loose) => `${line}:${column}  ${message}`);
+    const problems = skill["problems"].map(({ line, column, message }) => `${line}:${column}  ${message}`);
     return [
       ...fieldLines([
         ["skill", nameOf(skill)],
@@ -64,8 +69,8 @@ export const skills: AnyResource = {
         { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
         { flags: "--agent <agent>", about: "for this agent alone" },
       ],
-      async run({ client, path, args: [name], flags }) {
-        const skill = await client.ask("POST", path, {
+      async run({ client, path, args: [name = ""], flags }) {
+        const skill = await client.call("POST", path, {
           name,
           description: flags["description"],
           content: await readText(flags["content"]),
@@ -85,7 +90,7 @@ export const skills: AnyResource = {
         { flags: "--tags <words>", about: "words of a task that bring it in, separated by commas" },
       ],
       async run({ client, item, flags }) {
-        const skill = await client.ask("PUT", placeOf(item), {
+        const skill = await client.call("PUT", placeOf(item), {
           ...bodyOf(flags, { description: "description" }),
           ...(flags["content"] ? { content: await readText(flags["content"]) } : {}),
           ...(flags["tags"] === undefined ? {} : { tags: listOf(flags["tags"]) }),
@@ -99,8 +104,8 @@ export const skills: AnyResource = {
       on: "one",
       options: [{ flags: "--for-everybody", about: "and use it in everybody's work; for administrators" }],
       async run({ client, item, flags }) {
-        const body = { trusted: true, ...(flags["forEverybody"] ? { for_everybody: true } : {}) };
-        const skill = await client.ask("PUT", placeOf(item), body);
+        const body = { trusted: true as const, ...(flags["forEverybody"] ? { for_everybody: true as const } : {}) };
+        const skill = await client.call("PUT", placeOf(item), body);
         return { json: skill, text: `${nameOf(skill)}: confirmed` };
       },
     },
@@ -113,20 +118,22 @@ export const skills: AnyResource = {
       options: [YES],
       async run({ client, item, flags }) {
         await assertMeant(`Delete skill ${nameOf(item)}?`, flags);
-        await client.ask("DELETE", placeOf(item));
+        await client.call("DELETE", placeOf(item));
         return { json: { deleted: true, what: nameOf(item) }, text: `deleted skill ${nameOf(item)}` };
       },
     },
   ],
 };
 
-function switchVerb(name: string, about: string, enabled: boolean): Verb {
+function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
   return {
     name,
     about,
     on: "one",
-    async run({ client, item }: Call) {
-      const skill = await client.ask("PATCH", placeOf(item, "/enabled"), { enabled });
+    async run({ client, item }) {
+      const skill = await client.call("PATCH", `/v1/skills/${encodeURIComponent(item.name)}/enabled?${placeIn(item)}`, {
+        enabled,
+      });
       return { json: skill, text: `${nameOf(skill)}: ${skill["enabled"] ? "on" : "off"}` };
     },
   };

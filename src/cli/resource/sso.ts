@@ -1,8 +1,14 @@
 /** `skep sso`: providers that users sign on through. */
+import type { BodyOf, Schemas } from "../../api/types.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { AnyResource, Call, Flags, Loose, OptionSpec, Verb } from "./resource.ts";
+import type { Call, Flags, OptionSpec, Resource, Verb } from "./resource.ts";
 import { bodyOf, deleteVerb, listOf } from "./words.ts";
+
+type List = "/v1/auth/oidc";
+/** Administrators see all of a provider, others what its button needs. */
+type Item = Partial<Schemas["Oidc"]> & Pick<Schemas["Oidc"], "slug" | "name">;
+type One = Call<Item, `${List}/${string}`>;
 
 const OPTIONS: OptionSpec[] = [
   { flags: "--name <text>", about: "name to show" },
@@ -15,7 +21,7 @@ const OPTIONS: OptionSpec[] = [
   { flags: "--auto-create <yes>", about: "make an account at first sign-on", choices: ["yes", "no"] },
 ];
 
-export const sso: AnyResource = {
+export const sso: Resource<List, Item, Item> = {
   name: "sso",
   one: "provider",
   about: "providers that users sign on through (OpenID Connect)",
@@ -37,8 +43,10 @@ export const sso: AnyResource = {
       on: "none",
       args: [{ name: "<slug>", about: "its name in addresses" }],
       options: OPTIONS,
-      async run({ client, path, args: [slug], flags }) {
-        return shown(await client.ask("POST", path, { ...(await bodyFrom(flags)), slug }));
+      async run({ client, path, args: [slug = ""], flags }) {
+        return showProvider(
+          await client.call("POST", path, { ...requiredFrom(flags), ...(await bodyFrom(flags)), slug }),
+        );
       },
     },
     {
@@ -46,16 +54,16 @@ export const sso: AnyResource = {
       about: "change a provider",
       on: "one",
       options: OPTIONS,
-      run: async ({ client, path, flags }) => shown(await client.ask("PUT", path, await bodyFrom(flags))),
+      run: async ({ client, path, flags }) => showProvider(await client.call("PUT", path, await bodyFrom(flags))),
     },
     {
       name: "test",
       about: "try a provider: its description, keys, redirect address and secret",
       on: "one",
       async run({ client, item }) {
-        const { slug, issuer, client_id, scopes } = item;
-        const tried = await client.ask("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
-        const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }: Loose) => [
+        const { slug, issuer = "", client_id = "", scopes = [] } = item;
+        const tried = await client.call("POST", "/v1/auth/oidc/test", { slug, issuer, client_id, scopes });
+        const lines = tried["findings"].flatMap(({ verdict, check, detail, remedy }) => [
           `${String(verdict).padEnd(5)} ${check}: ${detail}`,
           ...(remedy ? [`      ${remedy}`] : []),
         ]);
@@ -64,11 +72,18 @@ export const sso: AnyResource = {
     },
     switchVerb("enable", "let users sign on through a provider", true),
     switchVerb("disable", "close sign-on through a provider", false),
-    deleteVerb("delete a provider; accounts stay", (item: Loose) => `sign-on through ${item["name"]}`),
+    deleteVerb("delete a provider; accounts stay", (item: Item) => `sign-on through ${item["name"]}`),
   ],
 };
 
-async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
+/** What a new provider needs; the server says what is missing. */
+const requiredFrom = (flags: Flags) => ({
+  name: flags["name"],
+  issuer: flags["issuer"],
+  client_id: flags["clientId"],
+});
+
+async function bodyFrom(flags: Flags): Promise<BodyOf<"PUT", One["path"]>> {
   const env: string | undefined = flags["clientSecretEnv"];
   const secret =
     env !== undefined || flags["secret"] ? await readSecret("client secret", env ? { env } : {}) : undefined;
@@ -81,9 +96,9 @@ async function bodyFrom(flags: Flags): Promise<Record<string, unknown>> {
   };
 }
 
-const shown = (provider: Loose) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
+const showProvider = (provider: Item) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
 
-function switchVerb(name: string, about: string, enabled: boolean): Verb {
-  const run = async ({ client, path }: Call) => shown(await client.ask("PUT", path, { enabled }));
+function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
+  const run = async ({ client, path }: One) => showProvider(await client.call("PUT", path, { enabled }));
   return { name, about, on: "one", run };
 }

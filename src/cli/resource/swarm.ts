@@ -1,30 +1,37 @@
 /** `skep swarm`: tasks that depend on each other, done by agents side by side. `run` starts one from a file. */
+import type { BodyOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
+import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain } from "../terminal/style.ts";
-import { fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
+import { type Column, fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import type { Answer, AnyResource, Call, Flags, Loose, OptionSpec } from "./resource.ts";
+import type { Answer, Call, Flags, OptionSpec, Resource } from "./resource.ts";
 import { COST, statusStyle } from "./words.ts";
+
+type List = "/v1/swarm";
+type Item = RowOf<List>;
+type Task = RowOf<`${List}/${string}/tasks`>;
 
 /** More than a swarm may have. */
 const TASKS = 200;
 const SWARMS = 50;
 
-const tookOf = ({ started_at, created_at, finished_at }: Loose): string => {
-  const begun = started_at === undefined ? created_at : started_at;
+/** How long it took: a swarm from its making, a task from its start. */
+const tookOf = ({ finished_at, ...one }: Item | Task): string => {
+  const begun = "started_at" in one ? one.started_at : one.created_at;
   return begun ? spanText(msBetween(begun, finished_at ?? timestamp(Date.now()))) : "";
 };
-const doneOf = ({ counts, task_count }: Loose): string => `${counts.succeeded ?? 0}/${task_count}`;
-const exitCodeOf = ({ status }: Loose): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
+const doneOf = ({ counts, task_count }: Item): string => `${counts.succeeded ?? 0}/${task_count}`;
+const exitCodeOf = ({ status }: Item): number => (status === "succeeded" ? 0 : status === "cancelled" ? 3 : 1);
 
 const FOLLOW: OptionSpec = { flags: "--follow", about: "say what happens until it ends" };
 const OUTPUTS: OptionSpec = { flags: "--outputs", about: "print what each task gave" };
 
-export const swarm: AnyResource = {
+export const swarm: Resource<List> = {
   name: "swarm",
   one: "swarm",
   about: "tasks that depend on each other, done by agents side by side",
@@ -73,7 +80,7 @@ export const swarm: AnyResource = {
       about: "end one and all that its tasks started",
       on: "one",
       async run({ client, path }) {
-        const now = await client.ask("POST", `${path}/cancel`);
+        const now = await client.call("POST", `${path}/cancel`);
         return {
           json: now,
           text: `${now["id"]} ${now["status"] === "running" ? "is being cancelled" : now["status"]}`,
@@ -87,7 +94,7 @@ export const swarm: AnyResource = {
       args: [{ name: "<task>", about: "its key" }],
       options: [FOLLOW, OUTPUTS],
       async run({ client, path, args: [key], flags }) {
-        const now = await client.ask("POST", `${path}/tasks/${encodeURIComponent(key!)}/retry`);
+        const now = await client.call("POST", `${path}/tasks/${encodeURIComponent(key!)}/retry`);
         return flags["follow"] ? follow(client, now, flags) : { json: now, text: `${now["id"]} continues` };
       },
     },
@@ -95,13 +102,13 @@ export const swarm: AnyResource = {
 };
 
 async function run({ client, args: [file], flags }: Call): Promise<Answer> {
-  const made = await client.ask("POST", "/v1/swarm/execute", await readPlan(file!));
+  const made = await client.call("POST", "/v1/swarm/execute", await readPlan(file!));
   if (flags["follow"]) return follow(client, made, flags);
   return { json: made, text: [made["id"], `follow it with: skep swarm show ${made["id"]} --follow`] };
 }
 
 /** The file's value, for the server to check. @throws Problem 422 where it is not YAML, or not a map. */
-async function readPlan(file: string): Promise<Loose> {
+async function readPlan(file: string): Promise<BodyOf<"POST", "/v1/swarm/execute">> {
   const text = await readText(file);
   const { parseDocument } = await import("yaml");
   const document = parseDocument(text);
@@ -112,65 +119,65 @@ async function readPlan(file: string): Promise<Loose> {
   throw new Problem(422, "unreadable", `${file}: agent_id and tasks are needed, as docs/swarms.md shows.`);
 }
 
-const tasksOf = (client: Client, { id }: Loose) =>
+const tasksOf = (client: Client, { id }: Item) =>
   listItems(client, `/v1/swarm/${id}/tasks`, new URLSearchParams(), TASKS);
 
-async function show(client: Client, item: Loose, flags: Flags): Promise<Answer> {
+async function show(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const { items: tasks } = await tasksOf(client, item);
   const { id, status, counts, error, cost_usd, calls_without_price, max_concurrent } = item;
-  const count = Object.entries<number>(counts).map(([name, number]) => `${number} ${name}`);
+  const count = Object.entries(counts).map(([name, number]) => `${number} ${name}`);
   const head = [
     `${paint("bold", id)}  ${status}  ${tookOf(item)}  ${fullCostText({ cost_usd, calls_without_price })}`,
     paint("dim", `${count.join(", ")}; at most ${max_concurrent} at once`),
     ...(error ? [paint("red", error.message)] : []),
     "",
   ];
-  const columns = [
-    { head: "TASK", of: ({ key }: Loose) => key },
-    { head: "STATUS", of: ({ status: is }: Loose) => is, style: ({ status: is }: Loose) => statusStyle(is) },
+  const columns: readonly Column<Task>[] = [
+    { head: "TASK", of: ({ key }) => key },
+    { head: "STATUS", of: ({ status: is }) => is, style: ({ status: is }) => statusStyle(is) },
     { head: "TOOK", of: tookOf, right: true },
     COST,
-    { head: "AGENT", of: ({ agent_id }: Loose) => agent_id },
-    { head: "AFTER", of: ({ depends_on }: Loose) => depends_on.join(" "), shrinks: true, optional: true },
-    { head: "SAID", of: (task: Loose) => oneLine(task["error"]?.message ?? task["output"] ?? ""), shrinks: true },
+    { head: "AGENT", of: ({ agent_id }) => agent_id },
+    { head: "AFTER", of: ({ depends_on }) => depends_on.join(" "), shrinks: true, optional: true },
+    { head: "SAID", of: (task) => oneLine(task["error"]?.message ?? task["output"] ?? ""), shrinks: true },
   ];
   const outputs = flags["outputs"] ? tasks.flatMap(outputLines) : [];
   return { json: { ...item, tasks }, text: [...head, ...tableLines(columns, tasks), ...outputs] };
 }
 
-function outputLines({ key, output, outputs }: Loose): string[] {
+function outputLines({ key, output, outputs }: Task): string[] {
   const values = Object.keys(outputs).length > 0 ? [JSON.stringify(outputs, null, 2)] : [];
   const said = [...(output ? [plain(output)] : []), ...values];
   return said.length === 0 ? [] : ["", paint("bold", key), ...said];
 }
 
 /** Says what happens until the swarm has ended, then how it ended. Ctrl-C leaves; the swarm continues. */
-async function follow(client: Client, item: Loose, flags: Flags): Promise<Answer> {
+async function follow(client: Client, item: Item, flags: Flags): Promise<Answer> {
   const left = new AbortController();
   const leave = () => left.abort();
   for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, leave);
-  const path = `/v1/swarm/${item["id"]}`;
-  const isOver = ({ status }: Loose) => status !== "running";
+  const path = `/v1/swarm/${item["id"]}` as const;
+  const isOver = ({ status }: Item) => status !== "running";
   try {
     if (!isOver(item))
       for await (const event of client.events(`/v1/events/stream?swarm_id=${item["id"]}`, left.signal)) {
         if (flags["json"]) console.log(JSON.stringify(event));
         else console.log(lineOf(event));
         // A swarm one of whose tasks was done again has an earlier `swarm_complete`.
-        if (event.kind === "swarm_complete" && isOver(await client.ask("GET", path))) break;
+        if (event.kind === "swarm_complete" && isOver(await client.call("GET", path))) break;
       }
   } finally {
     for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);
   }
-  const now = await client.ask("GET", path);
+  const now = await client.call("GET", path);
   const shown = await show(client, now, flags);
   return { ...shown, code: left.signal.aborted ? INTERRUPTED : exitCodeOf(now) };
 }
 
-function lineOf({ kind, agent_id, data }: Loose): string {
-  if (kind === "swarm_task_started") return `▶ ${data.key} (${agent_id})`;
-  if (kind === "swarm_task_complete") return `✔ ${data.key}`;
+function lineOf({ kind, agent_id, data }: SkepEvent): string {
+  if (kind === "swarm_task_started") return `▶ ${data["key"]} (${agent_id})`;
+  if (kind === "swarm_task_complete") return `✔ ${data["key"]}`;
   if (kind === "swarm_task_failed")
-    return `✘ ${data.key} ${data.status}${data.error ? `: ${oneLine(data.error)}` : ""}`;
-  return `${data.status}\n`;
+    return `✘ ${data["key"]} ${data["status"]}${data["error"] ? `: ${oneLine(String(data["error"]))}` : ""}`;
+  return `${data["status"]}\n`;
 }

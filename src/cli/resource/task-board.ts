@@ -1,8 +1,10 @@
 /** A project's board in a terminal: its columns side by side, or below each other where they are too narrow for that. */
+import type { RowOf, Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { fit, isLive, oneLine, padEnd, paint, type Style, columns as terminalColumns } from "../terminal/style.ts";
 import { listItems } from "./find.ts";
-import type { Answer, Call, Loose } from "./resource.ts";
+import type { Answer, Call } from "./resource.ts";
+import { projectPath, type Tasks } from "./task-workflow.ts";
 
 /** Width of a column beside others. */
 const LEAST_WIDTH = 20;
@@ -14,30 +16,29 @@ const TITLE_LINES = 2;
 const ID_CHARACTERS = 6;
 const MOST_CARDS = 100;
 
-interface Column {
-  id: string;
-  name: string;
-  statuses: string[];
-  wip_limit: number | null;
+type BoardColumn = Schemas["Project"]["columns"][number];
+/** What a card shows of a task. */
+type Card = Pick<RowOf<Tasks>, "id" | "title" | "status"> & { priority: string; assigned_agent?: string | null };
+
+interface Column extends Pick<BoardColumn, "id" | "name" | "statuses" | "wip_limit"> {
   /** How many tasks it holds in all. */
   count: number;
-  tasks: Loose[];
+  tasks: Card[];
 }
 
-export async function showBoard({ client, path, flags }: Call): Promise<Answer> {
+export async function showBoard({ client, path, flags }: Call<unknown, Tasks>): Promise<Answer> {
   const cards = Number(flags["cards"]);
   if (!Number.isInteger(cards) || cards < 1 || cards > MOST_CARDS)
     throw new Problem(422, "bad_usage", `--cards takes a whole number from 1 to ${MOST_CARDS}.`);
-  const project = await client.ask("GET", path.replace(/\/tasks$/, ""));
-  const columns: Column[] = project["columns"];
-  const shown = await Promise.all(columns.map((column) => filled(column)));
-  return { json: { project_id: project["id"], columns: shown }, text: boardLines(shown) };
+  const project = await client.call("GET", projectPath(path));
+  const columns = await Promise.all(project.columns.map((column) => fillColumn(column)));
+  return { json: { project_id: project.id, columns }, text: boardLines(columns) };
 
-  async function filled(column: Column): Promise<Column> {
+  async function fillColumn(column: BoardColumn): Promise<Column> {
     const lists = await Promise.all(
       column.statuses.map((status) => listItems(client, path, new URLSearchParams({ status }), cards)),
     );
-    const count = column.statuses.reduce((sum, status) => sum + (project["counts"][status] ?? 0), 0);
+    const count = column.statuses.reduce((sum, status) => sum + (project.counts[status] ?? 0), 0);
     return { ...column, count, tasks: lists.flatMap(({ items }) => items) };
   }
 }
@@ -70,9 +71,9 @@ function columnLines({ name, count, wip_limit, tasks, statuses }: Column, width:
 const PRIORITY_STYLES: Readonly<Record<string, Style>> = { p0: "red", p1: "yellow" };
 
 /** A task: its title on up to two lines, and below it its id and who claimed it. */
-function cardLines(task: Loose, width: number, namesStatus: boolean): string[] {
+function cardLines(task: Card, width: number, namesStatus: boolean): string[] {
   const { title, priority, assigned_agent: agent, status, id } = task;
-  const marks = [priority, ...(namesStatus ? [status] : []), String(id).slice(-ID_CHARACTERS), agent && `@${agent}`];
+  const marks = [priority, ...(namesStatus ? [status] : []), id.slice(-ID_CHARACTERS), agent && `@${agent}`];
   const below = fit(oneLine(marks.filter(Boolean).join(" ")), width);
   return [...wrapped(oneLine(title), width), paint(PRIORITY_STYLES[priority] ?? "dim", below), ""];
 }

@@ -1,11 +1,10 @@
 /** `skep tasks import`: many tasks out of a file. */
 
-import type { Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
-import { membersOf } from "../../core/is-object.ts";
+import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readText } from "../read-input.ts";
 import { jobEnded } from "./jobs.ts";
-import type { Answer, Call, Loose } from "./resource.ts";
+import type { Answer, Call } from "./resource.ts";
 
 /** The value of a JSON or YAML file. @throws Problem 422 naming the file. */
 export async function readData(file: string): Promise<unknown> {
@@ -23,22 +22,26 @@ export async function readData(file: string): Promise<unknown> {
 }
 
 /** @throws Problem 422 for a file without tasks in it. */
-export async function importTasks({ client, path, args: [file], flags }: Call): Promise<Answer> {
+export async function importTasks({
+  client,
+  path,
+  args: [file],
+  flags,
+}: Call<unknown, `/v1/projects/${string}/tasks`>): Promise<Answer> {
   const data = await readData(file!);
   const tasks = Array.isArray(data) ? data : membersOf(data)["tasks"];
   if (!Array.isArray(tasks))
     throw new Problem(422, "unreadable", 'The file has no list of tasks. Write [{"title": "…"}, …].');
-  const started = await client.ask<Schemas["Job"]>("POST", `${path}/import`, { tasks });
+  const started = await client.call("POST", `${path}/import`, { tasks });
   if (flags["wait"] === false) return { json: started, text: `importing, as job ${started["id"]}` };
   const job = await jobEnded(client, started);
   if (job["state"] !== "succeeded")
     return { json: job, text: `The import ended: ${job["error"]?.message ?? job["state"]}`, code: 1 };
-  const result: Loose = job.result ?? {};
-  const { created, refused_count } = result;
+  const { created, refused_count } = membersOf(job.result);
   const text = [
     `${created} tasks are on the board.`,
     ...(refused_count === 0 ? [] : [`${refused_count} were refused:`]),
-    ...result["refused"].map(({ title, message }: Loose) => `  ${title}: ${message}`),
+    ...listIn(job.result, "refused").map((one) => `  ${textIn(one, "title")}: ${textIn(one, "message")}`),
   ];
   return { json: job, text, ...(refused_count === 0 ? {} : { code: 1 }) };
 }

@@ -1,30 +1,34 @@
 /** `skep tasks columns`, `policy` and `plan`: the board's columns, the stages of work, and what they mean for one task. */
 
+import type { Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
-import { fieldLines, tableLines } from "../terminal/table.ts";
-import type { Answer, Call, Loose, Verb } from "./resource.ts";
+import { type Column, fieldLines, tableLines } from "../terminal/table.ts";
+import type { Answer, Call, ListVerb } from "./resource.ts";
 import { readData } from "./task-import.ts";
 
 const FILE = { name: "[file]", about: "JSON or YAML with the new ones; - for standard input" };
-const projectPath = (path: string): string => path.replace(/\/tasks$/, "");
+/** The list of a board. */
+export type Tasks = `/v1/projects/${string}/tasks`;
+type Stage = Schemas["ResolveWorkflowProjectTaskAnswer"]["stages"][number];
 
-export const policyVerb: Verb = {
+export const projectPath = (path: Tasks) => `/v1/projects/${path.split("/")[3]}` as const;
+
+export const policyVerb: ListVerb<Tasks> = {
   name: "policy",
   about: "show the stages that work of each kind goes through; with a file, set them",
   on: "none",
   args: [FILE],
   options: [{ flags: "--wait-for-merge <yes|no>", about: "whether a task is done only when its work is merged" }],
   async run({ client, path, args: [file], flags }) {
-    const address = `${projectPath(path)}/workflow-policy`;
+    const address = `${projectPath(path)}/workflow-policy` as const;
     const data = file === undefined ? {} : membersOf(await readData(file));
     const body = { ...data, ...waitOf(flags["waitForMerge"]) };
-    const policy = await client.ask(Object.keys(body).length > 0 ? "PUT" : "GET", address, optional(body));
+    const isChange = Object.keys(body).length > 0;
+    const policy = isChange ? await client.call("PUT", address, body) : await client.call("GET", address);
     return { json: policy, text: policyLines(policy) };
   },
 };
-
-const optional = (body: Loose): Loose | undefined => (Object.keys(body).length > 0 ? body : undefined);
 
 function waitOf(word: string | undefined): { wait_for_merge?: boolean } {
   if (word === undefined) return {};
@@ -32,25 +36,25 @@ function waitOf(word: string | undefined): { wait_for_merge?: boolean } {
   throw new Problem(422, "bad_usage", "--wait-for-merge takes yes or no.");
 }
 
-const stageColumns = [
-  { head: "STAGE", of: ({ stage }: Loose) => stage },
-  { head: "", of: ({ disposition }: Loose) => disposition },
+const stageColumns: readonly Column<Stage>[] = [
+  { head: "STAGE", of: ({ stage }) => stage },
+  { head: "", of: ({ disposition }) => disposition },
   {
     head: "BY",
-    of: ({ agent_id, pipeline_id }: Loose) => agent_id ?? (pipeline_id ? `pipeline ${pipeline_id}` : "a person"),
+    of: ({ agent_id, pipeline_id }) => agent_id ?? (pipeline_id ? `pipeline ${pipeline_id}` : "a person"),
   },
 ];
 
-function policyLines({ exists, rules, wait_for_merge }: Loose): string[] {
+function policyLines({ exists, rules, wait_for_merge }: Schemas["ProjectWorkflowPolicy"]): string[] {
   if (!exists) return ["No policy: a task is done by the project's default pipeline. Set one: skep tasks policy FILE"];
-  const rows = Object.entries<Loose[]>(rules).flatMap(([work, stages]) => stages.map((stage) => ({ ...stage, work })));
+  const rows = Object.entries(rules).flatMap(([work, stages]) => stages.map((stage) => ({ ...stage, work })));
   return [
-    ...tableLines<Loose>([{ head: "WORK", of: ({ work }) => work }, ...stageColumns], rows),
+    ...tableLines<Stage & { work: string }>([{ head: "WORK", of: ({ work }) => work }, ...stageColumns], rows),
     ...(wait_for_merge ? ["", "A task waits in review until its work is merged."] : []),
   ];
 }
 
-export const columnsVerb: Verb = {
+export const columnsVerb: ListVerb<Tasks> = {
   name: "columns",
   about: "show the columns of the board; with a file, set them",
   on: "none",
@@ -60,14 +64,15 @@ export const columnsVerb: Verb = {
     if (file !== undefined && flags["standard"])
       throw new Problem(422, "bad_usage", "Give a file, or --standard, not both.");
     const data = file === undefined ? undefined : await readData(file);
-    const columns = Array.isArray(data) ? data : membersOf(data)["columns"];
-    if (file !== undefined && !Array.isArray(columns))
+    const given = Array.isArray(data) ? data : membersOf(data)["columns"];
+    const columns = Array.isArray(given) ? given : undefined;
+    if (file !== undefined && !columns)
       throw new Problem(422, "unreadable", 'The file has no columns. Write [{"id", "name", "statuses"}, …].');
     const isChange = columns !== undefined || flags["standard"];
     const project = isChange
-      ? await client.ask("PUT", projectPath(path), { columns: columns ?? null })
-      : await client.ask("GET", projectPath(path));
-    const text = tableLines<Loose>(
+      ? await client.call("PUT", projectPath(path), { columns: columns ?? null })
+      : await client.call("GET", projectPath(path));
+    const text = tableLines(
       [
         { head: "COLUMN", of: ({ id }) => id },
         { head: "NAME", of: ({ name }) => name },
@@ -80,9 +85,9 @@ export const columnsVerb: Verb = {
   },
 };
 
-export async function planOf({ client, path, flags }: Call): Promise<Answer> {
+export async function planOf({ client, path, flags }: Call<unknown, `${Tasks}/${string}`>): Promise<Answer> {
   const body = flags["type"] === undefined ? {} : { work_type: flags["type"] };
-  const plan = await client.ask("POST", `${path}/resolve-workflow`, body);
+  const plan = await client.call("POST", `${path}/resolve-workflow`, body);
   const stages = plan["stages"];
   const text = [
     ...fieldLines([
@@ -94,7 +99,7 @@ export async function planOf({ client, path, flags }: Call): Promise<Answer> {
       ["then", plan["next"]],
       ["next statuses", plan["next_statuses"]],
     ]),
-    ...(stages.length === 0 ? [] : ["", ...tableLines<Loose>(stageColumns, stages)]),
+    ...(stages.length === 0 ? [] : ["", ...tableLines(stageColumns, stages)]),
   ];
   return { json: plan, text };
 }

@@ -1,4 +1,5 @@
 /** `skep tasks`: the board of a project. */
+import type { BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { exitCodeOf, followRun } from "../follow/follow.ts";
 import { followedLines } from "../follow/report.ts";
@@ -9,11 +10,16 @@ import type { Style } from "../terminal/style.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
 import { PROJECT, projectHere } from "./project-here.ts";
-import type { Answer, AnyResource, Call, Loose, OptionSpec, Verb } from "./resource.ts";
+import type { Answer, Call, OptionSpec, Resource, Verb } from "./resource.ts";
 import { showBoard } from "./task-board.ts";
 import { importTasks } from "./task-import.ts";
 import { columnsVerb, planOf, policyVerb } from "./task-workflow.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, listOf, statusStyle } from "./words.ts";
+
+type List = `/v1/projects/${string}/tasks`;
+type Item = RowOf<List>;
+type Fields = BodyOf<"PUT", `${List}/${string}`>;
+type One = Call<Item, `${List}/${string}`>;
 
 const PRIORITIES = ["p0", "p1", "p2", "p3"];
 const SHOWN = 200;
@@ -30,19 +36,18 @@ const CHOICES: readonly OptionSpec[] = [
   { flags: "--estimate <hours>", about: "how long it may take; empty: nobody knows" },
 ];
 
-async function fieldsOf({ client, path, flags }: Call, list: string = path): Promise<Record<string, unknown>> {
+async function fieldsOf({ client, flags }: Pick<Call, "client" | "flags">, list: List): Promise<Fields> {
   const { description, file, parent, depends, tags, estimate } = flags;
   if (description !== undefined && file !== undefined)
     throw new Problem(422, "bad_usage", "Give --description or --file, not both.");
-  const idOf = async (word: string): Promise<string> => (await findOne(client, { ...tasks, path: list }, word))["id"];
-  const given = (name: string, value: unknown) => (value === undefined ? {} : { [name]: value });
+  const idOf = async (word: string): Promise<string> => (await findOne(client, { ...tasks, path: list }, word)).id;
   return {
     ...bodyOf(flags, { priority: "priority", type: "work_type", agent: "assigned_agent" }),
-    ...given("description", file === undefined ? description : await readText(file)),
-    ...given("parent_id", parent === "" ? null : parent && (await idOf(parent))),
-    ...given("depends_on", depends === undefined ? undefined : await Promise.all(namesOf(depends).map(idOf))),
-    ...given("tags", tags === undefined ? undefined : listOf(tags)),
-    ...given("estimate_hours", estimate === undefined ? undefined : hoursOf(estimate)),
+    description: file === undefined ? description : await readText(file),
+    parent_id: parent === "" ? null : parent && (await idOf(parent)),
+    depends_on: depends === undefined ? undefined : await Promise.all(namesOf(depends).map(idOf)),
+    tags: tags === undefined ? undefined : listOf(tags),
+    estimate_hours: estimate === undefined ? undefined : hoursOf(estimate),
   };
 }
 
@@ -60,13 +65,16 @@ function hoursOf(text: string): number | null {
 }
 
 const TASK_STYLES: Readonly<Record<string, Style>> = {
-  ...{ in_progress: "cyan", review: "yellow", blocked: "red", done: "green" },
+  in_progress: "cyan",
+  review: "yellow",
+  blocked: "red",
+  done: "green",
 };
 const taskStyle = (status: string): Style | undefined => TASK_STYLES[status] ?? statusStyle(status);
 
-const listPathOf = ({ path, item }: Call): string => path.slice(0, -(encodeURIComponent(item["id"]).length + 1));
+const listPathOf = ({ item }: Call<Item>) => `/v1/projects/${item.project_id}/tasks` as const;
 
-const VERBS: readonly Verb[] = [
+const VERBS: readonly Verb<Item, List>[] = [
   {
     name: "board",
     about: "show the board, column beside column",
@@ -81,8 +89,14 @@ const VERBS: readonly Verb[] = [
     args: [{ name: "<title>", about: "what it is, in a line" }],
     options: [...CHOICES, { flags: "--status <status>", about: "where on the board; backlog unless given" }],
     async run(call) {
-      const body = { title: call.args[0], ...bodyOf(call.flags, { status: "status" }), ...(await fieldsOf(call)) };
-      const made = await call.client.ask("POST", call.path, body);
+      const {
+        client,
+        path,
+        args: [title = ""],
+        flags,
+      } = call;
+      const fields = { ...bodyOf(flags, { status: "status" }), ...(await fieldsOf(call, path)) };
+      const made = await client.call("POST", path, { ...fields, title });
       return { json: made, text: linesOf(made) };
     },
   },
@@ -91,14 +105,14 @@ const VERBS: readonly Verb[] = [
     "change a task; what is not given stays as it is. Its place: move, transition",
     [{ flags: "--title <text>", about: "what it is, in a line" }, ...CHOICES],
     {
-      fieldsOf: async (call) => ({
+      fieldsOf: async (call: One) => ({
         ...bodyOf(call.flags, { title: "title" }),
         ...(await fieldsOf(call, listPathOf(call))),
       }),
-      linesOf: (task) => linesOf(task),
+      linesOf,
     },
   ),
-  confirmVerb("trust the words of a task that may come from outside text", (task: Loose) => linesOf(task)),
+  confirmVerb("trust the words of a task that may come from outside text", linesOf),
   {
     name: "move",
     about: "put a task before or after another one, or into another status",
@@ -127,8 +141,8 @@ const VERBS: readonly Verb[] = [
     on: "one",
     args: [{ name: "<agent>", about: "for whom" }],
     options: [{ flags: "--release", about: "give it back" }],
-    async run({ client, path, args: [agent_id], flags }) {
-      const answer = await client.ask("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
+    async run({ client, path, args: [agent_id = ""], flags }) {
+      const answer = await client.call("POST", `${path}/claim`, { agent_id, release: flags["release"] === true });
       return { json: answer, text: linesOf(answer["task"]) };
     },
   },
@@ -161,10 +175,10 @@ const VERBS: readonly Verb[] = [
   },
   policyVerb,
   columnsVerb,
-  deleteVerb("delete a task", (item: Loose) => `task ${item["title"]}`),
+  deleteVerb("delete a task", (item: Item) => `task ${item["title"]}`),
 ];
 
-export const tasks: AnyResource = {
+export const tasks: Resource<List> = {
   name: "tasks",
   one: "task",
   about: "tasks of a project, in the order of its board",
@@ -197,7 +211,8 @@ export const tasks: AnyResource = {
   verbs: VERBS,
 };
 
-function linesOf(task: Loose): string[] {
+/** @param task with where it may go next, as an answer to a move names it. */
+function linesOf(task: Item & { next_statuses?: readonly string[] }): string[] {
   const { next_statuses: next } = task;
   return [
     ...fieldLines([
@@ -225,28 +240,28 @@ function linesOf(task: Loose): string[] {
   ];
 }
 
-async function move(call: Call): Promise<Answer> {
+async function move(call: One): Promise<Answer> {
   const { client, path, flags } = call;
   const { to, before, after } = flags;
   if (to === undefined && before === undefined && after === undefined)
     throw new Problem(422, "bad_usage", "Say where to: --to STATUS, --before TASK or --after TASK.");
   const idOf = async (word: string | undefined) =>
-    word === undefined ? undefined : (await findOne(client, { ...tasks, path: listPathOf(call) }, word))["id"];
+    word === undefined ? undefined : (await findOne(client, { ...tasks, path: listPathOf(call) }, word)).id;
   const body = { status: to, before: await idOf(before), after: await idOf(after) };
-  const moved = await client.ask("POST", `${path}/move`, body);
+  const moved = await client.call("POST", `${path}/move`, body);
   return { json: moved, text: linesOf(moved) };
 }
 
-async function transition({ client, path, args: [status], flags }: Call): Promise<Answer> {
+async function transition({ client, path, args: [status = ""], flags }: One): Promise<Answer> {
   const body = { status, note: flags["note"], force: flags["force"] === true };
-  const moved = await client.ask("POST", `${path}/transition`, body);
+  const moved = await client.call("POST", `${path}/transition`, body);
   return { json: moved, text: linesOf(moved) };
 }
 
-async function execute({ client, path, flags }: Call): Promise<Answer> {
+async function execute({ client, path, flags }: One): Promise<Answer> {
   const json = flags["json"] === true;
   const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
-  const run = await client.ask("POST", `${path}/execute`, body);
+  const run = await client.call("POST", `${path}/execute`, body);
   if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
   return followed(client, run["id"], json);
 }
@@ -259,7 +274,7 @@ async function followed(client: Client, runId: string, json: boolean): Promise<A
   return { json: ended, text: await followedLines(ended, client, false), code };
 }
 
-async function history({ client, path }: Call): Promise<Answer> {
+async function history({ client, path }: One): Promise<Answer> {
   const list = await listItems(client, `${path}/history`, new URLSearchParams(), SHOWN);
   const table = tableLines(
     [

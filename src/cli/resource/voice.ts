@@ -1,22 +1,28 @@
 /** `skep voice`: the voices that agents can have, their settings, and speech: tried, kept as a file, and what it cost. */
+
 import { writeFileSync } from "node:fs";
 import { extname } from "node:path";
+import type { RowOf, Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { type Column, costText, fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { countOf, listItems } from "./find.ts";
-import type { Answer, AnyResource, Call, Flags, Loose, OptionSpec } from "./resource.ts";
+import type { Answer, Call, Flags, OptionSpec, Resource } from "./resource.ts";
+
+type List = "/v1/tts/voices";
+type Item = RowOf<List>;
+type Settings = Schemas["TtsSettings"] | Schemas["AgentTtsSettings"];
 
 const OF_AGENT: OptionSpec = { flags: "--agent <agent>", about: "that agent's own settings, not the instance's" };
 const FORMATS: Readonly<Record<string, string>> = { ".mp3": "mp3", ".wav": "wav", ".opus": "opus", ".ogg": "opus" };
 
-const VOICES: readonly Column<Loose>[] = [
+const VOICES: readonly Column<Pick<Item, "id" | "name" | "provider" | "languages">>[] = [
   { head: "VOICE", of: ({ id }) => id },
   { head: "NAME", of: ({ name }) => name, shrinks: true },
   { head: "PROVIDER", of: ({ provider }) => provider },
   { head: "LANGUAGES", of: ({ languages }) => languages.join(", "), shrinks: true },
 ];
-const CALLS: readonly Column<Loose>[] = [
+const CALLS: readonly Column<RowOf<"/v1/tts-calls">>[] = [
   { head: "WHEN", of: ({ created_at }) => timeText(created_at) },
   { head: "AGENT", of: ({ agent_id }) => agent_id },
   { head: "PROVIDER", of: ({ provider }) => provider },
@@ -30,7 +36,7 @@ const CALLS: readonly Column<Loose>[] = [
   },
 ];
 
-export const voice: AnyResource = {
+export const voice: Resource<List> = {
   name: "voice",
   one: "voice",
   about: "voices of agents: list those of the hosted speech service",
@@ -52,7 +58,7 @@ export const voice: AnyResource = {
       on: "none",
       options: [OF_AGENT],
       async run({ client, flags }) {
-        const settings = await client.ask("GET", settingsPath(flags));
+        const settings = await client.ask<Settings>("GET", settingsPath(flags));
         return { json: settings, text: settingsLines(settings) };
       },
     },
@@ -63,7 +69,7 @@ export const voice: AnyResource = {
       args: [{ name: "<field=value...>", about: "fields as `skep voice settings` shows them" }],
       options: [OF_AGENT],
       async run({ client, flags, args }) {
-        const settings = await client.ask("PUT", settingsPath(flags), readPairs(args));
+        const settings = await client.ask<Settings>("PUT", settingsPath(flags), readPairs(args));
         return { json: settings, text: settingsLines(settings) };
       },
     },
@@ -93,14 +99,16 @@ const settingsPath = ({ agent }: Flags): string =>
   agent === undefined ? "/v1/admin/tts-settings" : `/v1/agents/${encodeURIComponent(agent)}/tts-settings`;
 
 /** An agent's settings with what is in force where it has none of its own. */
-function settingsLines({ agent_id: _, effective, ...fields }: Loose): string[] {
+function settingsLines(settings: Settings): string[] {
+  const { agent_id: _, effective, ...fields } = { agent_id: undefined, effective: undefined, ...settings };
+  const inForce = new Map<string, unknown>(Object.entries(effective ?? {}));
   const text = (name: string, value: unknown) =>
-    value === null ? (effective ? `(instance: ${effective[name] ?? "none"})` : "(none)") : value;
+    value === null ? (effective ? `(instance: ${inForce.get(name) ?? "none"})` : "(none)") : value;
   return fieldLines(Object.entries(fields).map(([name, value]) => [name, text(name, value)] as const));
 }
 
 async function local({ client }: Call): Promise<Answer> {
-  const health = await client.ask("GET", "/v1/tts/localvoice/health");
+  const health = await client.call("GET", "/v1/tts/localvoice/health");
   const at = health["url"] ?? health["detail"];
   if (!health["reachable"])
     return {

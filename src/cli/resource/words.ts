@@ -71,7 +71,10 @@ export function editVerb<Row, List extends string, One = AnswerOf<"PUT", `${List
   words: ChangeWords<Row, One>,
 ): OneVerb<Row, List> {
   return {
-    ...{ name, about, on: "one", options },
+    name,
+    about,
+    on: "one",
+    options,
     async run(call) {
       const changed = await call.client.ask<One>("PUT", call.path, await words.fieldsOf(call));
       return { json: changed, text: words.linesOf(changed) };

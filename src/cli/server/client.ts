@@ -4,10 +4,9 @@ import { EventSourceParserStream } from "eventsource-parser/stream";
 import type { AnswerOf, Method, Rest } from "../../api/types.ts";
 import { codeOf, type FieldError, messageOf, Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
-import { membersOf, textIn } from "../../core/is-object.ts";
+import { listIn, membersOf, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Loose } from "../resource/resource.ts";
 
 export interface Client {
   readonly url: string;
@@ -24,7 +23,7 @@ export interface Client {
     ...rest: Rest<M, Address, [ifMatch?: string]>
   ): Promise<AnswerOf<M, Address>>;
   /** The same for an address that is only known when the command runs: of any resource. */
-  ask<T = Loose>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T>;
+  ask<T>(method: Method, path: string, body?: unknown, ifMatch?: string): Promise<T>;
   /** An object to be changed, with its tag. */
   tagged<T = Record<string, unknown>>(path: string): Promise<{ body: T; tag: string | undefined }>;
   /** Sends a form, with files. */
@@ -164,8 +163,7 @@ async function problemOf(url: string, answer: Response): Promise<Problem> {
 
 /** What answers need not be Skep: only what has the shape of its errors is read. */
 function fieldErrorsIn(body: unknown): FieldError[] {
-  const { errors } = membersOf(body);
-  return (Array.isArray(errors) ? errors : []).flatMap((one) => {
+  return listIn(body, "errors").flatMap((one) => {
     const [pointer, message] = [textIn(one, "pointer"), textIn(one, "message")];
     return pointer === undefined || message === undefined ? [] : [{ pointer, message }];
   });

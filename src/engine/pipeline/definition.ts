@@ -162,40 +162,39 @@ export const COMMAND_STEP = closed(
 /** Names of environment variables. */
 export const ENV_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/;
 
+export const STEP = Type.Union([AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP, COMMAND_STEP]);
+
+export const DEFAULTS = closed(
+  {
+    model: Type.Optional(model),
+    timeout_seconds: Type.Optional(timeout),
+    max_attempts: Type.Optional(attempts),
+    budget_usd: Type.Optional(
+      Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars one run may cost." }),
+    ),
+  },
+  "For steps that do not say themselves.",
+);
+
+export const INPUTS = Type.Record(
+  Type.String(),
+  closed({
+    description: Type.Optional(text("Shown to people.", 2_000)),
+    required: Type.Optional(Type.Boolean({ description: "Default: false." })),
+    default: Type.Optional(Type.String({ maxLength: LIMITS.textCharacters })),
+  }),
+  { description: "What a run may be given beside its task." },
+);
+
 export const PIPELINE = closed(
   {
     id: slug("Name of the pipeline and of its file."),
     name: text("Shown to people.", 256),
     description: Type.Optional(Type.String({ maxLength: 2_000, description: "Shown to people." })),
     version: Type.Optional(Type.Integer({ minimum: 1, description: "Counted by the person who edits the file." })),
-    defaults: Type.Optional(
-      closed(
-        {
-          model: Type.Optional(model),
-          timeout_seconds: Type.Optional(timeout),
-          max_attempts: Type.Optional(attempts),
-          budget_usd: Type.Optional(
-            Type.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars one run may cost." }),
-          ),
-        },
-        "For steps that do not say themselves.",
-      ),
-    ),
-    inputs: Type.Optional(
-      Type.Record(
-        Type.String(),
-        closed({
-          description: Type.Optional(text("Shown to people.", 2_000)),
-          required: Type.Optional(Type.Boolean({ description: "Default: false." })),
-          default: Type.Optional(Type.String({ maxLength: LIMITS.textCharacters })),
-        }),
-        { description: "What a run may be given beside its task." },
-      ),
-    ),
-    steps: Type.Array(Type.Union([AGENT_STEP, FOR_EACH_STEP, APPROVAL_STEP, COMMAND_STEP]), {
-      minItems: 1,
-      maxItems: LIMITS.pipelineSteps,
-    }),
+    defaults: Type.Optional(DEFAULTS),
+    inputs: Type.Optional(INPUTS),
+    steps: Type.Array(STEP, { minItems: 1, maxItems: LIMITS.pipelineSteps }),
   },
   "A pipeline: steps that agents, commands and people do, and the order between them.",
 );

@@ -13,9 +13,7 @@ export function activationRoutes(activate: (caller: Caller) => void) {
         answer: 204,
         summary: "Let a restored or copied instance work: until then it starts nothing and sends nothing",
       },
-      ({ caller }) => {
-        activate(caller);
-      },
+      ({ caller }) => activate(caller),
     ),
   ]);
 }

@@ -40,9 +40,7 @@ export function agentToolRoutes(agents: Pick<Agents, "exists">, overrides: ToolO
       "deleteAgentTool",
       "DELETE /v1/agent-tools/:agent_id/:tool",
       { access: "admin", answer: 204, summary: "Remove a tool override" },
-      ({ params }) => {
-        overrides.remove(known(params.agent_id), params.tool);
-      },
+      ({ params }) => overrides.remove(known(params.agent_id), params.tool),
     ),
   ]);
 }

@@ -55,9 +55,7 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       "deleteApiKey",
       "DELETE /v1/auth/api-keys/:id",
       { access: "user", scope: "accounts", answer: 204, summary: "Revoke an API key" },
-      ({ params, caller }) => {
-        apiKeys.remove(accountOf(caller), params.id, actorOf(caller), caller.address);
-      },
+      ({ params, caller }) => apiKeys.remove(accountOf(caller), params.id, actorOf(caller), caller.address),
     ),
     operation(
       "listUserApiKeys",
@@ -76,9 +74,8 @@ export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Stor
       "deleteUserApiKey",
       "DELETE /v1/users/:id/api-keys/:key_id",
       { access: "user", scope: "accounts", answer: 204, tag: "users", summary: "Revoke a user's API key" },
-      ({ params, caller }) => {
-        apiKeys.remove(visibleUser(params.id, caller), params.key_id, actorOf(caller), caller.address);
-      },
+      ({ params, caller }) =>
+        apiKeys.remove(visibleUser(params.id, caller), params.key_id, actorOf(caller), caller.address),
     ),
   ]);
 }

@@ -200,9 +200,7 @@ export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps)
         answer: 204,
         summary: "Switch two-factor verification off",
       },
-      async ({ body, caller }) => {
-        await twoFactor.disable(accountOf(caller), body, caller.address);
-      },
+      ({ body, caller }) => twoFactor.disable(accountOf(caller), body, caller.address),
     ),
     operation(
       "listSessions",
@@ -219,9 +217,7 @@ export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps)
       "deleteSession",
       "DELETE /v1/auth/sessions/:id",
       { access: "user", scope: "accounts", answer: 204, summary: "End one of my log-ins" },
-      ({ params, caller }) => {
-        sessions.revoke(accountOf(caller), params.id);
-      },
+      ({ params, caller }) => sessions.revoke(accountOf(caller), params.id),
     ),
   ]);
 }

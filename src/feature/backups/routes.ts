@@ -72,9 +72,7 @@ export function backupRoutes(backups: Backups) {
       "deleteBackup",
       "DELETE /v1/admin/backups/:id",
       { access: "admin", params: BackupPath, answer: 204, summary: "Delete a backup" },
-      ({ params, caller }) => {
-        backups.remove(params.id, caller);
-      },
+      ({ params, caller }) => backups.remove(params.id, caller),
     ),
   ]);
 }

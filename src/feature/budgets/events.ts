@@ -14,10 +14,12 @@ const budget = {
 export const budgetWarning = defineEvent(
   "budget_warning",
   t.Object({ ...budget, percent: t.Number() }, { description: "A budget is used up to its warning mark." }),
+  { stale: ["/v1/usage", "/v1/admin/notifications"] },
 );
 export const budgetExceeded = defineEvent(
   "budget_exceeded",
   t.Object(budget, { description: "A model call that would pass a budget was not made." }),
+  { stale: ["/v1/usage", "/v1/admin/notifications"] },
 );
 
 export const budgetEvents = [budgetWarning, budgetExceeded] as const;

@@ -76,9 +76,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries) {
         answer: 204,
         summary: "Delete a notification channel and what was sent there",
       },
-      ({ params, caller }) => {
-        channels.remove(params.id, caller);
-      },
+      ({ params, caller }) => channels.remove(params.id, caller),
     ),
   ]);
 }

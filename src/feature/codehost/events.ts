@@ -10,6 +10,7 @@ export const codehostDelivery = defineEvent(
     { delivery_id: t.String(), event, repository, state, detail },
     { description: "The code host sent something, or it was acted on. For administrators." },
   ),
+  { stale: ["/v1/codehost"] },
 );
 
 const { number, url, pull_state, error } = RunOnHost.properties;
@@ -19,6 +20,7 @@ export const runPullRequest = defineEvent(
     { change: oneOf("linked", "opened", "pushed", "merged", "closed", "failed"), number, url, pull_state, error },
     { description: "A run was tied to an issue of the code host, or its pull request changed there." },
   ),
+  { stale: ["/v1/runs"] },
 );
 
 export const codehostEvents = [codehostDelivery, runPullRequest] as const;

@@ -132,9 +132,7 @@ function connectionRoutes(connection: CodeHostConnection) {
       "deleteCodehostConnection",
       "DELETE /v1/codehost/connection",
       { access: "admin", answer: 204, summary: "Forget the stored connection; the environment counts again" },
-      ({ caller }) => {
-        connection.reset(caller);
-      },
+      ({ caller }) => connection.reset(caller),
     ),
   ]);
 }

@@ -63,9 +63,7 @@ export function ruleRoutes(rules: Rules, attempt: (rule: RuleRow, request: Trial
       "deleteCodehostRule",
       "DELETE /v1/codehost/rules/:id",
       { access: "admin", params: RulePath, answer: 204, summary: "Delete a rule; runs that it started continue" },
-      ({ params, caller }) => {
-        rules.remove(params.id, caller);
-      },
+      ({ params, caller }) => rules.remove(params.id, caller),
     ),
     operation(
       "tryCodeHostRule",

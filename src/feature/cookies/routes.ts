@@ -62,9 +62,7 @@ export function cookieRoutes(cookies: Cookies) {
       "deleteBrowserCooky",
       "DELETE /v1/browser/cookies/:id",
       { access: "user", answer: 204, summary: "Delete a cookie set and its grants" },
-      ({ params, caller }) => {
-        cookies.remove(params.id, caller);
-      },
+      ({ params, caller }) => cookies.remove(params.id, caller),
     ),
     operation(
       "listBrowserCookiesAgents",
@@ -88,9 +86,7 @@ export function cookieRoutes(cookies: Cookies) {
       "deleteBrowserCookiesAgent",
       "DELETE /v1/browser/cookies/agents/:agent_id/:id",
       { access: "user", answer: 204, summary: "Revoke an agent's grant of a cookie set" },
-      ({ params, caller }) => {
-        cookies.revoke(params.id, params.agent_id, caller);
-      },
+      ({ params, caller }) => cookies.revoke(params.id, params.agent_id, caller),
     ),
   ]);
 }

@@ -13,6 +13,7 @@ export const documentChanged = defineEvent(
     },
     { description: "A document was handed in, was read or could not be, or was deleted." },
   ),
+  { stale: ["/v1/documents"] },
 );
 
 export const documentEvents = [documentChanged] as const;

@@ -67,9 +67,7 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
       "deleteDocument",
       "DELETE /v1/documents/:id",
       { access: "user", params: DocumentPath, answer: 204, summary: "Delete a document, also while it is read" },
-      async ({ params, caller }) => {
-        await documents.remove(params.id, caller);
-      },
+      ({ params, caller }) => documents.remove(params.id, caller),
     ),
     operation(
       "getDocumentToc",

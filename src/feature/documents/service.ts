@@ -74,24 +74,37 @@ export function createDocuments(deps: DocumentsDeps) {
   function add({ file, title, projectId, source, sessionId, hint }: NewDocument, caller: Caller): Document {
     return store.write((tx) => {
       const id = newId("document");
-      const row: DocumentRow = {
-        ...{ id, user_id: caller.userId ?? null, project_id: projectId },
-        ...{ title: deps.masked(title ?? file.name), title_given: title !== undefined, source: source ?? file.name },
-        ...{ media_type: file.media_type, size_bytes: file.size, sha256: file.sha256 },
-        ...{ status: "processing", error: null, pages: null, sections: 0, chunks: 0, tokens: 0 },
-        ...{ job_id: null, session_id: sessionId ?? null, created_at: timestamp(clock.now()) },
-      };
-      rows.insert(row);
-      const options = { key: id, subject: row.title, userId: caller.userId, projectId: projectId ?? undefined };
+      const shownTitle = deps.masked(title ?? file.name);
+      const options = { key: id, subject: shownTitle, userId: caller.userId, projectId: projectId ?? undefined };
       const owner = caller.userId ?? "";
       const payload: Static<typeof IngestPayload> = { document_id: id, owner, hint: hint ?? hintOf(file.name) };
-      rows.update(id, { job_id: jobs.enqueue(ingest, payload, options).id });
+      const row: DocumentRow = {
+        id,
+        user_id: caller.userId ?? null,
+        project_id: projectId,
+        title: shownTitle,
+        title_given: title !== undefined,
+        source: source ?? file.name,
+        media_type: file.media_type,
+        size_bytes: file.size,
+        sha256: file.sha256,
+        status: "processing",
+        error: null,
+        pages: null,
+        sections: 0,
+        chunks: 0,
+        tokens: 0,
+        job_id: jobs.enqueue(ingest, payload, options).id,
+        session_id: sessionId ?? null,
+        created_at: timestamp(clock.now()),
+      };
+      rows.insert(row);
       tx.emit(documentChanged, {
         ...(row.user_id === null ? {} : { user_id: row.user_id }),
         ...(projectId === null ? {} : { project_id: projectId }),
         data: { document_id: id, title: row.title, change: "added", status: "processing" },
       });
-      return present(rows.find(id)!);
+      return present(row);
     });
   }
 

@@ -17,6 +17,7 @@ export const activity = defineEvent(
     },
     { description: "Something that a person may want to know: an agent, skill or pipeline was changed." },
   ),
+  { stale: ["/v1/lifecycle/timeline"] },
 );
 
 export const eventEvents = [activity] as const;

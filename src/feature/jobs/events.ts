@@ -21,7 +21,7 @@ export const jobProgress = defineEvent(
     },
     { description: "A background job started, progressed or ended." },
   ),
-  "lossy",
+  { delivery: "lossy", stale: ["/v1/jobs"] },
 );
 
 export const jobEvents = [jobProgress] as const;

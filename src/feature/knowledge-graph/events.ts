@@ -13,7 +13,7 @@ export const indexProgress = defineEvent(
     { job_id, state: oneOf("running"), percent, phase: orNull(Phase.properties.name), phases },
     { description: "How far the index of a project's code graph is." },
   ),
-  "lossy",
+  { delivery: "lossy", stale: ["/v1/projects"] },
 );
 export const indexComplete = defineEvent(
   "index_complete",
@@ -31,6 +31,7 @@ export const indexComplete = defineEvent(
     },
     { description: "An index job has ended: `state` says how." },
   ),
+  { stale: ["/v1/projects"] },
 );
 
 export const knowledgeGraphEvents = [indexProgress, indexComplete] as const;

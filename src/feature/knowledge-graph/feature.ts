@@ -6,6 +6,7 @@ import { adminFolder } from "../../adapter/git/worktree.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { putScip, removeExactReferences } from "../../graph/scip/exact-references.ts";
 import { createGraphClient } from "../../graph/serve/client.ts";
+import { createFreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
 import { createGraphStore } from "../../graph/store/graph-store.ts";
@@ -50,7 +51,12 @@ export const knowledgeGraph = defineFeature(
     };
     const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
     const service = createKnowledgeGraph({
-      ...{ client, jobs, project: projects.find, indexed, versionOf },
+      client,
+      fresh: createFreshAnswers(client),
+      jobs,
+      project: projects.find,
+      indexed,
+      versionOf,
       ...places,
       keepScip: (id, path) => putScip(places.placeOf(id).store, path),
       dropScip: (id) => removeExactReferences(places.placeOf(id).store),

@@ -2,7 +2,9 @@
 import { conflict, forbidden, invalidField, isProblem, notFound, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
+import { OLDER } from "../../graph/model.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
+import type { FreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { SpooledFile } from "../../http/form.ts";
@@ -12,6 +14,8 @@ import type { GraphStatus, IndexJob } from "./model.ts";
 
 export interface KnowledgeGraphDeps {
   client: Pick<GraphClient, "project">;
+  /** Answers about working copies that runs change. */
+  fresh: Pick<FreshAnswers, "tool">;
   jobs: IndexJobs;
   /** Undefined when there is no such project. */
   project(id: string): Pick<Project, "workspace"> | undefined;
@@ -54,13 +58,12 @@ export interface KnowledgeGraph {
   version(projectId: string): string | undefined;
   /** Symbols of the projects' indexes by words of their names and paths. @param limit most symbols. */
   findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]>;
-  /** What an agent's tool says: of the run's own working copy as it is now, else of the project's index. */
+  /** What an agent's tool says: of the run's own working copy, else of the project. An answer that may lack changes says so. */
   toolText(
     execution: Pick<ExecutionInfo, "projectId" | "runId">,
     projectId: string | undefined,
     tool: string,
     args: Readonly<Record<string, unknown>>,
-    signal?: AbortSignal,
   ): Promise<string>;
 }
 
@@ -68,7 +71,7 @@ export interface KnowledgeGraph {
 const SEARCHED_PROJECTS = 8;
 
 export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
-  const { client, jobs } = deps;
+  const { client, jobs, fresh } = deps;
   const find = (id: string, caller: Caller) => {
     const own = caller.execution;
     if (own && own.projectId !== id) throw forbidden("An execution's token reaches only its own project.");
@@ -171,7 +174,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       };
       return found.filter(holds).slice(0, limit);
     },
-    async toolText(execution, wanted, tool, args, signal) {
+    async toolText(execution, wanted, tool, args) {
       const projectId = wanted ?? execution.projectId;
       if (projectId === undefined) throw conflict("Name the project: this work belongs to none.", "no_project");
       if (execution.projectId !== undefined && execution.projectId !== projectId)
@@ -181,12 +184,11 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const base = deps.placeOf(projectId);
       const copy = execution.runId === undefined ? undefined : deps.runPlaceOf(projectId, execution.runId);
       if (!copy) assertSources(project);
-      const graph = client.project(copy ?? base);
-      // A project's own index is brought up to date by its jobs; a run's working copy by the question itself.
-      if (!copy) return orIndexed(projectId, graph, () => graph.tool(tool, args), true);
-      const { state, dirty } = await graph.status();
-      if (state === "not_indexed" || dirty) await graph.index({ force: false, signal, seed: base.store });
-      return graph.tool(tool, args);
+      // A run's working copy is brought up to date beside the question; a project's own index by its jobs.
+      if (copy) return fresh.tool({ ...copy, seed: base.store }, tool, args);
+      const graph = client.project(base);
+      const text = await orIndexed(projectId, graph, () => graph.tool(tool, args), true);
+      return isUnderWay(projectId) ? `${text}\n\n${OLDER}` : text;
     },
   };
 }

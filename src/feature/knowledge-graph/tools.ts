@@ -3,7 +3,7 @@ import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { ToolSchema } from "../../graph/serve/tools.ts";
 import type { KnowledgeGraph } from "./service.ts";
 
-/** The first question after a change waits for the index of what changed. */
+/** The first question of a run waits for the index of its files. */
 const TIMEOUT_MS = 120_000;
 
 /** @param schemas name and describe the tools; each takes an optional `projectId`. */
@@ -17,8 +17,8 @@ export const codeGraphTools = (schemas: readonly ToolSchema[], ask: KnowledgeGra
         description,
         parameters: input,
         timeoutMs: TIMEOUT_MS,
-        async run({ projectId, ...args }, { execution, signal }) {
-          return { ok: true, output: await ask(execution, projectId, name, args, signal) };
+        async run({ projectId, ...args }, { execution }) {
+          return { ok: true, output: await ask(execution, projectId, name, args) };
         },
       }),
     ),

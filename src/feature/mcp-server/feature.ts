@@ -25,7 +25,8 @@ export const mcpServer = defineFeature("mcpServer", ({ log, keys, contributions,
 /** The four questions to a project's code graph, with the answers that agents get. */
 const graphTools = (ask: KnowledgeGraph["toolText"]): OwnTool[] =>
   toolSchemas(true).map(({ name, description, input }) => ({
-    ...{ name, description, inputSchema: input },
-    run: ({ projectId, ...args }, _caller, signal) =>
-      ask({}, typeof projectId === "string" ? projectId : undefined, name, args, signal),
+    name,
+    description,
+    inputSchema: input,
+    run: ({ projectId, ...args }) => ask({}, typeof projectId === "string" ? projectId : undefined, name, args),
   }));

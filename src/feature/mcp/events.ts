@@ -15,6 +15,7 @@ export const mcpServerChanged = defineEvent(
     },
     { description: "A tool server was changed, or its status did." },
   ),
+  { stale: ["/v1/mcp"] },
 );
 
 export const mcpEvents = [mcpServerChanged] as const;

@@ -46,9 +46,7 @@ export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
         answer: 204,
         summary: "Forget the tokens of a tool server's authorization server",
       },
-      ({ params, caller }) => {
-        logins.forget(params.id, caller);
-      },
+      ({ params, caller }) => logins.forget(params.id, caller),
     ),
     operation(
       "getMcpClientDocument",

@@ -73,9 +73,7 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs) {
       "deleteMcp",
       "DELETE /v1/mcp/:id",
       { access: "admin", params: IdPath, answer: 204, summary: "Remove a tool server, with what it kept" },
-      ({ params, caller }) => {
-        mcp.remove(params.id, caller);
-      },
+      ({ params, caller }) => mcp.remove(params.id, caller),
     ),
     operation(
       "approveMcp",

@@ -165,9 +165,7 @@ export function oidcRoutes({ providers, signOn, probe, site, open }: OidcRouteDe
         answer: 204,
         summary: "Remove a sign-on provider; accounts stay",
       },
-      ({ params, caller }) => {
-        providers.remove(params.slug, caller);
-      },
+      ({ params, caller }) => providers.remove(params.slug, caller),
     ),
     operation(
       "getOidcAuthorize",

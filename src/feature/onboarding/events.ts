@@ -17,6 +17,7 @@ export const onboardingChanged = defineEvent(
     },
     { description: "An onboarding session began, learned something, moved to the next interviewer, or ended." },
   ),
+  { stale: ["/v1/onboarding", "/v1/projects"] },
 );
 
 export const onboardingEvents = [onboardingChanged] as const;

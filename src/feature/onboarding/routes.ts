@@ -89,9 +89,7 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
         answer: 204,
         summary: "Give up an onboarding session; its history stays unless it is purged",
       },
-      ({ params, query, caller }) => {
-        onboardings.abandon(params.id, query.purge ?? false, caller);
-      },
+      ({ params, query, caller }) => onboardings.abandon(params.id, query.purge ?? false, caller),
     ),
     operation(
       "messageOnboardingSession",

@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { Time } from "../../core/schema.ts";
+import { DEFAULTS, INPUTS, STEP } from "../../engine/pipeline/definition.ts";
 import { FileProblem } from "../skills/model.ts";
 
 const Loose = t.Record(t.String(), t.Unknown());
@@ -11,10 +12,10 @@ export const Pipeline = t.Object({
   name: t.String(),
   description: t.String(),
   version: t.Integer(),
-  steps: t.Array(Loose),
+  steps: t.Array(STEP),
   agents: t.Array(t.String(), { description: "Every agent it refers to." }),
-  inputs: Loose,
-  defaults: Loose,
+  inputs: INPUTS,
+  defaults: DEFAULTS,
   source_file: t.String({ description: "Below the folder of agents." }),
   valid: t.Boolean(),
   problems: t.Array(FileProblem),

@@ -158,7 +158,7 @@ export function createPipelines({
       name: definition?.name ?? id,
       description: definition?.description ?? "",
       version: definition?.version ?? 1,
-      steps: (definition?.steps ?? []).map((step) => ({ ...step })),
+      steps: definition?.steps ?? [],
       agents: definition ? agentsOf(definition) : [],
       inputs: definition?.inputs ?? {},
       defaults: definition?.defaults ?? {},

@@ -12,6 +12,7 @@ export const projectChanged = defineEvent(
     { change: oneOf("created", "updated", "deleted", "workspace"), name, status, workspace },
     { description: "A project was made, changed or deleted, or its clone progressed." },
   ),
+  { stale: ["/v1/projects"] },
 );
 export const workspaceChanged = defineEvent(
   "workspace_changed",
@@ -32,6 +33,7 @@ export const workspaceChanged = defineEvent(
     },
     { description: "The files of a project changed: it was cloned or fetched, a step committed, or a run was merged." },
   ),
+  { stale: ["/v1/projects"] },
 );
 
 export const projectEvents = [projectChanged, workspaceChanged] as const;

@@ -75,9 +75,7 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
         summary: "Delete a project with its workspace",
         description: "`force` is needed when branches of runs are not merged.",
       },
-      async ({ params, query, caller }) => {
-        await projects.remove(params.id, query.force === "true", caller);
-      },
+      ({ params, query, caller }) => projects.remove(params.id, query.force === "true", caller),
     ),
     operation(
       "cloneProject",

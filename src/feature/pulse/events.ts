@@ -9,12 +9,15 @@ const tick = {
   name: t.String({ description: "Of the routine." }),
 };
 
+const ROUTINES = ["/v1/pulse-routines", "/v1/lifecycle/timeline"];
+
 export const pulseStarted = defineEvent(
   "pulse_started",
   t.Object(
     { ...tick, due_at: Time, caught_up: t.Boolean(), cause: oneOf("schedule", "manual") },
     { description: "A routine of an agent has started." },
   ),
+  { stale: ROUTINES },
 );
 export const pulseComplete = defineEvent(
   "pulse_complete",
@@ -22,6 +25,7 @@ export const pulseComplete = defineEvent(
     { ...tick, summary: t.String({ description: "The beginning of what the agent reported." }) },
     { description: "A routine's work has succeeded." },
   ),
+  { stale: ROUTINES },
 );
 export const pulseFailed = defineEvent(
   "pulse_failed",
@@ -29,6 +33,7 @@ export const pulseFailed = defineEvent(
     { ...tick, status: oneOf("failed", "cancelled"), reason: t.String() },
     { description: "A routine's work has failed or was cancelled." },
   ),
+  { stale: ROUTINES },
 );
 export const pulseSkipped = defineEvent(
   "pulse_skipped",
@@ -41,6 +46,7 @@ export const pulseSkipped = defineEvent(
     },
     { description: "A routine was due and did not run." },
   ),
+  { stale: ROUTINES },
 );
 export const pulseRoutineChanged = defineEvent(
   "pulse_routine_changed",
@@ -48,6 +54,7 @@ export const pulseRoutineChanged = defineEvent(
     { routine_id: t.String(), name: t.String(), change: oneOf("created", "updated", "stopped", "deleted") },
     { description: "A routine was made, changed, stopped by the server, or deleted." },
   ),
+  { stale: ROUTINES },
 );
 
 export const pulseEvents = [pulseStarted, pulseComplete, pulseFailed, pulseSkipped, pulseRoutineChanged] as const;

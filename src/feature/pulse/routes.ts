@@ -108,9 +108,7 @@ export function pulseRoutes(pulses: Pulses) {
       "deletePulseRoutine",
       "DELETE /v1/pulse-routines/:agent_id/:id",
       { access: "user", params: RoutinePath, answer: 204, summary: "Delete a routine and end its work" },
-      ({ params, caller }) => {
-        pulses.remove(params.agent_id, params.id, caller);
-      },
+      ({ params, caller }) => pulses.remove(params.agent_id, params.id, caller),
     ),
   ]);
 }

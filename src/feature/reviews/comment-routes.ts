@@ -39,9 +39,7 @@ export function commentRoutes(comments: Comments) {
       "deleteRunComment",
       "DELETE /v1/runs/:id/comments/:comment_id",
       { access: "user", scope: "runs", answer: 204, summary: "Delete a comment" },
-      ({ params, caller }) => {
-        comments.remove(params.id, params.comment_id, caller);
-      },
+      ({ params, caller }) => comments.remove(params.id, params.comment_id, caller),
     ),
     operation(
       "sendBackRun",

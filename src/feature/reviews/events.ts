@@ -18,6 +18,7 @@ export const runCommented = defineEvent(
         "Somebody commented on what a run changed, here or on the code host, or deleted their comment, or an agent answered it.",
     },
   ),
+  { stale: ["/v1/runs"] },
 );
 
 export const reviewEvents = [runCommented] as const;

@@ -13,6 +13,8 @@ const StepError = t.Object({
   message: t.String(),
   final: t.Optional(t.Boolean({ description: "Not tried again." })),
 });
+const RUNS = ["/v1/runs", "/v1/steps", "/v1/status", "/v1/approvals", "/v1/llm-calls/summary"];
+const STEPS = ["/v1/runs", "/v1/steps"];
 const runEvent = <const Kind extends string>(kind: Kind, description: string) =>
   defineEvent(
     kind,
@@ -20,13 +22,15 @@ const runEvent = <const Kind extends string>(kind: Kind, description: string) =>
       { status: RunStatus, pipeline_id, outputs, cost_usd, calls_without_price, tokens, error: t.Optional(RunError) },
       { description },
     ),
+    // Notifications are sent of these.
+    { stale: [...RUNS, "/v1/notification-channels"] },
   );
 const step = {
   attempt,
   max_attempts,
   index: t.Optional(t.Integer({ description: "Position of the item in a `for_each`, from 0." })),
 };
-const stepEvent = <const Kind extends string>(kind: Kind, description: string) =>
+const stepEvent = <const Kind extends string>(kind: Kind, description: string, stale: readonly string[] = STEPS) =>
   defineEvent(
     kind,
     t.Object(
@@ -41,11 +45,13 @@ const stepEvent = <const Kind extends string>(kind: Kind, description: string) =
       },
       { description },
     ),
+    { stale },
   );
 
 export const runCreated = defineEvent(
   "run_created",
   t.Object({ pipeline_id, task_description }, { description: "A run was made from a pipeline." }),
+  { stale: RUNS },
 );
 export const runComplete = runEvent("run_complete", "A run succeeded.");
 export const runFailed = runEvent("run_failed", "A run failed.");
@@ -57,6 +63,7 @@ export const runRestarted = defineEvent(
     { pipeline_id, from_step: orNull(t.String({ description: "Step from which it continues." })) },
     { description: "An ended run continues." },
   ),
+  { stale: RUNS },
 );
 export const runMerged = defineEvent(
   "run_merged",
@@ -68,15 +75,18 @@ export const runMerged = defineEvent(
     },
     { description: "A run's work was merged into a branch, here or by a pull request (`host`)." },
   ),
+  { stale: RUNS },
 );
+const STEP_ENDS = [...STEPS, "/v1/lifecycle/timeline"];
 export const stepQueued = stepEvent("step_queued", "A step waits for its agent.");
 export const stepStarted = stepEvent("step_started", "A step's agent began.");
-export const stepComplete = stepEvent("step_complete", "A step succeeded.");
-export const stepFailed = stepEvent("step_failed", "A step failed or was cancelled: `status` says which.");
+export const stepComplete = stepEvent("step_complete", "A step succeeded.", STEP_ENDS);
+export const stepFailed = stepEvent("step_failed", "A step failed or was cancelled: `status` says which.", STEP_ENDS);
 export const stepSkipped = stepEvent("step_skipped", "A step's condition does not hold.");
 export const stepRetrying = defineEvent(
   "step_retrying",
   t.Object({ attempt, max_attempts }, { description: "A step that failed is tried again." }),
+  { stale: STEPS },
 );
 export const approvalRequested = defineEvent(
   "approval_requested",
@@ -88,6 +98,7 @@ export const approvalRequested = defineEvent(
     },
     { description: "A step waits for a person." },
   ),
+  { stale: RUNS },
 );
 export const approvalResolved = defineEvent(
   "approval_resolved",
@@ -100,6 +111,7 @@ export const approvalResolved = defineEvent(
     },
     { description: "A person answered." },
   ),
+  { stale: RUNS },
 );
 
 /** After these a run has ended. */

@@ -74,9 +74,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
         answer: 204,
         summary: "Delete a secret and all its grants",
       },
-      ({ params, caller }) => {
-        secrets.remove(params.id, caller);
-      },
+      ({ params, caller }) => secrets.remove(params.id, caller),
     ),
     operation(
       "createSecretGrant",
@@ -88,9 +86,7 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       "deleteSecretGrant",
       "DELETE /v1/secrets/:id/grant/:agent_id",
       { access: "admin", answer: 204, summary: "Revoke a secret from an agent" },
-      ({ params, caller }) => {
-        secrets.revoke(params.id, params.agent_id, caller);
-      },
+      ({ params, caller }) => secrets.revoke(params.id, params.agent_id, caller),
     ),
     operation(
       "listSecretsAgents",

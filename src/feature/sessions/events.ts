@@ -14,12 +14,17 @@ const turn = {
   message_id: t.String({ description: "Of the message that the turn answers." }),
 };
 
+const SESSIONS = ["/v1/agents", "/v1/status", "/v1/lifecycle", "/v1/spawn-executor", "/v1/chat/sessions"];
+/** What its agent said before a tool call is its last sentence now. */
+const LAST_SENTENCE = ["/v1/runs/at-work"];
+
 export const sessionStarted = defineEvent(
   "session_started",
   t.Object(
     { kind: t.String({ description: "`pipeline`, `chat`, `pulse`, …" }) },
     { description: "An agent begins to work, or a chat is opened." },
   ),
+  { stale: SESSIONS },
 );
 export const sessionEnded = defineEvent(
   "session_ended",
@@ -27,14 +32,17 @@ export const sessionEnded = defineEvent(
     { status: oneOf("succeeded", "failed", "cancelled", "ended"), error },
     { description: "An agent's work has ended, or a chat is closed (`ended`)." },
   ),
+  { stale: SESSIONS },
 );
 export const turnStarted = defineEvent(
   "turn_started",
   t.Object(turn, { description: "In a chat: the agent begins to answer." }),
+  { stale: ["/v1/chat/sessions"] },
 );
 export const turnSteered = defineEvent(
   "turn_steered",
   t.Object(turn, { description: "A message was put into the running reply of that execution." }),
+  { stale: ["/v1/chat/sessions"] },
 );
 export const turnEnded = defineEvent(
   "turn_ended",
@@ -42,6 +50,7 @@ export const turnEnded = defineEvent(
     { ...turn, status: oneOf("succeeded", "failed", "cancelled"), error },
     { description: "In a chat: the answer is complete, has failed or was stopped. What was said so far is kept." },
   ),
+  { stale: ["/v1/chat/sessions", "/v1/lifecycle/timeline"] },
 );
 export const toolCallStart = defineEvent(
   "tool_call_start",
@@ -49,6 +58,7 @@ export const toolCallStart = defineEvent(
     { ...call, input: t.Unknown({ description: "Secrets are masked." }) },
     { description: "A tool call began." },
   ),
+  { stale: LAST_SENTENCE },
 );
 export const toolCallEnd = defineEvent(
   "tool_call_end",
@@ -62,6 +72,7 @@ export const toolCallEnd = defineEvent(
     },
     { description: "A tool call has ended." },
   ),
+  { stale: LAST_SENTENCE },
 );
 
 export const sessionEvents = [

@@ -9,10 +9,12 @@ const task = { key: t.String({ description: "Of the task in its swarm." }), titl
 export const swarmTaskStarted = defineEvent(
   "swarm_task_started",
   t.Object(task, { description: "A task of a swarm began." }),
+  { stale: ["/v1/swarm"] },
 );
 export const swarmTaskComplete = defineEvent(
   "swarm_task_complete",
   t.Object(task, { description: "A task of a swarm succeeded." }),
+  { stale: ["/v1/swarm"] },
 );
 export const swarmTaskFailed = defineEvent(
   "swarm_task_failed",
@@ -20,6 +22,7 @@ export const swarmTaskFailed = defineEvent(
     { ...task, status: oneOf("failed", "skipped", "cancelled"), error: t.Optional(t.String()) },
     { description: "A task of a swarm failed, was skipped or cancelled." },
   ),
+  { stale: ["/v1/swarm"] },
 );
 export const swarmComplete = defineEvent(
   "swarm_complete",
@@ -27,6 +30,7 @@ export const swarmComplete = defineEvent(
     { status: oneOf(...ENDS), counts: t.Record(t.String(), t.Integer()) },
     { description: "A swarm has ended." },
   ),
+  { stale: ["/v1/swarm"] },
 );
 
 export const swarmEvents = [swarmTaskStarted, swarmTaskComplete, swarmTaskFailed, swarmComplete] as const;

@@ -12,6 +12,7 @@ export const taskChanged = defineEvent(
     },
     { description: "A task of a project was made, changed or deleted." },
   ),
+  { stale: ["/v1/projects/{id}/tasks"] },
 );
 
 export const taskEvents = [taskChanged] as const;

@@ -116,9 +116,7 @@ function changeRoutes(tasks: Tasks) {
       "deleteProjectTask",
       "DELETE /v1/projects/:id/tasks/:tid",
       { access: "user", answer: 204, summary: "Delete a task" },
-      ({ params, caller }) => {
-        tasks.remove(params.id, params.tid, caller);
-      },
+      ({ params, caller }) => tasks.remove(params.id, params.tid, caller),
     ),
     operation(
       "listProjectTaskHistory",

@@ -74,9 +74,7 @@ export function userRoutes(users: Users) {
         description:
           "Its keys and sessions end; what it owned passes to the administrator who deletes it, else to the first one.",
       },
-      ({ params, caller }) => {
-        users.remove(params.id, caller);
-      },
+      ({ params, caller }) => users.remove(params.id, caller),
     ),
   ]);
 }

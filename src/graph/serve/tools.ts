@@ -11,8 +11,8 @@ import type { ImpactAnswer } from "../query/impact.ts";
 import type { SearchAnswer } from "../query/search.ts";
 import type { RelatedSymbol, SymbolView } from "../query/symbols.ts";
 
-/** Bytes of an answer unless the caller asks for more. */
-const DEFAULT_ANSWER_BYTES = 4_000;
+/** Bytes of an answer unless the caller asks for more: 4 kB with a note on how old the index is. */
+const DEFAULT_ANSWER_BYTES = 3_850;
 
 export interface ToolSchema {
   name: string;
