@@ -54,11 +54,11 @@ export interface SentBack {
 }
 
 export interface Runs {
-  /** @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with. @throws Problem 429 `too_many_runs`. */
+  /** @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with; the commit of its project to begin from. @throws Problem 429 `too_many_runs`. */
   create(
     input: RunCreate,
     caller: Caller,
-    from?: { made?: PipelineDefinition | undefined; outside?: string | undefined },
+    from?: { made?: PipelineDefinition | undefined; outside?: string | undefined; base?: string | undefined },
   ): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
@@ -156,10 +156,10 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   return {
-    create(input, caller, { made, outside } = {}) {
+    create(input, caller, { made, outside, base } = {}) {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
-      const row = { ...newRun(input, definition, caller), outside: outside ?? null };
+      const row = { ...newRun(input, definition, caller), outside: outside ?? null, base_commit: base ?? null };
       return store.write((tx) => {
         assertRoom(caller);
         rows.insertRun(row);
