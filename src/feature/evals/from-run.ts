@@ -49,6 +49,7 @@ export const createTaskOfRun =
           "test.sh",
           testScript(
             tests.map(({ path }) => path),
+            base_commit,
             check,
           ),
         ),
@@ -62,13 +63,13 @@ const file = (path: string, text: string): TaskFile => ({ path, content: Buffer.
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Puts the run's own tests in the place of whatever the agent made of them, then runs the project's check. */
-function testScript(paths: readonly string[], check: string): string {
+function testScript(paths: readonly string[], base: string, check: string): string {
   const restore =
     paths.length === 0
       ? []
       : [
           "# The tests as the run left them, whatever the agent made of them.",
-          ...paths.map((path) => `git checkout -q HEAD -- ${quoted(path)} 2>/dev/null || rm -f ${quoted(path)}`),
+          ...paths.map((path) => `git checkout -q ${base} -- ${quoted(path)} 2>/dev/null || rm -f ${quoted(path)}`),
           'patch -p1 < "$TASK_FILES/tests.patch" || exit 1',
         ];
   return ["#!/bin/sh", ...restore, check, ""].join("\n");
