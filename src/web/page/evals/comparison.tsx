@@ -7,7 +7,7 @@ import { Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 
-type Line = Schemas["EvalComparison"]["tasks"][number];
+type Line = Schemas["CompareEvalsAnswer"]["tasks"][number];
 
 const passes = (of: Line["before"]) => (of === null ? "–" : `${of.passed}/${of.ended}`);
 

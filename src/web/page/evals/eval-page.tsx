@@ -16,8 +16,8 @@ import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Comparison } from "./comparison.tsx";
 
-type Detail = Schemas["EvalDetail"];
-type Score = Schemas["EvalScore"];
+type Detail = Schemas["Eval"];
+type Score = Detail["scores"][number];
 type Attempt = Schemas["EvalAttempt"];
 
 const OUTCOMES: Part[] = [

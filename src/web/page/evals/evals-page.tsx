@@ -8,7 +8,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 
-const COLUMNS: Column<Schemas["Eval"]>[] = [
+const COLUMNS: Column<Schemas["EvalItem"]>[] = [
   {
     title: "Eval",
     className: "w-2/5 min-w-40",
@@ -44,8 +44,8 @@ export default function EvalsPage() {
         {() =>
           query.rows.length === 0 ? (
             <Empty cli="skep eval shipped tasks && skep eval tasks --agent engineer -k 3">
-              No eval was made yet. Tasks are folders, so the command line starts one: these lines write ten small tasks and
-              let an agent try each three times.
+              No eval was made yet. Tasks are folders, so the command line starts one: these lines write ten small tasks
+              and let an agent try each three times.
             </Empty>
           ) : (
             <Table
