@@ -132,6 +132,7 @@ export const WHOSE = {
   providers: rows("providers", "administrator"),
   mcp_servers: rows("mcp_servers", "administrator"),
   mcp_tools: rows("mcp_tools", "administrator"),
+  model_trials: rows("model_trials", "administrator"),
   settings: rows("settings", "administrator"),
 
   memory_entries: memoryEntries,

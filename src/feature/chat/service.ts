@@ -183,7 +183,12 @@ export function createChats(deps: ChatsDeps): Chats {
     detail(id, page, caller) {
       const row = find(id, caller);
       const files_job_id = deps.jobs.live(deps.work.copyFiles, id)?.id ?? null;
-      return { ...present(row), files_job_id, provider_wait: sessions.providerWait({ sessionId: id }), ...pageOf(row, page) };
+      return {
+        ...present(row),
+        files_job_id,
+        provider_wait: sessions.providerWait({ sessionId: id }),
+        ...pageOf(row, page),
+      };
     },
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);
@@ -246,7 +251,8 @@ export function createChats(deps: ChatsDeps): Chats {
       }),
     tryNow(id, caller) {
       find(id, caller);
-      if (sessions.tryNow({ sessionId: id }) === 0) throw conflict("The chat waits for no provider.", "chat_not_waiting");
+      if (sessions.tryNow({ sessionId: id }) === 0)
+        throw conflict("The chat waits for no provider.", "chat_not_waiting");
       return shown(id);
     },
     end(id, purge, caller) {

@@ -45,3 +45,9 @@ CREATE TABLE eval_attempts (
 ) STRICT;
 CREATE INDEX eval_attempts_eval ON eval_attempts (eval_id, id);
 CREATE INDEX eval_attempts_run ON eval_attempts (run_id) WHERE run_id IS NOT NULL;
+
+-- What the last trial of a model found.
+CREATE TABLE model_trials (
+  model TEXT PRIMARY KEY,
+  result TEXT NOT NULL
+) STRICT;

@@ -24,7 +24,10 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^document_/, () => ["/v1/documents"]],
   [/^mcp_/, () => ["/v1/mcp"]],
   // "Waits: …" and "Continues." of a run or a chat.
-  [/^activity$/, ({ run_id, session_id }) => [...(run_id ? ["/v1/runs"] : []), ...(session_id ? ["/v1/chat/sessions"] : [])]],
+  [
+    /^activity$/,
+    ({ run_id, session_id }) => [...(run_id ? ["/v1/runs"] : []), ...(session_id ? ["/v1/chat/sessions"] : [])],
+  ],
   [/^eval_/, () => ["/v1/evals"]],
   [/^swarm_/, () => ["/v1/swarm"]],
   [/^memory_/, () => ["/v1/memory", "/v1/memory-scores"]],
