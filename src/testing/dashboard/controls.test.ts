@@ -21,7 +21,6 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/projects/{id}/knowledge-graph/scip": "a file that a build makes where it runs: skep graph import-scip",
   "DELETE /v1/projects/{id}/knowledge-graph/scip": "as above",
   "POST /v1/evals": "tasks are folders: skep eval",
-  "POST /v1/settings/models/window": "skep models window",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };
