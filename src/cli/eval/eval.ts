@@ -82,7 +82,7 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
     ...(flags.oracle ? { oracle: true } : {}),
     ...(flags.agent === undefined ? {} : { agents: listOf(flags.agent) }),
     ...(flags.model === undefined ? {} : { models: listOf(flags.model) }),
-    ...(flags.harness === undefined ? {} : { harnesses: listOf(flags.harness) as "builtin"[] }),
+    ...(flags.harness === undefined ? {} : { harnesses: harnessesOf(flags.harness) }),
     ...(flags.budget === undefined ? {} : { budget_usd: number("budget") }),
     ...(flags.replay === undefined ? {} : { replay: ownJson(await readText(flags.replay)) }),
   };
@@ -91,6 +91,12 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
   if (flags.detach) return { json: made, text: [made.id, `follow it with: skep evals show ${made.id} --follow`] };
   return followEval(client, made.id, flags.json === true, minPass);
 }
+
+const harnessesOf = (text: string): "builtin"[] =>
+  listOf(text).map((name) => {
+    if (name !== "builtin") throw new Problem(422, "bad_usage", `There is no harness ${name}; there is builtin.`);
+    return name;
+  });
 
 /** Says what happens until the eval has ended, then how it ended. Ctrl-C leaves; the eval continues. */
 export async function followEval(client: Client, id: string, quiet: boolean, minPass?: number): Promise<Answer> {

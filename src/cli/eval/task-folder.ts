@@ -26,6 +26,7 @@ const Settings = t.Object({
 
 const SETTINGS = "task.toml";
 const PARTS = { workspace: "environment", tests: "tests", solution: "solution" } as const;
+const PART_NAMES = ["workspace", "tests", "solution"] as const;
 const MOST_FILES = 200;
 const MOST_BYTES = 400_000;
 
@@ -129,9 +130,9 @@ export function writeTask(folder: string, task: Task): void {
   };
   put("instruction.md", task.instruction.endsWith("\n") ? task.instruction : `${task.instruction}\n`);
   put(SETTINGS, settingsText(task));
-  for (const [part, name] of Object.entries(PARTS))
-    for (const file of task[part as keyof typeof PARTS] ?? [])
-      put(join(name, file.path), Buffer.from(file.content, "base64"), file.executable ? 0o755 : 0o644);
+  for (const part of PART_NAMES)
+    for (const file of task[part] ?? [])
+      put(join(PARTS[part], file.path), Buffer.from(file.content, "base64"), file.executable ? 0o755 : 0o644);
 }
 
 function settingsText({ timeout_seconds, check_seconds, budget_usd, project_name, commit }: Task): string {

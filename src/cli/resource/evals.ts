@@ -4,7 +4,7 @@ import { followEval } from "../eval/eval.ts";
 import { ATTEMPT_COLUMNS, evalLines, whoOf } from "../eval/lines.ts";
 import { tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
-import type { AnyResource, Resource } from "./resource.ts";
+import type { Resource } from "./resource.ts";
 import { COST, deleteVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/evals";
@@ -58,8 +58,8 @@ export const evals: Resource<List, Item> = {
       on: "one",
       args: [{ name: "<earlier>", about: "the earlier eval" }],
       async run({ client, item, args: [word = ""] }) {
-        const earlier = await findOne(client, evals as unknown as AnyResource, word);
-        const found = await client.call("GET", `/v1/evals/${item.id}/comparison?with=${earlier["id"]}`);
+        const earlier = await findOne(client, evals, word);
+        const found = await client.call("GET", `/v1/evals/${item.id}/comparison/${earlier["id"]}`);
         const passes = (of: (typeof found.tasks)[number]["before"]) => (of ? `${of.passed}/${of.ended}` : "");
         const columns = [
           { head: "TASK", of: ({ task }: (typeof found.tasks)[number]) => task },

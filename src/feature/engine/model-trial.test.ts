@@ -4,7 +4,7 @@ import { skep } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, type RecordedRequest, reply } from "../../testing/model-server.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 
-setDefaultTimeout(280_000);
+setDefaultTimeout(300_000);
 let models: ModelServer;
 let server: TestServer;
 beforeAll(async () => {

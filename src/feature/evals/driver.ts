@@ -2,7 +2,6 @@
  * Carries an eval out: starts its attempts, a few at a time, and takes what came of their runs. The rows say what is to be
  * done, so that a server that was killed goes on where it was: each attempt is begun in the transaction that makes its run.
  */
-import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { actOnEach } from "../../core/act-on-each.ts";
 import { type Clock, msBetween, timestamp } from "../../core/clock.ts";
 import { isProblem, type Problem } from "../../core/errors.ts";
@@ -22,6 +21,8 @@ import { type AttemptRow, type EvalRow, isOpen } from "./scores.ts";
 export interface DriverDeps {
   store: Store;
   clock: Clock;
+  /** The model that plays recorded replies. */
+  replayModel: string;
   runs: Pick<RunsService, "create" | "cancel" | "rows">;
 }
 
@@ -40,7 +41,7 @@ export interface Driver {
 /** Answers to a new run that say "later": too many runs, no room, no engine. */
 const LATER: ReadonlySet<number> = new Set([413, 429, 503]);
 
-export function createDriver({ store, clock, runs }: DriverDeps): Driver {
+export function createDriver({ store, clock, replayModel, runs }: DriverDeps): Driver {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
   const attempts = store.rows(evalAttempts);
@@ -108,7 +109,7 @@ export function createDriver({ store, clock, runs }: DriverDeps): Driver {
     if (budget === "wait") return false;
     if (budget === "none")
       return attempts.update(ended("skipped", `The eval's $${row.budget_usd} are used up.`), { id: attempt.id }) > 0;
-    const model = attempt.turns ? SCRIPTED_MODEL : attempt.model;
+    const model = attempt.turns ? replayModel : attempt.model;
     try {
       const run = runs.create(
         {

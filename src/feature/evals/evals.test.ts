@@ -7,7 +7,7 @@ import { createModelServer, type ModelServer, type RecordedRequest, reply } from
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { EvalAttempt, EvalComparison, EvalDetail, EvalRecording } from "./model.ts";
 
-setDefaultTimeout(280_000);
+setDefaultTimeout(300_000);
 
 let models: ModelServer;
 let server: TestServer;
@@ -121,7 +121,7 @@ test("two agents are told apart; what their models answered is replayed without 
     ["good", "custom-lab/m1", 4, 0],
     ["poor", "custom-lab/m1", 0, 0],
   ]);
-  const compared = (await server.request<EvalComparison>("GET", `/v1/evals/${again.id}/comparison?with=${id}`)).body;
+  const compared = (await server.request<EvalComparison>("GET", `/v1/evals/${again.id}/comparison/${id}`)).body;
   expect([compared.better, compared.worse, compared.tasks.length]).toEqual([0, 0, 4]);
 
   const path = join(folder.path, "recording.json");

@@ -1,3 +1,4 @@
+import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { notFound } from "../../core/errors.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -25,7 +26,7 @@ type Needs = Core & {
 export const evals = defineFeature(
   "evals",
   ({ store, clock, bus, agents, projects, providers, runs }: Needs) => {
-    const driver = createDriver({ store, clock, runs });
+    const driver = createDriver({ store, clock, runs, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
       ...{ store, clock, driver, wrongModel: providers.wrongModel },
       recordingOf: createRecordings(store, runs.rows),

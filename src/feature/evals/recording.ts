@@ -1,4 +1,5 @@
 /** What the models of an eval answered, read from the transcripts of its runs, for playing it again without them. */
+import { membersOf } from "../../core/is-object.ts";
 import type { Store } from "../../store/store.ts";
 import type { RecordedTurn } from "../../store/tables/evals.ts";
 import { messages } from "../../store/tables/sessions.ts";
@@ -21,7 +22,7 @@ export function createRecordings(store: Store, runs: Pick<RunStore, "stepsOf">) 
       const words = (type: "text" | "thinking") =>
         content.flatMap((part) => (part.type === type ? [part.text] : [])).join("");
       const calls = content.flatMap((part) =>
-        part.type === "tool_call" ? [{ tool: part.tool, input: part.input as Record<string, unknown> }] : [],
+        part.type === "tool_call" ? [{ tool: part.tool, input: membersOf(part.input) }] : [],
       );
       const [text, thinking] = [words("text"), words("thinking")];
       return { ...(text && { text }), ...(thinking && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) };

@@ -26,11 +26,9 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
         description:
           "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies.",
       },
-      async ({ body, caller, set }) => {
-        const made = await evals.create(body, caller);
-        set.status = 202;
-        set.headers["location"] = `/v1/evals/${made.id}`;
-        return made;
+      async ({ body, caller, answer }) => {
+        const write = await evals.create(body, caller);
+        return answer.accepted((made: EvalDetail) => `/v1/evals/${made.id}`, write);
       },
     ),
     operation(
@@ -52,14 +50,13 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
     ),
     operation(
       "compareEvals",
-      "GET /v1/evals/:id/comparison",
+      "GET /v1/evals/:id/comparison/:earlier",
       {
         access: "user",
-        query: t.Object({ with: t.String({ maxLength: 100, description: "An earlier eval." }) }),
         answer: EvalComparison,
         summary: "What passes more or less often than in another eval",
       },
-      ({ params, query, caller }) => evals.compare(params.id, query.with, caller),
+      ({ params, caller }) => evals.compare(params.id, params.earlier, caller),
     ),
     operation(
       "getEvalRecording",
@@ -71,10 +68,11 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
       "cancelEval",
       "POST /v1/evals/:id/cancel",
       { access: "user", scope: "runs", answer: { 202: EvalDetail }, summary: "Cancel an eval and its runs" },
-      ({ params, caller, set }) => {
-        set.status = 202;
-        return evals.cancel(params.id, caller);
-      },
+      ({ params, caller, answer }) =>
+        answer.accepted(
+          (row: EvalDetail) => `/v1/evals/${row.id}`,
+          () => evals.cancel(params.id, caller),
+        ),
     ),
     operation(
       "deleteEval",

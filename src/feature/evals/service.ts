@@ -72,8 +72,8 @@ export function createEvals({ store, clock, driver, recordingOf, ...deps }: Eval
   }
 
   return {
-    /** @throws Problem 422 for what is wrong with it. */
-    async create(input: EvalCreate, caller: Caller): Promise<EvalDetail> {
+    /** Packs the tasks. @returns what writes the eval. @throws Problem 422 for what is wrong with it. */
+    async create(input: EvalCreate, caller: Caller): Promise<() => EvalDetail> {
       assertTried(input);
       const planned = planAttempts(input);
       const packed = new Map<string, PackedTask>();
@@ -88,15 +88,16 @@ export function createEvals({ store, clock, driver, recordingOf, ...deps }: Eval
         ...{ parallel: input.parallel ?? 2, budget_usd: input.budget_usd ?? null },
         ...{ replayed: input.replay !== undefined, created_at: timestamp(clock.now()), finished_at: null },
       };
-      store.write((tx) => {
-        rows.insert(row);
-        for (const [name, task] of packed) tasks.insert({ eval_id: row.id, name, task });
-        for (const one of planned)
-          attempts.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
-        driver.emit(tx, row, "created");
-        tx.after(() => driver.advance(row.id));
-      });
-      return detail(rows.find({ id: row.id })!);
+      return () =>
+        store.write((tx) => {
+          rows.insert(row);
+          for (const [name, task] of packed) tasks.insert({ eval_id: row.id, name, task });
+          for (const one of planned)
+            attempts.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
+          driver.emit(tx, row, "created");
+          tx.after(() => driver.advance(row.id));
+          return detail(row);
+        });
     },
     list(page: Page, caller: Caller): ListAnswer<Eval> {
       const where = [readable(caller, WHOSE.evals), below("evals.id", page)];

@@ -47,8 +47,8 @@ export function Comparison({ id }: { id: string }) {
 }
 
 function Compared({ id, other }: { id: string; other: string }) {
-  const query = api.useQuery("get", "/v1/evals/{id}/comparison", {
-    params: { path: { id }, query: { with: other } },
+  const query = api.useQuery("get", "/v1/evals/{id}/comparison/{earlier}", {
+    params: { path: { id, earlier: other } },
   });
   return (
     <Await query={query} rows={4}>
