@@ -359,6 +359,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   notification_channels: "goes",
   events: "handed over",
   jobs: "handed over",
+  evals: "handed over",
   // Switched off, so that nobody's words act for the heir unread.
   pulse_routines: "handed over",
   codehost_rules: "handed over",

@@ -43,9 +43,9 @@ export default function EvalsPage() {
       <Await query={query} rows={5}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty cli="skep eval shipped tasks && skep eval tasks --agent engineer -k 3">
-              No eval was made yet. Tasks are folders, so the command line starts one: these lines write ten small tasks
-              and let an agent try each three times.
+            <Empty cli="skep eval shipped tasks">
+              No eval was made yet. Tasks are folders, so the command line starts one. This line writes ten small tasks
+              and says how to go on.
             </Empty>
           ) : (
             <Table
