@@ -17,6 +17,7 @@ import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
+import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
@@ -91,6 +92,7 @@ export const FEATURES = noFeatures()
   .with(onboarding)
   .with(reviews)
   .with(codehost)
+  .with(evals)
   .with(spawn)
   .with(pulse)
   .with(memory)

@@ -7,6 +7,7 @@ import { checkCommand } from "./check.ts";
 import { completionCommand } from "./completion.ts";
 import { demoCommand } from "./demo.ts";
 import { doctorCommand } from "./doctor.ts";
+import { evalCommand } from "./eval/eval.ts";
 import { eventsCommand } from "./events.ts";
 import { graphCommands } from "./graph.ts";
 import { healthCommands } from "./health.ts";
@@ -41,6 +42,7 @@ export function createProgram(exit: (code: number) => void): Command {
 
   program.commandsGroup("Runs:");
   runCommand(program, exit);
+  evalCommand(program, exit);
   resourceCommands(program, runs, exit);
   for (const verb of RUN_VERBS) verbCommand(program, runs, verb, exit);
   eventsCommand(program, exit);

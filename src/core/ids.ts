@@ -34,6 +34,8 @@ export const ID_PREFIXES = {
   audit: "aud",
   login: "lgn",
   instance: "ins",
+  eval: "evl",
+  evalAttempt: "eva",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -23,6 +23,16 @@ export const AGENT_CONFIG = t.Object(
         }),
       ),
     ),
+    fallback: t.Optional(
+      orNull(
+        t.Array(t.String({ pattern: "^[a-z0-9][a-z0-9-]{0,63}/\\S{1,200}$" }), {
+          maxItems: 10,
+          uniqueItems: true,
+          description:
+            "Models that are asked instead, in order, when its model has no quota left, does not answer or refuses; the instance's when absent, none when empty.",
+        }),
+      ),
+    ),
     thinking_level: t.Optional(t.Union([t.Literal("off"), t.Literal("low"), t.Literal("medium"), t.Literal("high")])),
     temperature: t.Optional(orNull(t.Number({ minimum: 0, maximum: 2 }))),
     max_turns: t.Optional(

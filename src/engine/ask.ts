@@ -65,6 +65,7 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
     ports.rows.logCall(execution, reply, summarised ? "summary" : "turn");
     const { code, message } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
     if (reply.error?.retry_at !== undefined) return waitForProvider(input, reply.error.retry_at, message);
+    if (code === "provider_rate_limited") return waitUnknown(input, message);
     if (code !== "context_too_long") return failed(code, message);
     if (stored.length <= 1 || tries >= CONTEXT_TRIES)
       return failed(code, `${message} It does not fit shortened either: take a model with a larger window.`);
@@ -86,6 +87,32 @@ function waitForProvider({ execution, ports }: LoopInput, until: number, message
       `${message} It answers again at ${at}; work waits for a provider for at most ${Math.round(most / 3_600_000)} hours (limits.provider_wait_hours).`,
     );
   throw new Problem(503, "waiting_for_provider", `${message} It is asked again at ${at}.`, { data: { until } });
+}
+
+const LEAST_WAIT_MS = 60_000;
+const MOST_WAIT_MS = 3_600_000;
+
+/**
+ * Who has used up a quota that no time is named for must pay or raise a limit first: OpenAI's 429 `insufficient_quota`
+ * (https://platform.openai.com/docs/guides/error-codes) and OpenRouter's 402 (https://openrouter.ai/docs/api_reference/limits)
+ * have no `Retry-After`. It is asked again after a minute, then each time after as long as was waited already, an hour at most.
+ * @returns how it ends instead, where that is too long. @throws Problem 503 `waiting_for_provider`.
+ */
+function waitUnknown({ execution, ports }: LoopInput, message: string): Ending {
+  const most = ports.providerWaitMs();
+  const left = most - execution.waitedMs;
+  if (left <= 0)
+    return failed(
+      "provider_rate_limited",
+      most === 0
+        ? `${message} It does not say when it answers again.`
+        : `${message} It was asked again for ${Math.round(most / 3_600_000)} hours (limits.provider_wait_hours).`,
+    );
+  const wait = Math.min(left, MOST_WAIT_MS, Math.max(LEAST_WAIT_MS, execution.waitedMs));
+  const until = ports.clock.now() + wait;
+  const at = new Date(until).toISOString().replace(/\.\d+Z$/, "Z");
+  const detail = `${message} It does not say when it answers again, so it is asked again at ${at}, then less and less often.`;
+  throw new Problem(503, "waiting_for_provider", detail, { data: { until } });
 }
 
 /**

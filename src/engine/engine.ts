@@ -195,7 +195,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         "No model is set. Name one with the run (--model), in the agent or in settings; demo/scripted is a dry run.",
       );
     },
-    fallbackModels: () => deps.defaults().models?.fallback ?? [],
+    fallbackModels: ({ agentId }) => deps.agentOf(agentId).config.fallback ?? deps.defaults().models?.fallback ?? [],
     summaryModel: () => deps.defaults().models?.summary ?? undefined,
     scriptOf: () => deps.script,
     toolsFor(execution, { capabilities }) {

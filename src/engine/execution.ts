@@ -150,7 +150,8 @@ export interface ExecutionRows {
   /** How many replies this execution has. */
   replies(execution: Execution): number;
   stopRequested(id: string): StopRequest | undefined;
-  addNote(execution: Execution, text: string): void;
+  /** @param told people are told, too, as it happens. */
+  addNote(execution: Execution, text: string, told?: "told"): void;
   /** Moves messages that are to steer this execution into its session's transcript. */
   takeSteering(execution: Execution): void;
   /**

@@ -11,9 +11,9 @@ afterEach(rigs.close);
 const PIPELINE =
   "id: one\nname: One\nsteps:\n  - id: work\n    agent: worker\n    input: Work\n    model: custom-a/m\n";
 
-async function open(fallback: string[]) {
+async function open(fallback: string[], agents: Record<string, string> = {}) {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: model });
+  const rig = await rigs.started({ pipelines: { one: PIPELINE }, agents, models: model });
   rig.services.settings.update({ models: { fallback } }, LOCAL_ADMIN);
   const { id } = rig.create("one");
   return { rig, model, id };
@@ -65,4 +65,50 @@ test("where all have used up their quota, the work waits for the one that answer
   expect(again.request.model).toBe("custom-a/m");
   again.reply(DONE);
   expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+});
+
+test("an agent's own fallbacks come before those of the settings, and an empty list means none", async () => {
+  const own = await open(FALLBACK, { worker: "---\nname: Worker\nfallback: [custom-own/m]\n---\nYou work." });
+  (await own.model.next()).reply(failing("provider_unreachable"));
+  const second = await own.model.next();
+  expect(second.request.model).toBe("custom-own/m");
+  second.reply(DONE);
+  expect(await own.rig.ended(own.id)).toMatchObject({ status: "succeeded" });
+  const none = await open(FALLBACK, { worker: "---\nname: Worker\nfallback: []\n---\nYou work." });
+  (await none.model.next()).reply(failing("provider_unreachable"));
+  expect(await none.rig.ended(none.id)).toMatchObject({ error: { code: "provider_unreachable" } });
+  expect(none.model.calls).toHaveLength(1);
+});
+
+test("a used-up quota without a time is asked again after a minute, then less and less often, at most for the set time", async () => {
+  const { rig, model, id } = await open([]);
+  const { sqlite } = rig.store;
+  const until = () => sqlite.prepare("SELECT provider_until FROM executions").pluck().get() as number | null;
+  /** Answers the next call with a used-up quota. @returns for how long it is waited then, ms. */
+  const refuse = async (waited: number): Promise<number> => {
+    const call = await model.next();
+    sqlite.prepare("UPDATE executions SET waited_ms = ?").run(waited);
+    const before = Date.now();
+    call.reply(failing("provider_rate_limited"));
+    while (until() === null) await Bun.sleep(10);
+    return until()! - before;
+  };
+  const near = (wait: number, wanted: number) => expect(Math.abs(wait - wanted)).toBeLessThan(wanted / 2);
+  near(await refuse(0), 60_000);
+  expect(JSON.stringify(rig.events())).toContain("does not say when it answers again");
+  for (const [waited, wait] of [
+    [240_000, 240_000],
+    [10 * 3_600_000, 3_600_000],
+  ] as const) {
+    // As if that time had passed: the execution is taken up with what it has waited.
+    sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(waited);
+    rig.services.runs.tryNow(id, LOCAL_ADMIN);
+    near(await refuse(waited), wait);
+  }
+  sqlite.prepare("UPDATE executions SET waited_ms = ?, waiting_since = NULL").run(24 * 3_600_000);
+  rig.services.runs.tryNow(id, LOCAL_ADMIN);
+  (await model.next()).reply(failing("provider_rate_limited"));
+  const { error } = await rig.ended(id);
+  expect(error).toMatchObject({ code: "provider_rate_limited" });
+  expect(error?.message).toContain("for 24 hours");
 });

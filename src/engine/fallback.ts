@@ -30,7 +30,7 @@ export async function callWithFallback(
 ): Promise<ModelReply | Ending> {
   const { ports, execution, model } = input;
   const first = await callModel(input, messages, tools, model, "turn");
-  const others = ports.fallbackModels().filter((one) => one !== model);
+  const others = ports.fallbackModels(execution).filter((one) => one !== model);
   if ("status" in first || !mayFall(first) || others.length === 0) return first;
   const needed = sizeOf([input.system, messages, tools.shown.map(modelTool)]);
   let retryAt = first.error?.retry_at;

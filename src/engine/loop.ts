@@ -48,6 +48,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
     ports.rows.takeSteering(execution);
     if (ports.rows.replies(execution) >= agent.maxTurns) return outOfTurns(agent.maxTurns, said);
     ports.deliver(execution);
+    sayUnseen(input);
     const reply = await ask(input);
     if ("status" in reply) return reply;
     ports.rows.addReply(execution, reply);
@@ -123,6 +124,16 @@ function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending
   if (times >= REPEATS_MOST)
     return failed("agent_loops", `It made the same call ${times} times in a row, always with the same answer.`);
   return times === REPEATS_TOLD && context.at(-1)?.role !== "note" ? LOOPS : undefined;
+}
+
+/** Pictures that the model cannot see are told to the person, too, once: in the transcript, and as it happens. */
+function sayUnseen({ execution, ports, model }: LoopInput): void {
+  const pictures = execution.input.flatMap((part) => (part.type === "image" ? [part.name] : []));
+  if (pictures.length === 0 || ports.models.info(model).images) return;
+  const was = pictures.length === 1 ? "was" : "were";
+  const note = `${model} cannot see pictures: ${pictures.join(", ")} ${was} not shown to it. Choose a model that can; for a server of your own that can: skep models set ${model} --images yes`;
+  if (ports.rows.notes(execution).includes(note)) return;
+  ports.rows.addNote(execution, note, "told");
 }
 
 function outOfTurns(turns: number, said: AssistantMessage | undefined): Ending {

@@ -36,7 +36,8 @@ const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amo
 
 /** What is true of a budget that a call does not fit. */
 export function overdrawnText({ scope, limitUsd, spentUsd, heldUsd }: Overdrawn, estimateUsd: number): string {
-  if (spentUsd >= limitUsd) return `The ${scope} budget of $${limitUsd} is used up ($${spentUsd.toFixed(4)} spent).`;
+  if (spentUsd > 0 && spentUsd >= limitUsd)
+    return `The ${scope} budget of $${limitUsd} is used up ($${spentUsd.toFixed(4)} spent).`;
   const left = Math.max(0, limitUsd - spentUsd - heldUsd);
   const held = heldUsd > 0 ? `; ${usd(heldUsd)} is held for calls under way` : "";
   return `The next call may cost ${usd(estimateUsd)}; ${usd(left)} is left of the ${scope} budget of $${limitUsd}${held}.`;

@@ -48,8 +48,8 @@ export interface EnginePorts {
   assertShell(execution: Execution): void;
   /** The model to use: run > step > pipeline > agent > settings. @throws Problem when none is set. */
   modelOf(execution: Execution): string;
-  /** Models that are asked instead, in order, when one cannot answer: quota, outage, refusal. */
-  fallbackModels(): readonly string[];
+  /** Models that are asked instead, in order, when one cannot answer: quota, outage, refusal. The agent's, else the settings'. */
+  fallbackModels(execution: Execution): readonly string[];
   /** Model that writes summaries; undefined: the execution's own. */
   summaryModel(): string | undefined;
   /** Transcript file of the scripted model for this execution. */

@@ -63,6 +63,7 @@ const cookieSets = rows("cookie_sets", "owner", { owner: "owner_id" });
 const documents = rows("documents", "ownerOrProject", { owner: "user_id", project: "project_id" });
 const memoryEntries = rows("memory_entries", "ownerOrNobody", { owner: "owner_id" });
 const routines = rows("pulse_routines", "ownerOrAdmin", { owner: "user_id", project: "project_id" });
+const evals = rows("evals", "ownerOrAdmin", { owner: "user_id" });
 const tasks = rows("tasks", "everybody", { project: "project_id" });
 /** A channel for everyone's runs belongs to the administrators, not to the user who made it. */
 const channels: Whose<{ owner_id: string | null; whose: string }> = {
@@ -106,6 +107,10 @@ export const WHOSE = {
   codehost_rules: rows("codehost_rules", "administrator"),
   codehost_deliveries: rows("codehost_deliveries", "administrator"),
 
+  evals,
+  eval_tasks: partOf("eval_tasks", evals, "eval_id"),
+  eval_attempts: partOf("eval_attempts", evals, "eval_id"),
+
   sessions,
   executions: partOf("executions", sessions, "session_id"),
   messages: partOf("messages", sessions, "session_id"),
@@ -127,6 +132,7 @@ export const WHOSE = {
   providers: rows("providers", "administrator"),
   mcp_servers: rows("mcp_servers", "administrator"),
   mcp_tools: rows("mcp_tools", "administrator"),
+  model_trials: rows("model_trials", "administrator"),
   settings: rows("settings", "administrator"),
 
   memory_entries: memoryEntries,

@@ -12,6 +12,7 @@ import {
   CalendarClock,
   Cookie,
   FileText,
+  FlaskConical,
   FolderGit2,
   GitPullRequest,
   History,
@@ -100,6 +101,10 @@ export const PAGES: Page[] = [
     nav: { group: "Library", icon: Network, key: "x" },
   }),
   page("/swarms/:id", "Swarm", () => import("./page/swarm/swarm-page.tsx")),
+  page("/evals", "Evals", () => import("./page/evals/evals-page.tsx"), {
+    nav: { group: "Library", icon: FlaskConical, key: "1" },
+  }),
+  page("/evals/:id", "Eval", () => import("./page/evals/eval-page.tsx")),
   page("/documents", "Documents", () => import("./page/documents/documents-page.tsx"), {
     nav: { group: "Library", icon: FileText, key: "d" },
   }),

@@ -19,6 +19,8 @@ export interface ScriptedDeps {
   clock: Clock;
   /** Folder of transcripts: `scope.script` is a path in it, and nothing outside is read. Absent: any path is read. */
   scriptsDir?: string | undefined;
+  /** Recorded replies that a run plays word for word, instead of a transcript. */
+  recordedFor?: ((runId: string) => ScriptTurn[] | undefined) | undefined;
 }
 
 /** Reads transcripts, and parses one again only when the file has changed. */
@@ -146,8 +148,12 @@ function piecesOf(text: string, chunk: number): string[] {
 }
 
 /** Streams the words of a turn at its pace. Gives the parts that were said; without tool calls when aborted. */
-async function play(turn: ScriptTurn, request: ModelRequest, onFirst: () => void): Promise<AssistantPart[]> {
-  const fill = filler(request);
+async function play(
+  turn: ScriptTurn,
+  fill: Fill,
+  request: ModelRequest,
+  onFirst: () => void,
+): Promise<AssistantPart[]> {
   const words = (["thinking", "text"] as const).flatMap((type) => {
     const text = String(fill(turn[type] ?? ""));
     return text ? [{ type, pieces: piecesOf(text, turn.chunk ?? text.length) }] : [];
@@ -194,7 +200,7 @@ function usageOf(request: ModelRequest, parts: AssistantPart[]) {
 }
 
 /** The scripted model as a port; every model id is played as `demo/scripted`. */
-export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelPort {
+export function createScriptedModel({ clock, scriptsDir, recordedFor }: ScriptedDeps): ModelPort {
   const scriptAt = createScripts(scriptsDir);
   async function call(request: ModelRequest): Promise<ModelReply> {
     const started = clock.monotonic();
@@ -202,9 +208,13 @@ export function createScriptedModel({ clock, scriptsDir }: ScriptedDeps): ModelP
     let parts: AssistantPart[] = [];
     let error: ModelReply["error"];
     try {
-      const { script } = request.scope;
-      const file = script === undefined ? BUILTIN_SCRIPT : await scriptAt(script);
-      parts = await play(turnFor(file, request), request, () => {
+      const { script, runId } = request.scope;
+      const recorded = runId === undefined ? undefined : recordedFor?.(runId);
+      const scripted = script === undefined ? BUILTIN_SCRIPT : await scriptAt(script);
+      const turn = turnFor(recorded ? { version: 1, default: recorded } : scripted, request);
+      // What was recorded is said as it was: it holds no places to fill.
+      const fill: Fill = recorded ? (value) => value : filler(request);
+      parts = await play(turn, fill, request, () => {
         firstAt ??= clock.monotonic();
       });
     } catch (thrown) {

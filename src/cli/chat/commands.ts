@@ -40,6 +40,7 @@ export const COMMANDS: Readonly<Record<string, SlashCommand>> = {
   },
   compact: { takes: "", about: "let the model read a summary; you keep every word", run: compact },
   export: { takes: "[FILE]", about: "write the chat as Markdown, or as JSON to X.json", run: exportChat },
+  try: { takes: "", about: "ask the provider again at once, for whose quota the reply waits", run: tryNow },
   cost: { takes: "", about: "what the chat has cost, how full the window is", run: cost },
   quit: {
     takes: "",
@@ -201,4 +202,9 @@ async function cost({ client, session }: ChatState): Promise<string[]> {
           : `${used.toLocaleString("en")}${of}`,
     ],
   ]);
+}
+
+async function tryNow({ client, session }: ChatState): Promise<string> {
+  await client.call("POST", `${pathOf(session.id)}/try-now`);
+  return "asked again";
 }

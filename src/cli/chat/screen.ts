@@ -101,6 +101,7 @@ export function createScreen(bare = false): Screen {
         showCalls();
       }
       if (kind === "tool_call_end") callEnded(data);
+      if (kind === "activity") line(paint("dim", `(${oneLine(String(data["title"]))})`));
       if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },

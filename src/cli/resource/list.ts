@@ -3,6 +3,7 @@ import { agents } from "./agents.ts";
 import { codehost } from "./codehost.ts";
 import { cookies } from "./cookies.ts";
 import { documents } from "./documents.ts";
+import { evals } from "./evals.ts";
 import { executions } from "./executions.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
@@ -38,6 +39,7 @@ export const RESOURCES: readonly AnyResource[] = [
   documents,
   memory,
   swarm,
+  evals,
   routines,
   notifications,
   voice,

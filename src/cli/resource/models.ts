@@ -1,5 +1,5 @@
 /** `skep models`: models that can be used, and what is known or set of each. */
-import type { BodyOf, RowOf } from "../../api/types.ts";
+import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { fieldLines } from "../terminal/table.ts";
 import type { Call, Resource } from "./resource.ts";
@@ -10,16 +10,16 @@ type Item = RowOf<List>;
 const MODEL = { name: "<model>", about: "provider/model, e.g. ollama/qwen3" };
 const PATH = "/v1/settings/models";
 
-const said = (tokens: number | null): string => (tokens === null ? "" : tokens.toLocaleString("en-US"));
+const tokensSaid = (tokens: number | null): string => (tokens === null ? "" : tokens.toLocaleString("en-US"));
 const abilitiesOf = ({ tools, images, reasoning }: Item): string =>
   [tools && "tools", images && "images", reasoning && "thinking"].filter(Boolean).join(", ");
 
 const linesOf = (model: Item): string[] =>
   fieldLines([
     ["model", model.id],
-    ["window", said(model.context_window) || "unknown until it is asked"],
-    ["at most", said(model.max_context_window)],
-    ["longest reply", said(model.max_output_tokens)],
+    ["window", tokensSaid(model.context_window) || "unknown until it is asked"],
+    ["at most", tokensSaid(model.max_context_window)],
+    ["longest reply", tokensSaid(model.max_output_tokens)],
     ["input $/M", model.input_usd_per_mtok],
     ["output $/M", model.output_usd_per_mtok],
     ["can", abilitiesOf(model)],
@@ -35,8 +35,8 @@ export const models: Resource<List, Item, Item> = {
   filters: [{ flags: "--provider <id>", about: "of one provider", query: "provider" }],
   columns: [
     { head: "MODEL", of: ({ id }) => id },
-    { head: "WINDOW", of: ({ context_window }) => said(context_window), right: true },
-    { head: "AT MOST", of: ({ max_context_window }) => said(max_context_window), right: true },
+    { head: "WINDOW", of: ({ context_window }) => tokensSaid(context_window), right: true },
+    { head: "AT MOST", of: ({ max_context_window }) => tokensSaid(max_context_window), right: true },
     { head: "IN $/M", of: ({ input_usd_per_mtok }) => input_usd_per_mtok, right: true },
     { head: "OUT $/M", of: ({ output_usd_per_mtok }) => output_usd_per_mtok, right: true },
     { head: "CAN", of: abilitiesOf },
@@ -62,6 +62,18 @@ export const models: Resource<List, Item, Item> = {
       run: set,
     },
     {
+      name: "try",
+      about: "make three real calls and say what the model can; exit 1 when it does not answer or calls no tool",
+      on: "none",
+      args: [MODEL],
+      options: [{ flags: "--needle", about: "also fill its window to nine tenths and ask for a word at its far end" }],
+      async run({ client, args: [model = ""], flags }) {
+        const found = await client.call("POST", `${PATH}/try`, { model, needle: flags["needle"] === true });
+        const isFit = found.answers.ok === true && found.tools.ok === true;
+        return { json: found, text: trialLines(found), ...(isFit ? {} : { code: 1 }) };
+      },
+    },
+    {
       name: "window",
       about: "ask the server which window it really serves; exit 1 when it is too small for agents",
       on: "none",
@@ -69,13 +81,35 @@ export const models: Resource<List, Item, Item> = {
       async run({ client, args: [model = ""] }) {
         const found = await client.call("POST", `${PATH}/window`, { model });
         const served =
-          found.context_window === null ? "the server does not say" : `${said(found.context_window)} tokens`;
+          found.context_window === null ? "the server does not say" : `${tokensSaid(found.context_window)} tokens`;
         const text = found.advice ? `${model}: ${found.advice}` : `${model}: ${served}`;
         return { json: found, text, ...(found.is_small ? { code: 1 } : {}) };
       },
     },
   ],
 };
+
+function trialLines(found: AnswerOf<"POST", `${typeof PATH}/try`>): string[] {
+  const said = ({ ok, detail }: typeof found.tools) =>
+    ok === true ? "yes" : `${ok === null ? "" : "no. "}${detail ?? ""}`.trim();
+  const { calls, cost_usd, time_to_first_token_ms } = found;
+  return fieldLines([
+    ["answers", said(found.answers)],
+    ["piece by piece", found.streams ? "yes" : "no: its words come at once"],
+    ["calls tools", said(found.tools)],
+    ["sees pictures", said(found.images)],
+    ["thinks", found.reasoning ? "yes" : "it did not, here"],
+    ["served window", found.context_window === null ? "not known" : `${tokensSaid(found.context_window)} tokens`],
+    ["end of window", said(found.needle)],
+    ["first word after", time_to_first_token_ms === null ? "" : `${(time_to_first_token_ms / 1_000).toFixed(1)} s`],
+    [
+      "cost",
+      cost_usd === null
+        ? "unknown: it has no price"
+        : `$${cost_usd.toFixed(6)} for ${calls} calls, $${(cost_usd / calls).toFixed(6)} each`,
+    ],
+  ]);
+}
 
 /** `auto` and `default` go back to what the server or the price table says. */
 const UNSET = /^(auto|default)$/i;

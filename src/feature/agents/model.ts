@@ -7,6 +7,7 @@ import { FileProblem } from "../skills/model.ts";
 
 export const AgentSettings = t.Object({
   model: orNull(t.String({ description: "provider/model; null: the instance's default." })),
+  fallback: orNull(t.Array(t.String(), { description: "Asked instead of its model; null: as the settings say." })),
   thinking_level: oneOf("off", "low", "medium", "high"),
   temperature: orNull(t.Number()),
   max_turns: t.Integer(),

@@ -40,7 +40,7 @@ export interface AgentsDeps {
   /** Values for what a file leaves out: the instance's settings now, else `AGENT_DEFAULTS`. */
   defaults(): Omit<
     AgentSettings,
-    "model" | "temperature" | "tools" | "image" | "budget_usd_per_run" | "budget_usd_per_day"
+    "model" | "fallback" | "temperature" | "tools" | "image" | "budget_usd_per_run" | "budget_usd_per_day"
   >;
   /** From `engine/front-matter.ts`. @throws Error when the front matter is broken. */
   updateFrontMatter(text: string, patch: Readonly<Record<string, unknown>>, body?: string): string;
@@ -206,6 +206,7 @@ function withDefaults(config: AgentConfig, defaults: ReturnType<AgentsDeps["defa
   const given = Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null));
   return {
     model: null,
+    fallback: null,
     temperature: null,
     tools: null,
     image: null,

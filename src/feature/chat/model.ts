@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
+import { ProviderWait } from "../sessions/model.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
 
 const Text = t.String({ minLength: 1, maxLength: LIMITS.textCharacters });
@@ -92,6 +93,7 @@ export const ChatDetail = t.Composite([
   FilesJob,
   t.Object({
     messages: t.Array(ChatMessage, { description: "The newest, oldest first." }),
+    provider_wait: orNull(ProviderWait),
     earlier: t.Boolean({ description: "There are earlier ones: ask with `before`." }),
     reply: t.Object(
       {

@@ -148,6 +148,17 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       ({ params, caller }) => chats.stop(params.id, caller),
     ),
     operation(
+      "tryChatSessionNow",
+      "POST /v1/chat/sessions/:id/try-now",
+      {
+        access: "user",
+        scope: "runs",
+        answer: ChatSession,
+        summary: "Ask the provider again at once, for whose quota the reply waits",
+      },
+      ({ params, caller }) => chats.tryNow(params.id, caller),
+    ),
+    operation(
       "rewindChatSession",
       "POST /v1/chat/sessions/:id/rewind",
       {

@@ -55,6 +55,8 @@ export interface Chats {
   withdraw(id: string, messageId: string, caller: Caller): void;
   /** Ends the running reply and keeps what was said. */
   stop(id: string, caller: Caller): ChatSession;
+  /** Asks the provider again for whose quota the reply waits. @throws Problem 409 `chat_not_waiting`. */
+  tryNow(id: string, caller: Caller): ChatSession;
   end(id: string, purge: boolean, caller: Caller): void;
   /** Takes back that message and all after it. */
   rewind(id: string, messageId: string, caller: Caller): ChatSession;
@@ -178,7 +180,12 @@ export function createChats(deps: ChatsDeps): Chats {
     detail(id, page, caller) {
       const row = find(id, caller);
       const files_job_id = deps.jobs.live(deps.work.copyFiles, id)?.id ?? null;
-      return { ...present(row), files_job_id, ...pageOf(row, page) };
+      return {
+        ...present(row),
+        files_job_id,
+        provider_wait: sessions.providerWait({ sessionId: id }),
+        ...pageOf(row, page),
+      };
     },
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);
@@ -238,6 +245,12 @@ export function createChats(deps: ChatsDeps): Chats {
         sessions.interrupt(id);
         return shown(id);
       }),
+    tryNow(id, caller) {
+      find(id, caller);
+      if (sessions.tryNow({ sessionId: id }) === 0)
+        throw conflict("The chat waits for no provider.", "chat_not_waiting");
+      return shown(id);
+    },
     end(id, purge, caller) {
       store.write(({ after }) => {
         const row = find(id, caller);

@@ -17,6 +17,7 @@ import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
+import type { Evals } from "../evals/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Inbox } from "../inbox/service.ts";
@@ -31,13 +32,20 @@ import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
+import type { UsageLog } from "../usage/service.ts";
 import { checkSandboxes, modelFindings, windowFindings } from "./checks.ts";
+import { createModelTrials } from "./model-trial.ts";
 import { openModels } from "./models.ts";
+import { modelTrialRoutes } from "./routes.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
 type Needs = Core & {
   settings: SettingsService;
-  providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf" | "windowOf">;
+  providers: Pick<
+    ServiceOf<typeof providers>,
+    "catalogue" | "keys" | "anyConfigured" | "stateOf" | "windowOf" | "wrongModel"
+  >;
+  usage: Pick<UsageLog, "record">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
@@ -48,6 +56,7 @@ type Needs = Core & {
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
+  evals: Pick<Evals, "turnsOf">;
 };
 
 export interface EngineService {
@@ -68,6 +77,10 @@ export const engine = defineFeature(
     const agentOf = (id: string) => agents.ready(id).agent;
     const sandbox = await openSandboxes(deps);
     log[sandbox.waits ? "warn" : "info"]({ sandbox: sandbox.driver.name }, sandbox.reason);
+    const models = deps.replaced.models ?? (await openModels(deps));
+    const trials = createModelTrials({
+      ...{ store, clock, models, record: deps.usage.record, wrongModel: providers.wrongModel },
+    });
     const engine = createEngine({
       ...{ clock, log, masking, text, rows: sessions.rows, sandboxes: sandbox.driver, agentOf },
       emitSoon: store.emitSoon,
@@ -75,7 +88,7 @@ export const engine = defineFeature(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents continue without its tools"),
       ),
-      models: deps.replaced.models ?? (await openModels(deps)),
+      models,
       limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
       defaults: () => ({
         ...settings.get(),
@@ -123,6 +136,7 @@ export const engine = defineFeature(
     };
     return {
       service,
+      routes: () => modelTrialRoutes(trials),
       tools: builtInTools({
         readableText: text.readableText,
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),

@@ -6,17 +6,22 @@ import { createModelPort, type ModelKeys } from "../../adapter/model/model-port.
 import { createRecorder, createReplay } from "../../adapter/model/record.ts";
 import { createScriptedModel } from "../../adapter/model/scripted.ts";
 import type { ModelPort } from "../../engine/model.ts";
+import type { Evals } from "../evals/service.ts";
 import type { Core } from "../feature.ts";
 
 type Needs = Pick<Core, "config" | "clock" | "log" | "masking" | "folder"> & {
   providers: { catalogue: Catalogue; keys: ModelKeys };
+  evals: Pick<Evals, "turnsOf">;
 };
 
 /** The real port, with MODEL_CASSETTE recorded to or replayed from a folder. */
 export async function openModels(deps: Needs): Promise<ModelPort> {
-  const { config, clock, log, masking, folder, providers } = deps;
+  const { config, clock, log, masking, folder, providers, evals } = deps;
   const { keys, catalogue } = providers;
-  const scripted = createScriptedModel({ clock, ...(config.demoScript ? {} : { scriptsDir: folder.cache }) });
+  const scripted = createScriptedModel({
+    ...{ clock, recordedFor: evals.turnsOf },
+    ...(config.demoScript ? {} : { scriptsDir: folder.cache }),
+  });
   const port = createModelPort({ keys, prices: catalogue, clock, scripted, log });
   const [, how, path = ""] = /^(record|replay):(.+)$/.exec(config.modelCassette ?? "") ?? [];
   if (how === "record") await mkdir(path, { recursive: true });

@@ -17,7 +17,8 @@ export const activity = defineEvent(
     },
     { description: "Something that a person may want to know: an agent, skill or pipeline was changed." },
   ),
-  { stale: ["/v1/lifecycle/timeline"] },
+  // A line may say for what a run or a chat waits.
+  { stale: ["/v1/lifecycle/timeline", "/v1/runs", "/v1/chat/sessions"] },
 );
 
 export const eventEvents = [activity] as const;

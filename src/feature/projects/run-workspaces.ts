@@ -176,7 +176,8 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
       const worktree = worktreeOf(run, project_id);
       const { base, row } = await inTurn(project_id, async () => ({
         row: await ready(project_id),
-        base: begins ? (await git.head(repository)).commit : baseOf(run.id),
+        // A run may be told where to begin.
+        base: baseOf(run.id) ?? (begins ? (await git.head(repository)).commit : null),
       }));
       const modules = await fetchModules(worktree, row, base, signal);
       using lfs = await fetchLfs(worktree, row, base, signal);

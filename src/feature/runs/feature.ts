@@ -53,6 +53,7 @@ export const runs = defineFeature(
     const runs = createRuns({
       ...{ store, rows, views, clock, advance, audit, assertReady },
       tryNow: (runId) => sessions.tryNow({ runId }),
+      providerWait: (runId) => sessions.providerWait({ runId }),
       pipelineOf: deps.pipelines.definitionOf,
       wrongModel: deps.providers.wrongModel,
       assertWorkspaces: deps.storage.assertWorkspaces,

@@ -4,6 +4,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { STEP_KINDS } from "../../engine/pipeline/definition.ts";
+import { ProviderWait } from "../sessions/model.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
 
 const Text = t.String({ maxLength: LIMITS.textCharacters });
@@ -65,6 +66,7 @@ export const RunDetail = t.Composite(
     Run,
     t.Object({
       inputs: t.Record(t.String(), t.String(), { description: "By the pipeline's inputs, defaults filled in." }),
+      provider_wait: orNull(ProviderWait),
     }),
   ],
   { title: "RunDetail" },

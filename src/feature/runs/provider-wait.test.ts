@@ -127,3 +127,23 @@ test("a model call that a killed server had under way leaves a row with what its
   expect(cut).toMatchObject({ finish_reason: "aborted", estimated: true });
   expect(cut?.input_tokens).toBeGreaterThan(100);
 });
+
+test("a chat waits as well, says so, and is asked again at once", async () => {
+  models.next(used(7_200), reply({ text: "Here I am." }));
+  const body = { agent_id: "worker", model: "custom-lab/m1" };
+  const chat = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body })).body.id;
+  interface Chat {
+    status: string;
+    provider_wait: { reason: string; until: string } | null;
+    messages: { content: string }[];
+  }
+  const chatNow = async () => (await server.request<Chat>("GET", `/v1/chat/sessions/${chat}`)).body;
+  expect((await server.request("POST", `/v1/chat/sessions/${chat}/try-now`)).status).toBe(409);
+  await server.request("POST", `/v1/chat/sessions/${chat}/message`, { body: { message: "Are you there?" } });
+  const waiting = await until(chatNow, ({ provider_wait }) => provider_wait !== null);
+  expect(waiting).toMatchObject({ status: "busy", provider_wait: { reason: expect.stringContaining("used up") } });
+  expect((await server.request("POST", `/v1/chat/sessions/${chat}/try-now`)).status).toBe(200);
+  const answered = await until(chatNow, ({ status }) => status === "ready");
+  expect(answered.provider_wait).toBeNull();
+  expect(answered.messages.at(-1)?.content).toBe("Here I am.");
+});

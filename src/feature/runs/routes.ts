@@ -61,7 +61,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
       "getRun",
       "GET /v1/runs/:id",
       { access: "user", answer: RunDetail, summary: "One run, with the inputs it was started with" },
-      ({ params, caller }) => views.one(params.id, caller),
+      ({ params, caller }) => ({ ...views.one(params.id, caller), provider_wait: runs.providerWait(params.id) }),
     ),
     operation(
       "cancelRun",

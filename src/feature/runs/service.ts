@@ -14,7 +14,7 @@ import type { Store } from "../../store/store.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
 import { approvalResolved, runCreated, runMerged } from "./events.ts";
-import type { Approval, Run, RunCreate, RunRestart } from "./model.ts";
+import type { Approval, Run, RunCreate, RunDetail, RunRestart } from "./model.ts";
 import type { NewRun, RunStore } from "./store.ts";
 import type { RunViews } from "./views.ts";
 
@@ -24,6 +24,7 @@ const TICK_MS = 8;
 export interface RunsDeps {
   /** What of a run waits for a provider's quota is tried at once. @returns how much did. */
   tryNow(runId: string): number;
+  providerWait(runId: string): RunDetail["provider_wait"];
   store: Store;
   rows: RunStore;
   views: RunViews;
@@ -55,18 +56,21 @@ export interface SentBack {
 
 export interface Runs {
   /**
-   * @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with.
+   * @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with; the
+   * commit of its project to begin from.
    * @throws Problem 429 `too_many_runs`, 413 `workspaces_full`, as `restart` and `sendBack` do, too.
    */
   create(
     input: RunCreate,
     caller: Caller,
-    from?: { made?: PipelineDefinition | undefined; outside?: string | undefined },
+    from?: { made?: PipelineDefinition | undefined; outside?: string | undefined; base?: string | undefined },
   ): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 404, 409 `run_not_waiting`. */
   tryNow(id: string, caller: Caller): Run;
+  /** What it waits for of a provider. */
+  providerWait(id: string): RunDetail["provider_wait"];
   /** @throws Problem 409 unless it failed or was cancelled, 422 unknown step. */
   restart(id: string, input: RunRestart, caller: Caller): Run;
   /**
@@ -162,10 +166,10 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   return {
-    create(input, caller, { made, outside } = {}) {
+    create(input, caller, { made, outside, base } = {}) {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
-      const row = { ...newRun(input, definition, caller), outside: outside ?? null };
+      const row = { ...newRun(input, definition, caller), outside: outside ?? null, base_commit: base ?? null };
       return store.write((tx) => {
         assertRoom(row.created_by);
         rows.insertRun(row);
@@ -194,6 +198,7 @@ export function createRuns(deps: RunsDeps): Runs {
       if (deps.tryNow(row.id) === 0) throw conflict("The run waits for no provider.", "run_not_waiting");
       return shown(id);
     },
+    providerWait: deps.providerWait,
     restart(id, { from_step, human_context, budget_usd }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);

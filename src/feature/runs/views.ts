@@ -37,7 +37,7 @@ interface ListQuery {
 export interface RunViews {
   list(query: ListQuery, page: Page, caller: Caller): ListAnswer<Run>;
   /** @throws Problem 404 when it is unknown, or another user's. */
-  one(id: string, caller: Caller): RunDetail;
+  one(id: string, caller: Caller): Omit<RunDetail, "provider_wait">;
   rowFor(id: string, caller: Caller): RunRow;
   present(row: RunRow): Run;
   steps(runId: string, page: Page, caller: Caller): ListAnswer<Step>;

@@ -1,8 +1,16 @@
 /** What features hand in to have an agent work. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { Time } from "../../core/schema.ts";
 import type { CommandLine } from "../../engine/execution.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import type { OutputContract } from "../../store/tables/sessions.ts";
+
+export const ProviderWait = t.Object(
+  { reason: t.String(), until: Time },
+  { description: "It waits for a provider whose quota is used up, until then." },
+);
+export type ProviderWait = Static<typeof ProviderWait>;
 
 export interface SessionDraft {
   kind: SessionKind;

@@ -177,8 +177,12 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       const row = rows.execution(id);
       return row ? (row.stop ?? undefined) : "cancel";
     },
-    addNote: ({ id, sessionId }, text) =>
-      store.write(() => void transcript.add({ sessionId, executionId: id, role: "note", content: [textPart(text)] })),
+    addNote: (execution, text, told) =>
+      store.write((tx) => {
+        const { id: executionId, sessionId } = execution;
+        transcript.add({ sessionId, executionId, role: "note", content: [textPart(text)] });
+        if (told) tx.emit(activity, { ...executionRefs(execution), data: { title: text } });
+      }),
     takeSteering(execution) {
       const { id, sessionId } = execution;
       if (!rows.hasSteering(sessionId)) return;

@@ -2,7 +2,7 @@
  * Sessions of agents, for the features that start them: open one, queue turns in it, steer or stop it. Everything joins
  * the caller's transaction; what has to happen outside of it happens after its commit.
  */
-import type { Clock } from "../../core/clock.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, notFound, unavailable } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import type { BetweenTurns } from "../../engine/between-turns.ts";
@@ -14,7 +14,7 @@ import type { Scheduler } from "../../engine/scheduler.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { sessionStarted } from "./events.ts";
 import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
-import type { SessionDraft, TurnDraft } from "./model.ts";
+import type { ProviderWait, SessionDraft, TurnDraft } from "./model.ts";
 import { createOutsideMarks, type OutsideMarks } from "./outside.ts";
 import { createExecutionRows } from "./rows.ts";
 import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } from "./store.ts";
@@ -62,6 +62,8 @@ export interface Sessions {
   interrupt(sessionId: string): boolean;
   /** What waits for a provider's quota in that run or session is tried at once. @returns how much did. */
   tryNow(where: { runId: string } | { sessionId: string }): number;
+  /** What of that run or session waits for a provider's quota; null: nothing. */
+  providerWait(where: { runId: string } | { sessionId: string }): ProviderWait | null;
   /** Ends the session and all below it, within a second; what works in it is cancelled. No-op when it has ended. */
   end(sessionId: string): void;
   /** Ends a session that has no work of its own, with the given status; all below it ends as with `end`. */
@@ -176,6 +178,10 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         after(() => engine?.wake());
         return rows.endProviderWaits(where);
       }),
+    providerWait(where) {
+      const found = rows.providerWait(where);
+      return found ? { reason: found.reason, until: timestamp(found.until) } : null;
+    },
     rows: engineRows,
     own: (kind, owner) => void owners.set(kind, owner),
     open: (draft) =>

@@ -250,6 +250,15 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
           ),
         )
         .run().changes,
+    /** The wait for a provider that ends first there. */
+    providerWait(where: { runId: string } | { sessionId: string }): { reason: string; until: number } | undefined {
+      const [column, id] = "runId" in where ? ["run_id", where.runId] : ["session_id", where.sessionId];
+      return statement<{ reason: string; until: number }>(
+        `SELECT waits_for AS reason, provider_until AS until FROM executions
+         WHERE ${column} = ? AND status = 'queued' AND provider_until IS NOT NULL AND waits_for IS NOT NULL
+         ORDER BY provider_until LIMIT 1`,
+      ).get(id);
+    },
     /** Whether another execution of the run waits for the same. */
     othersWaitFor: (runId: string, id: string, what: string): boolean =>
       db

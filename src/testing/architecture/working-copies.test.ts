@@ -46,6 +46,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "cli/debian-rootfs.ts": "packages of this machine",
   "cli/demo-repository.ts": "a repository that the demo makes for itself",
   "cli/demo.ts": "the demo's own script and repository",
+  "cli/eval/task-folder.ts": "folders that a person names",
   "cli/graph-command.ts": "whether the folder that a person names is there",
   "cli/graph-scip.ts": "the file that a person names",
   "cli/image.ts": "a file that a person names",

@@ -70,12 +70,17 @@ beforeAll(async () => {
   const planned = { name: "of a", instructions: "Look around", schedule: "0 5 * * *" };
   const routine = (await by(a, "POST", "/v1/pulse-routines/scribe", planned)).body["id"] as string;
   const tick = (await by(a, "POST", `/v1/pulse-routines/scribe/${routine}/trigger`)).body["id"] as string;
+  const eval_ = await by(a, "POST", "/v1/evals", {
+    ...{ name: "of a", oracle: true },
+    tasks: [{ name: "of-a", instruction: "Of a", tests: [script("test.sh")], solution: [script("solve.sh")] }],
+  });
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);
   const worked = await itemsOf(a, `/v1/sessions/${step!["session_id"]}/transcript`);
   const [toolCall] = worked.flatMap(({ calls }) => calls as { call_id: string }[]);
   objects = [
     ["/v1/memory/contradictions/", [await contradiction(a)]],
     ["/v1/memory/executions/", [said!["execution_id"] as string]],
+    ["/v1/evals/", [eval_.body["id"] as string, eval_.body["id"] as string]],
     ["/v1/swarm/", [swarm.body["id"] as string, "look"]],
     ["/v1/pulse-routines/", ["scribe", routine, tick]],
     ["/v1/spawn-executor/", [spawned.body["id"] as string]],
@@ -98,6 +103,8 @@ beforeAll(async () => {
   ];
 });
 afterAll(() => server.remove());
+
+const script = (path: string) => ({ path, content: Buffer.from("true").toString("base64") });
 
 /** A run of the shipped example, followed to its end. @returns its id. */
 async function finishedRun(who: Account): Promise<string> {
@@ -187,6 +194,7 @@ describe("A4: another user's object does not exist for oneself", () => {
       "/v1/agents/researcher/runs",
       "/v1/agents/scribe/inbox",
       "/v1/swarm",
+      "/v1/evals",
       "/v1/spawn-executor",
       "/v1/pulse-routines",
       "/v1/pulse-routines/scribe",
@@ -351,6 +359,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   notification_channels: "goes",
   events: "handed over",
   jobs: "handed over",
+  evals: "handed over",
   // Switched off, so that nobody's words act for the heir unread.
   pulse_routines: "handed over",
   codehost_rules: "handed over",

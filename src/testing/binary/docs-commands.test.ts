@@ -21,6 +21,8 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^serve\b/, "runs until it is stopped: new-user.test.ts, locate.test.ts"],
   [/^demo$/, "demo.test.ts"],
   [/^(try-now|cancel) RUN$/, "needs a run that waits for its provider: provider-wait.test.ts"],
+  [/^(eval (?!shipped)|evals \w)/, "needs commands in a sandbox: src/feature/evals/evals.test.ts"],
+  [/^models try\b/, "contacts a provider: src/feature/engine/model-trial.test.ts"],
   [/^service\b/, "changes the machine: packages.test.ts"],
   [/^init(?! --provider demo)/, "asks, or needs a provider: init.test.ts"],
   [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],

@@ -20,9 +20,7 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/projects/{id}/knowledge-graph/ask": "it changes nothing; for agents, editors and the command line",
   "POST /v1/projects/{id}/knowledge-graph/scip": "a file that a build makes where it runs: skep graph import-scip",
   "DELETE /v1/projects/{id}/knowledge-graph/scip": "as above",
-  "POST /v1/runs/{id}/try-now": "skep try-now; a wait ends by itself",
-  "PUT /v1/settings/models": "skep models set",
-  "POST /v1/settings/models/window": "skep models window",
+  "POST /v1/evals": "tasks are folders: skep eval",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };

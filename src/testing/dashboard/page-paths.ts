@@ -37,7 +37,7 @@ export const pathsOf = (ids: Seeded): string[] => [
   ...["models", "budgets", "limits", "sandbox", "retention", "updates"].map((tab) => `/settings?tab=${tab}`),
   ...["health", "backups", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
   ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.chat}`],
-  ...["/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
+  ...["/evals", "/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
   ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
   ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],
   ...[

@@ -28,6 +28,8 @@ const LOOKS: Record<string, Look> = {
   succeeded: { word: "Succeeded", icon: CircleCheck, tone: "text-ok" },
   failed: { word: "Failed", icon: CircleAlert, tone: "text-bad" },
   done: { word: "Done", icon: CircleCheck, tone: "text-ok" },
+  passed: { word: "Passed", icon: CircleCheck, tone: "text-ok" },
+  error: { word: "Could not be tried", icon: CircleAlert, tone: "text-wait" },
   sent: { word: "Sent", icon: CircleCheck, tone: "text-ok" },
   ignored: { word: "Ignored", icon: SkipForward, tone: quiet },
   cancelled: { word: "Cancelled", icon: Ban, tone: quiet },

@@ -34,6 +34,7 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   role: text("role") || null,
   description: text("description") || null,
   model: text("model") || null,
+  fallback: text("fallback") ? text("fallback").split(/[\s,]+/) : null,
   thinking_level: choice<Agent["config"]["thinking_level"]>("thinking_level"),
   image: text("image") || null,
   network: choice<Agent["config"]["network"]>("network"),
@@ -122,6 +123,13 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
           </Field>
           <Field label="Model" hint="Empty: the instance's default." error={error("model")}>
             <Input name="model" list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
+          </Field>
+          <Field
+            label="Other models instead"
+            hint="Asked in this order when its model has no quota left, does not answer or refuses. Empty: as the settings say."
+            error={error("fallback")}
+          >
+            <Input name="fallback" defaultValue={config.fallback?.join(", ") ?? ""} spellCheck={false} />
           </Field>
           <datalist id="agent-models">
             {(models.data?.items ?? []).map(({ id, name }) => (

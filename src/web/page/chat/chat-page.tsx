@@ -17,6 +17,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Announce } from "./announce.tsx";
 import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
 import { Composer } from "./composer.tsx";
@@ -112,6 +113,10 @@ function ChatView({ id }: { id: string }) {
             {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
           </div>
           <FileCopy jobId={chat.files_job_id ?? begun} />
+          <ProviderWaitNote
+            wait={chat.provider_wait}
+            tryNow={() => must(client.POST("/v1/chat/sessions/{id}/try-now", path)).finally(refreshChat)}
+          />
           <Announce agent={agent} busy={busy} />
           <ProblemNote error={action.error} />
           <div className="sticky bottom-0 z-10 mt-4 -mb-16 bg-bg pt-2 pb-3">

@@ -73,7 +73,11 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
       <details className="group rounded-lg border border-line bg-panel text-sm">
         <summary className="flex min-h-8 items-center gap-1.5 px-3 text-dim max-sm:min-h-11">
           <ChevronRight aria-hidden size={13} className="transition-transform group-open:rotate-90" />
-          {message.summary_to === undefined ? "Note" : "Summary of what was said before"}
+          {message.summary_to === undefined ? (
+            <span className="line-clamp-2 min-w-0">Note: {content}</span>
+          ) : (
+            "Summary of what was said before"
+          )}
         </summary>
         <div className="px-3 pb-3">
           <MarkdownText text={content} />

@@ -14,6 +14,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
+import { ModelDialog } from "./model-dialog.tsx";
 import { OwnKeys } from "./own-keys.tsx";
 import { ProviderDialog } from "./provider-dialog.tsx";
 
@@ -175,6 +176,8 @@ function AddServer({ onClose, onDone }: { onClose(): void; onDone(id: string): v
 }
 
 function UsableModels() {
+  const admin = useAdmin();
+  const [open, setOpen] = useParam("model");
   const query = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
   return (
     <Section title="Models that you can use">
@@ -185,7 +188,19 @@ function UsableModels() {
               No provider is set up yet. Open one above, give it a key and test it.
             </Empty>
           ) : (
-            <Table label="Models" rows={items} columns={MODEL_COLUMNS} keyOf={({ id }) => id} />
+            <>
+              <Table
+                label="Models"
+                rows={items}
+                columns={MODEL_COLUMNS}
+                keyOf={({ id }) => id}
+                hrefOf={admin ? ({ id }) => `?model=${encodeURIComponent(id)}` : undefined}
+              />
+              {admin &&
+                items
+                  .filter(({ id }) => id === open)
+                  .map((model) => <ModelDialog key={model.id} model={model} onClose={() => setOpen("")} />)}
+            </>
           )
         }
       </Await>

@@ -2,11 +2,13 @@
 import { ChevronLeft, ChevronRight } from "lucide-react";
 import { Suspense, useRef, useState } from "react";
 import { Link, useParams, useSearchParams } from "wouter";
-import { api, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Loading } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
@@ -59,6 +61,13 @@ function RunView({ run }: { run: Run }) {
       <RunHeader run={run} files={stats?.files} tab={view} around={around} />
       <div className={around}>
         <RunError run={run} />
+        <ProviderWaitNote
+          wait={run.provider_wait}
+          tryNow={async () => {
+            await must(client.POST("/v1/runs/{id}/try-now", { params: { path: { id: run.id } } }));
+            await refresh("/v1/runs");
+          }}
+        />
         {run.outside !== null && (
           <Unconfirmed reason={run.outside}>
             This run has read text from outside: what it leaves, as notes, skills and tasks, waits until somebody

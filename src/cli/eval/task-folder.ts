@@ -1,0 +1,152 @@
+/**
+ * Tasks as folders: `task.toml`, `instruction.md`, `environment/` (files that the agent begins with), `tests/test.sh` and
+ * `solution/solve.sh`.
+ */
+import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { type Static, Type as t } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import type { BodyOf } from "../../api/types.ts";
+import { messageOf, Problem } from "../../core/errors.ts";
+
+export type Task = BodyOf<"POST", "/v1/evals">["tasks"][number];
+type TaskFile = Task["tests"][number];
+
+const Settings = t.Object({
+  agent: t.Optional(t.Object({ timeout_sec: t.Optional(t.Number({ exclusiveMinimum: 0 })) })),
+  verifier: t.Optional(t.Object({ timeout_sec: t.Optional(t.Number({ exclusiveMinimum: 0 })) })),
+  skep: t.Optional(
+    t.Object({
+      budget_usd: t.Optional(t.Number({ minimum: 0 })),
+      project: t.Optional(t.String()),
+      commit: t.Optional(t.String()),
+    }),
+  ),
+});
+
+const SETTINGS = "task.toml";
+const PARTS = { workspace: "environment", tests: "tests", solution: "solution" } as const;
+const PART_NAMES = ["workspace", "tests", "solution"] as const;
+const MOST_FILES = 200;
+const MOST_BYTES = 400_000;
+
+const bad = (detail: string) => new Problem(422, "bad_task", detail);
+
+/** The task in the folder, or those in its folders, by name. @throws Problem 422 with what is wrong. */
+export function readTasks(folder: string): Task[] {
+  const names = list(folder);
+  if (names.includes(SETTINGS)) return [readTask(folder)];
+  const tasks = names
+    .map((name) => join(folder, name))
+    .filter((path) => lstatSync(path).isDirectory() && list(path).includes(SETTINGS))
+    .map(readTask);
+  if (tasks.length === 0)
+    throw bad(
+      `${folder} holds no task: a task is a folder with ${SETTINGS}. For ten to begin with: skep eval shipped ${folder}`,
+    );
+  return tasks;
+}
+
+function list(folder: string): string[] {
+  try {
+    return readdirSync(folder).sort();
+  } catch (error) {
+    throw bad(`${folder} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+function readTask(folder: string): Task {
+  const { agent, verifier, skep } = settingsIn(join(folder, SETTINGS));
+  const name = basename(resolve(folder));
+  if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name))
+    throw bad(`${folder}: a task's folder is called by small letters, digits and dashes.`);
+  const workspace = filesIn(join(folder, PARTS.workspace));
+  if (workspace.some(({ path }) => path === "Dockerfile"))
+    throw bad(
+      `${folder}: a task's Dockerfile is not built. Agents work in their own image; remove the file and give the agent an image.`,
+    );
+  return {
+    ...{ name, instruction: textIn(join(folder, "instruction.md")), workspace },
+    ...{ tests: filesIn(join(folder, PARTS.tests)), solution: filesIn(join(folder, PARTS.solution)) },
+    ...(agent?.timeout_sec === undefined ? {} : { timeout_seconds: Math.ceil(agent.timeout_sec) }),
+    ...(verifier?.timeout_sec === undefined ? {} : { check_seconds: Math.ceil(verifier.timeout_sec) }),
+    ...(skep?.budget_usd === undefined ? {} : { budget_usd: skep.budget_usd }),
+    ...(skep?.project === undefined ? {} : { project_name: skep.project }),
+    ...(skep?.commit === undefined ? {} : { commit: skep.commit }),
+  };
+}
+
+function settingsIn(path: string): Static<typeof Settings> {
+  let value: unknown;
+  try {
+    value = Bun.TOML.parse(textIn(path));
+  } catch (error) {
+    throw error instanceof Problem ? error : bad(`${path} is no TOML: ${messageOf(error)}`);
+  }
+  if (Value.Check(Settings, value)) return value;
+  const first = Value.Errors(Settings, value).First();
+  throw bad(
+    `${path}: ${first?.path.slice(1).replaceAll("/", ".") ?? "it"} is not as expected. ${first?.message ?? ""}`.trim(),
+  );
+}
+
+function textIn(path: string): string {
+  try {
+    const found = lstatSync(path);
+    if (!found.isFile() || found.size > MOST_BYTES) throw bad(`${path} is no file of at most ${MOST_BYTES} bytes.`);
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    throw error instanceof Problem ? error : bad(`${path} cannot be read: ${messageOf(error)}`);
+  }
+}
+
+/** Every file below a folder, links left out; none where there is no folder. */
+function filesIn(folder: string): TaskFile[] {
+  const files: TaskFile[] = [];
+  let bytes = 0;
+  const walk = (at: string, prefix: string): void => {
+    for (const name of readdirSync(at).sort()) {
+      const path = join(at, name);
+      const found = lstatSync(path);
+      if (found.isDirectory()) walk(path, `${prefix}${name}/`);
+      if (!found.isFile()) continue;
+      bytes += found.size;
+      if (bytes > MOST_BYTES || files.length === MOST_FILES)
+        throw bad(`${folder} holds more than ${MOST_FILES} files or ${MOST_BYTES} bytes.`);
+      const content = readFileSync(path).toString("base64");
+      files.push({ path: prefix + name, content, ...(found.mode & 0o100 ? { executable: true } : {}) });
+    }
+  };
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory()) walk(folder, "");
+  return files;
+}
+
+/** Writes a task as a folder. @throws Problem 409 where there is one already. */
+export function writeTask(folder: string, task: Task): void {
+  if (lstatSync(folder, { throwIfNoEntry: false })) throw new Problem(409, "exists", `${folder} is there already.`);
+  const put = (path: string, content: string | Uint8Array, mode = 0o644): void => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content, { mode });
+  };
+  put("instruction.md", task.instruction.endsWith("\n") ? task.instruction : `${task.instruction}\n`);
+  put(SETTINGS, settingsText(task));
+  for (const part of PART_NAMES)
+    for (const file of task[part] ?? [])
+      put(join(PARTS[part], file.path), Buffer.from(file.content, "base64"), file.executable ? 0o755 : 0o644);
+}
+
+function settingsText({ timeout_seconds, check_seconds, budget_usd, project_name, commit }: Task): string {
+  const own: [name: string, value: unknown][] = [
+    ["budget_usd", budget_usd],
+    ["project", project_name],
+    ["commit", commit],
+  ];
+  const given = own.filter(([, value]) => value !== undefined && value !== null);
+  return [
+    'version = "1.0"',
+    ...["", "[agent]", `timeout_sec = ${timeout_seconds ?? 900}`],
+    ...["", "[verifier]", `timeout_sec = ${check_seconds ?? 300}`],
+    ...(given.length > 0 ? ["", "[skep]", ...given.map(([name, value]) => `${name} = ${JSON.stringify(value)}`)] : []),
+    "",
+  ].join("\n");
+}

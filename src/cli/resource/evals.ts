@@ -1,0 +1,96 @@
+/** `skep evals`: what agents passed. `skep eval` starts one. */
+import type { RowOf } from "../../api/types.ts";
+import { followEval } from "../eval/eval.ts";
+import { ATTEMPT_COLUMNS, evalLines, whoOf } from "../eval/lines.ts";
+import { tableLines, timeText } from "../terminal/table.ts";
+import { findOne, listItems } from "./find.ts";
+import type { Resource } from "./resource.ts";
+import { COST, deleteVerb, statusStyle } from "./words.ts";
+
+type List = "/v1/evals";
+type Item = RowOf<List>;
+
+const MOST = 1_000;
+const FOLLOW = { flags: "--follow", about: "say what happens until it ends" };
+
+export const evals: Resource<List, Item> = {
+  name: "evals",
+  one: "eval",
+  about: "what agents passed of the tasks that they tried; skep eval starts one",
+  path: "/v1/evals",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "EVAL", of: ({ id }) => id },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+    { head: "PASSED", of: ({ passed, total }) => `${passed}/${total}`, right: true },
+    { head: "BEGUN", of: ({ created_at }) => timeText(created_at) },
+    COST,
+    { head: "NAME", of: ({ name }) => name, shrinks: true },
+  ],
+  empty: "No evals yet. Start one with: skep eval shipped tasks && skep eval tasks --agent NAME",
+  options: [FOLLOW],
+  show: async (item, { client, flags }) =>
+    flags["follow"] ? followEval(client, item.id, flags["json"] === true) : { json: item, text: evalLines(item) },
+  verbs: [
+    {
+      name: "show",
+      about: "show one with its scores, as `skep evals ONE` does",
+      on: "one",
+      options: [FOLLOW],
+      async run({ client, item, flags }) {
+        if (flags["follow"]) return followEval(client, item.id, flags["json"] === true);
+        const found = await client.call("GET", `/v1/evals/${item.id}`);
+        return { json: found, text: evalLines(found) };
+      },
+    },
+    {
+      name: "attempts",
+      about: "list every attempt with its run, and why it did not pass",
+      on: "one",
+      async run({ client, path }) {
+        const found = await listItems(client, `${path}/attempts`, new URLSearchParams(), MOST);
+        return { json: found, text: tableLines(ATTEMPT_COLUMNS, found.items) };
+      },
+    },
+    {
+      name: "compare",
+      about: "say which tasks pass more or less often than in an earlier eval",
+      on: "one",
+      args: [{ name: "<earlier>", about: "the earlier eval" }],
+      async run({ client, item, args: [word = ""] }) {
+        const earlier = await findOne(client, evals, word);
+        const found = await client.call("GET", `/v1/evals/${item.id}/comparison/${earlier["id"]}`);
+        const passes = (of: (typeof found.tasks)[number]["before"]) => (of ? `${of.passed}/${of.ended}` : "");
+        const columns = [
+          { head: "TASK", of: ({ task }: (typeof found.tasks)[number]) => task },
+          { head: "AGENT", of: whoOf },
+          { head: "MODEL", of: ({ model }: (typeof found.tasks)[number]) => model, optional: true },
+          { head: "BEFORE", of: ({ before }: (typeof found.tasks)[number]) => passes(before), right: true },
+          { head: "NOW", of: ({ after }: (typeof found.tasks)[number]) => passes(after), right: true },
+        ];
+        const sum = `${found.better} better, ${found.worse} worse`;
+        return { json: found, text: [...tableLines(columns, found.tasks), "", sum] };
+      },
+    },
+    {
+      name: "recording",
+      about: "print what the models answered, for skep eval FOLDER --replay FILE",
+      on: "one",
+      async run({ client, path }) {
+        const found = await client.call("GET", `${path}/recording`);
+        const text = JSON.stringify(found);
+        return { json: found, text, exact: `${text}\n` };
+      },
+    },
+    {
+      name: "cancel",
+      about: "end one and its runs",
+      on: "one",
+      async run({ client, path }) {
+        const found = await client.call("POST", `${path}/cancel`);
+        return { json: found, text: `${found.id} cancelled` };
+      },
+    },
+    deleteVerb("delete one that has ended; its runs stay", ({ name }) => `the eval ${name}`),
+  ],
+};

@@ -1,0 +1,118 @@
+/** What a model can, tried by real calls; and a picture for one that cannot see is told to the person. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { skep } from "../../testing/command.ts";
+import { createModelServer, type ModelServer, type RecordedRequest, reply } from "../../testing/model-server.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+
+setDefaultTimeout(300_000);
+let models: ModelServer;
+let server: TestServer;
+beforeAll(async () => {
+  models = await createModelServer();
+  server = await startServer();
+  const lab = { base_url: `${models.origin}/v1`, models: [{ id: "m1", context_window: 16_384, images: false }] };
+  await server.request("PUT", "/v1/settings/providers/custom-lab", { body: lab });
+});
+afterAll(async () => {
+  await models.stop();
+  await server.remove();
+});
+
+interface Content {
+  type: string;
+}
+/** A model that can all of it, but for what is left out. */
+const answerWith =
+  (lacks: { tools?: boolean; images?: boolean; needle?: boolean } = {}) =>
+  ({ body }: RecordedRequest) => {
+    const { messages, tools = [] } = body as { messages: { content: string | Content[] }[]; tools?: unknown[] };
+    const said = JSON.stringify(messages.at(-1)?.content);
+    if (tools.length > 0)
+      return lacks.tools
+        ? reply({ text: "I would report 7." })
+        : reply({ toolCalls: [{ id: "c1", name: "report_number", input: { number: 7 } }] });
+    if (said.includes("image_url")) return reply({ text: lacks.images ? "Blue." : "Red." });
+    if (said.includes("heliotrope")) return reply({ text: lacks.needle ? "Weather." : "heliotrope" });
+    return reply({ text: "ready" });
+  };
+const tried = async (...args: string[]) => {
+  const { code, stdout, stderr } = await skep(["models", "try", "custom-lab/m1", "--url", server.url, ...args]);
+  expect(stderr).toBe("");
+  return { code, stdout };
+};
+
+test("a trial says in plain words what a model can, and is kept", async () => {
+  models.answerBy(answerWith());
+  const { code, stdout } = await tried("--needle");
+  expect(code).toBe(0);
+  for (const said of [
+    /^answers +yes$/m,
+    /^calls tools +yes$/m,
+    /^sees pictures +yes$/m,
+    /^served window +16,384 tokens$/m,
+    /^end of window +yes$/m,
+    /^cost +unknown: it has no price$/m,
+  ])
+    expect(stdout).toMatch(said);
+  const last = models.requests.findLast(({ path }) => path.endsWith("/chat/completions"));
+  // Nine tenths of the window, by our count of four characters a token or so.
+  expect(JSON.stringify(last?.body).length).toBeGreaterThan(16_384 * 3 * 0.7);
+  const kept = await server.request<{ trial: object }>("GET", "/v1/settings/models/trial?model=custom-lab/m1");
+  expect(kept.body.trial).toMatchObject({ calls: 4, images: { ok: true, detail: null }, needle: { ok: true } });
+  const logged = await server.request<{ items: { purpose: string }[] }>("GET", "/v1/llm-calls?limit=10");
+  expect(logged.body.items.map(({ purpose }) => purpose)).toEqual(["trial", "trial", "trial", "trial"]);
+});
+
+test("what a model cannot is said with what it answered, and a model that calls no tool ends with 1", async () => {
+  models.answerBy(answerWith({ tools: true, images: true }));
+  await server.request("PUT", "/v1/settings/models", {
+    body: { model: "custom-lab/m1", input_usd_per_mtok: 10, output_usd_per_mtok: 10 },
+  });
+  const { code, stdout } = await tried();
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^calls tools +no\. It said: I would report 7\.$/m);
+  expect(stdout).toMatch(/^sees pictures +no\. It said: Blue\.$/m);
+  expect(stdout).toMatch(/^end of window +It was not tried/m);
+  expect(stdout).toMatch(/^cost +\$0\.\d+ for 3 calls, \$0\.\d+ each$/m);
+});
+
+test("a provider that refuses is asked once, and a name that is none is refused", async () => {
+  const before = models.requests.length;
+  models.answerBy(() => ({ kind: "status", status: 401, body: { error: { message: "no" } } }));
+  const { code, stdout } = await tried();
+  expect([code, models.requests.length - before]).toEqual([1, 1]);
+  expect(stdout).toMatch(/^answers +no\. .*key/m);
+  expect((await server.request("POST", "/v1/settings/models/try", { body: { model: "nobody/x" } })).status).toBe(422);
+});
+
+test("a picture for a model that cannot see is told to the person, once", async () => {
+  models.answerBy(() => reply({ text: "I see nothing." }));
+  const picture = new FormData();
+  const png = Buffer.from(
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC",
+    "base64",
+  );
+  await server.request("POST", "/v1/agents", { body: { id: "talker", prompt: "You talk.", model: "custom-lab/m1" } });
+  const chat = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "talker" } }))
+    .body;
+  picture.append("file", new File([png], "roof.png", { type: "image/png" }));
+  const sent = await server.request<{ id: string }>("POST", "/v1/attachments/upload", {
+    body: picture,
+  });
+  expect(sent.status).toBe(201);
+  const said = await server.request("POST", `/v1/chat/sessions/${chat.id}/message`, {
+    body: { message: "What is on it?", attachment_ids: [sent.body.id] },
+  });
+  expect(said.status).toBe(202);
+  interface Chat {
+    status: string;
+    messages: { role: string; content: string }[];
+  }
+  const get = async () => (await server.request<Chat>("GET", `/v1/chat/sessions/${chat.id}`)).body;
+  let now = await get();
+  while (now.status === "busy" || now.messages.length < 3) now = await get();
+  const told = now.messages.filter(({ content }) => content.includes("cannot see pictures"));
+  expect(told.map(({ role, content }) => [role, content])).toEqual([
+    ["system", expect.stringMatching(/^custom-lab\/m1 cannot see pictures: roof\.png was not shown to it/)],
+  ]);
+});

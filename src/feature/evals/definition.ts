@@ -1,0 +1,36 @@
+/** The pipeline of one attempt: files are put into the workspace, somebody works, and the hidden tests decide. */
+import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
+import type { PackedTask } from "../../store/tables/evals.ts";
+
+export const EVAL_PIPELINE = "eval";
+export const WORK_STEP = "work";
+export const CHECK_STEP = "check";
+
+const UNPACK = 'printf %s "$SKEP_FILES" | base64 -d | gzip -dc | tar -xf -';
+/** Runs a script of files that are in no workspace: a folder that is removed after it. The workspace is where it runs. */
+const runFrom = (script: string): string =>
+  `d=$(mktemp -d) || exit 125; (cd "$d" && ${UNPACK}) || exit 125; TASK_FILES="$d" sh "$d/${script}"; code=$?; rm -rf "$d"; exit $code`;
+
+export type Worker = { agent: string } | "solution" | "nothing";
+
+export function definitionOf(task: PackedTask, worker: Worker): PipelineDefinition {
+  const steps: PipelineStep[] = [];
+  if (task.workspace !== null)
+    steps.push({ id: "prepare", name: "Put the task's files there", run: UNPACK, env: { SKEP_FILES: task.workspace } });
+  if (typeof worker === "object")
+    steps.push({
+      ...{ id: WORK_STEP, name: "Work", agent: worker.agent, input: "{{ task_description }}" },
+      // What counts is what the tests say of the files, not how the agent ended.
+      ...{ timeout_seconds: task.timeout_seconds, max_attempts: 1, on_failure: "continue" as const },
+    });
+  if (worker === "solution")
+    steps.push({
+      ...{ id: WORK_STEP, name: "Reference solution", run: runFrom("solve.sh") },
+      ...{ env: { SKEP_FILES: task.solution ?? "" }, timeout_seconds: task.timeout_seconds },
+    });
+  steps.push({
+    ...{ id: CHECK_STEP, name: "Hidden tests", run: runFrom("test.sh"), env: { SKEP_FILES: task.tests } },
+    timeout_seconds: task.check_seconds,
+  });
+  return { id: EVAL_PIPELINE, name: "Eval", steps };
+}

@@ -1,0 +1,19 @@
+/** What happens to evals. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+export const evalChanged = defineEvent(
+  "eval_changed",
+  t.Object(
+    {
+      eval_id: t.String(),
+      name: t.String(),
+      change: oneOf("created", "progress", "done", "cancelled", "deleted"),
+    },
+    { description: "An eval began, an attempt of it began or ended, or it ended." },
+  ),
+  { stale: ["/v1/evals"] },
+);
+
+export const evalEvents = [evalChanged] as const;

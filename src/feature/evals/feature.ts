@@ -1,0 +1,55 @@
+import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
+import { notFound } from "../../core/errors.ts";
+import type { Agents } from "../agents/service.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import type { providers } from "../providers/feature.ts";
+import { RUN_ENDS } from "../runs/events.ts";
+import type { RunsService } from "../runs/service.ts";
+import { createDriver } from "./driver.ts";
+import { evalEvents } from "./events.ts";
+import { createTaskOfRun } from "./from-run.ts";
+import { createRecordings } from "./recording.ts";
+import { evalRoutes } from "./routes.ts";
+import { createEvals } from "./service.ts";
+
+/** What could not begin, since there were too many runs, is tried again. */
+const LOOK_MS = 15_000;
+
+type Needs = Core & {
+  agents: Pick<Agents, "ready">;
+  projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "branches">;
+  providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
+  runs: RunsService;
+};
+
+export const evals = defineFeature(
+  "evals",
+  ({ store, clock, bus, agents, projects, providers, runs }: Needs) => {
+    const driver = createDriver({ store, clock, runs, replayModel: SCRIPTED_MODEL });
+    const service = createEvals({
+      ...{ store, clock, driver, wrongModel: providers.wrongModel },
+      recordingOf: createRecordings(store, runs.rows),
+      assertAgent: (id) => void agents.ready(id),
+      assertProject(name) {
+        if (!projects.byName(name)) throw notFound("project");
+      },
+    });
+    const taskOfRun = createTaskOfRun({
+      ...{ runs, branches: projects.branches },
+      checkOf: (id) => projects.find(id)?.check ?? null,
+    });
+    const unsubscribe = bus.subscribe(RUN_ENDS, ({ run_id }) => {
+      if (run_id) driver.runEnded(run_id);
+    });
+    return {
+      service,
+      routes: () => evalRoutes(service, taskOfRun),
+      duties: [{ name: "evals", everyMs: LOOK_MS, run: driver.advanceAll }],
+      handOver: service.handOver,
+      resume: async () => driver.advanceAll(),
+      stop: unsubscribe,
+    };
+  },
+  evalEvents,
+);

@@ -1,0 +1,101 @@
+/** Sums and chances over an eval's attempts. */
+import { toUsd } from "../../core/money.ts";
+import type { evalAttempts, evals } from "../../store/tables/evals.ts";
+import { passAllK, passAtK } from "./estimators.ts";
+import type { Eval, EvalComparison, EvalScore } from "./model.ts";
+
+export type EvalRow = typeof evals.$inferSelect;
+export type AttemptRow = typeof evalAttempts.$inferSelect;
+
+const OPEN: ReadonlySet<AttemptRow["status"]> = new Set(["queued", "running"]);
+export const isOpen = ({ status }: AttemptRow): boolean => OPEN.has(status);
+const COUNTS: ReadonlySet<AttemptRow["status"]> = new Set(["passed", "failed", "error"]);
+/** Has an outcome: it was neither skipped nor cancelled. */
+const counts = ({ status }: AttemptRow): boolean => COUNTS.has(status);
+
+const keyOf = ({ worker, agent_id, model, harness }: AttemptRow): string =>
+  JSON.stringify([worker, agent_id, model, harness]);
+const times = (attempts: readonly AttemptRow[], status: AttemptRow["status"]): number =>
+  attempts.filter((one) => one.status === status).length;
+const total = (attempts: readonly AttemptRow[], of: (one: AttemptRow) => number): number =>
+  attempts.reduce((sum, one) => sum + of(one), 0);
+
+export const sumsOf = (attempts: readonly AttemptRow[]) => ({
+  ...{ passed: times(attempts, "passed"), failed: times(attempts, "failed"), errors: times(attempts, "error") },
+  cost_usd: toUsd(total(attempts, ({ cost_nano }) => cost_nano)),
+  calls_without_price: total(attempts, (one) => one.calls_without_price),
+  tokens: total(attempts, ({ tokens }) => tokens),
+});
+
+export const presentEval = (row: EvalRow, attempts: readonly AttemptRow[]): Eval => ({
+  ...row,
+  tasks: new Set(attempts.map(({ task }) => task)).size,
+  ended: attempts.filter((one) => !isOpen(one)).length,
+  total: attempts.length,
+  ...sumsOf(attempts),
+});
+
+/** The mean over the tasks that were tried at least k times; null: none was. */
+function chance(attempts: readonly AttemptRow[], k: number, of: typeof passAtK): number | null {
+  const chances = [...Map.groupBy(attempts.filter(counts), ({ task }) => task).values()]
+    .filter(({ length }) => length >= k)
+    .map((tries) => of(tries.length, times(tries, "passed"), k));
+  return chances.length === 0 ? null : chances.reduce((sum, one) => sum + one, 0) / chances.length;
+}
+
+export function scoresOf({ attempts: k }: EvalRow, attempts: readonly AttemptRow[]): EvalScore[] {
+  return [...Map.groupBy(attempts, keyOf).values()].map((own) => {
+    const { worker, agent_id, model, harness } = own[0]!;
+    const worked = own.flatMap(({ duration_ms }) => duration_ms ?? []);
+    return {
+      ...{ worker, agent_id, model, harness },
+      ended: own.filter(counts).length,
+      total: own.length,
+      ...sumsOf(own),
+      pass_at_k: chance(own, k, passAtK),
+      pass_all_k: chance(own, k, passAllK),
+      tool_errors: total(own, ({ tool_errors }) => tool_errors),
+      duration_ms: worked.length === 0 ? null : Math.round(worked.reduce((sum, one) => sum + one, 0) / worked.length),
+    };
+  });
+}
+
+/** What is wrong with the tasks of an oracle. */
+export function problemsOf(attempts: readonly AttemptRow[]): { task: string; message: string }[] {
+  return attempts.flatMap(({ task, worker, status, reason }) => {
+    if (status === "error") return [{ task, message: reason ?? "It could not be tried." }];
+    if (worker === "solution" && status === "failed")
+      return [{ task, message: `The reference solution does not pass. ${reason ?? ""}`.trim() }];
+    if (worker === "nothing" && status === "passed")
+      return [{ task, message: "The tests pass when nothing was done: they do not test the task." }];
+    return [];
+  });
+}
+
+export function comparisonOf(
+  before: { row: EvalRow; attempts: AttemptRow[] },
+  after: { row: EvalRow; attempts: AttemptRow[] },
+): EvalComparison {
+  const places = (attempts: readonly AttemptRow[]) =>
+    Map.groupBy(attempts, (one) => JSON.stringify([one.task, keyOf(one)]));
+  const [old, now] = [places(before.attempts), places(after.attempts)];
+  const passes = (own: readonly AttemptRow[] | undefined) =>
+    own === undefined ? null : { passed: times(own, "passed"), ended: own.filter(counts).length };
+  const tasks = [...new Set([...old.keys(), ...now.keys()])].map((key) => {
+    const { task, worker, agent_id, model, harness } = (now.get(key) ?? old.get(key)!)[0]!;
+    return { task, worker, agent_id, model, harness, before: passes(old.get(key)), after: passes(now.get(key)) };
+  });
+  const rate = (one: { passed: number; ended: number } | null) =>
+    one && one.ended > 0 ? one.passed / one.ended : null;
+  const moved = tasks.map((one) => {
+    const [was, is] = [rate(one.before), rate(one.after)];
+    return was === null || is === null ? 0 : Math.sign(is - was);
+  });
+  return {
+    before: presentEval(before.row, before.attempts),
+    after: presentEval(after.row, after.attempts),
+    better: moved.filter((one) => one > 0).length,
+    worse: moved.filter((one) => one < 0).length,
+    tasks,
+  };
+}

@@ -1,0 +1,222 @@
+/** Evals: made of tasks and those who try them, carried out by `driver.ts`, read as scores. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { toUsd } from "../../core/money.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { above, below } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import { evalAttempts, evals, evalTasks, type PackedTask, type RecordedTurn } from "../../store/tables/evals.ts";
+import { mayRead, readable, WHOSE } from "../../store/whose.ts";
+import type { Driver } from "./driver.ts";
+import {
+  BUILT_IN_HARNESS,
+  type Eval,
+  type EvalAttempt,
+  type EvalComparison,
+  type EvalCreate,
+  type EvalDetail,
+  type EvalRecording,
+  type EvalTask,
+  MOST_ATTEMPTS,
+} from "./model.ts";
+import { packFiles } from "./pack.ts";
+import { type AttemptRow, comparisonOf, type EvalRow, presentEval, problemsOf, scoresOf } from "./scores.ts";
+
+export interface EvalsDeps {
+  store: Store;
+  clock: Clock;
+  driver: Driver;
+  recordingOf(attempts: readonly AttemptRow[]): EvalRecording;
+  /** @throws Problem 404, 409. */
+  assertAgent(id: string): void;
+  /** @throws Problem 404. */
+  assertProject(name: string): void;
+  wrongModel(id: string): string | undefined;
+}
+
+const WORK_SECONDS = 900;
+const CHECK_SECONDS = 300;
+
+type NewAttempt = Pick<AttemptRow, "task" | "worker" | "agent_id" | "model" | "harness" | "number" | "turns">;
+
+export type Evals = ReturnType<typeof createEvals>;
+
+export function createEvals({ store, clock, driver, recordingOf, ...deps }: EvalsDeps) {
+  const rows = store.rows(evals);
+  const tasks = store.rows(evalTasks);
+  const attempts = store.rows(evalAttempts);
+  const attemptsOf = (id: string): AttemptRow[] => attempts.list([{ eval_id: id }], { order: "id" });
+  const find = (id: string, caller: Caller): EvalRow => {
+    const row = rows.find({ id });
+    if (!row || !mayRead(caller, WHOSE.evals, row)) throw notFound("eval");
+    return row;
+  };
+  const detail = (row: EvalRow): EvalDetail => {
+    const all = attemptsOf(row.id);
+    return {
+      ...presentEval(row, all),
+      scores: scoresOf(row, all),
+      problems: row.mode === "oracle" ? problemsOf(all) : [],
+    };
+  };
+
+  /** @throws Problem for an agent or a model that cannot be asked. */
+  function assertTried({ agents = [], models = [], replay }: EvalCreate): void {
+    for (const agent of agents) deps.assertAgent(agent);
+    for (const model of replay ? [] : models) {
+      const wrong = deps.wrongModel(model);
+      if (wrong) throw invalidField("/models", wrong);
+    }
+  }
+
+  return {
+    /** Packs the tasks. @returns what writes the eval. @throws Problem 422 for what is wrong with it. */
+    async create(input: EvalCreate, caller: Caller): Promise<() => EvalDetail> {
+      assertTried(input);
+      const planned = planAttempts(input);
+      const packed = new Map<string, PackedTask>();
+      for (const [at, task] of input.tasks.entries()) {
+        if (packed.has(task.name)) throw invalidField(`/tasks/${at}/name`, `Two tasks are called ${task.name}`);
+        if (task.project_name) deps.assertProject(task.project_name);
+        packed.set(task.name, await packTask(task, at, input.oracle === true));
+      }
+      const row: EvalRow = {
+        ...{ id: newId("eval"), name: input.name, user_id: caller.userId ?? null, status: "running" },
+        ...{ mode: input.oracle ? "oracle" : "agents", attempts: input.oracle ? 1 : (input.attempts ?? 1) },
+        ...{ parallel: input.parallel ?? 2, budget_usd: input.budget_usd ?? null },
+        ...{ replayed: input.replay !== undefined, created_at: timestamp(clock.now()), finished_at: null },
+      };
+      return () =>
+        store.write((tx) => {
+          rows.insert(row);
+          for (const [name, task] of packed) tasks.insert({ eval_id: row.id, name, task });
+          for (const one of planned)
+            attempts.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
+          driver.emit(tx, row, "created");
+          tx.after(() => driver.advance(row.id));
+          return detail(row);
+        });
+    },
+    list(page: Page, caller: Caller): ListAnswer<Eval> {
+      const where = [readable(caller, WHOSE.evals), below("evals.id", page)];
+      const found = rows.list(where, { order: "evals.id DESC", limit: page.limit + 1 });
+      return listAnswer(
+        found,
+        page,
+        ({ id }) => id,
+        (row) => presentEval(row, attemptsOf(row.id)),
+      );
+    },
+    get: (id: string, caller: Caller): EvalDetail => detail(find(id, caller)),
+    attempts(id: string, page: Page, caller: Caller): ListAnswer<EvalAttempt> {
+      const row = find(id, caller);
+      const where = [{ eval_id: row.id }, above("eval_attempts.id", page)];
+      const found = attempts.list(where, { order: "eval_attempts.id", limit: page.limit + 1 });
+      return listAnswer(found, page, (one) => one.id, presentAttempt);
+    },
+    compare(id: string, other: string, caller: Caller): EvalComparison {
+      const [after, before] = [find(id, caller), find(other, caller)];
+      return comparisonOf(
+        { row: before, attempts: attemptsOf(before.id) },
+        { row: after, attempts: attemptsOf(after.id) },
+      );
+    },
+    recording: (id: string, caller: Caller): EvalRecording => recordingOf(attemptsOf(find(id, caller).id)),
+    /** @throws Problem 409 when it has ended. */
+    cancel(id: string, caller: Caller): EvalDetail {
+      const row = find(id, caller);
+      if (row.status !== "running") throw conflict(`The eval is ${row.status} already.`, "eval_ended");
+      driver.cancel(row);
+      return detail(rows.find({ id })!);
+    },
+    /** Its runs stay. @throws Problem 409 while it is at work. */
+    remove(id: string, caller: Caller): void {
+      const row = find(id, caller);
+      if (row.status === "running") throw conflict("The eval is at work. Cancel it first.", "eval_at_work");
+      store.write((tx) => {
+        rows.remove({ id });
+        driver.emit(tx, row, "deleted");
+      });
+    },
+    /** Recorded replies that the run plays; undefined: it asks its model. */
+    turnsOf: (runId: string): RecordedTurn[] | undefined => attempts.find({ run_id: runId })?.turns ?? undefined,
+    handOver(from: string, to: string | null): void {
+      if (to === null) rows.remove({ user_id: from });
+      else rows.update({ user_id: to }, { user_id: from });
+    },
+  };
+}
+
+/** @throws Problem 422. */
+async function packTask(task: EvalTask, at: number, isOracle: boolean): Promise<PackedTask> {
+  const { workspace = [], tests, solution = [] } = task;
+  const has = (files: EvalTask["tests"], path: string) => files.some((file) => file.path === path);
+  if (!has(tests, "test.sh")) throw invalidField(`/tasks/${at}/tests`, `Task ${task.name} has no tests/test.sh`);
+  if (isOracle && !has(solution, "solve.sh"))
+    throw invalidField(`/tasks/${at}/solution`, `Task ${task.name} has no solution/solve.sh`);
+  return {
+    ...{ instruction: task.instruction, project_name: task.project_name ?? null, commit: task.commit ?? null },
+    ...{ budget_usd: task.budget_usd ?? null, timeout_seconds: task.timeout_seconds ?? WORK_SECONDS },
+    check_seconds: task.check_seconds ?? CHECK_SECONDS,
+    workspace: workspace.length === 0 ? null : await packFiles(workspace, `/tasks/${at}/workspace`),
+    tests: await packFiles(tests, `/tasks/${at}/tests`),
+    solution: solution.length === 0 ? null : await packFiles(solution, `/tasks/${at}/solution`),
+  };
+}
+
+/** Every attempt, in the order in which they are made: all tasks once, then again. @throws Problem 422. */
+function planAttempts(input: EvalCreate): NewAttempt[] {
+  const planned = input.oracle ? oracleAttempts(input) : agentAttempts(input);
+  if (planned.length > MOST_ATTEMPTS)
+    throw invalidField("/attempts", `These are ${planned.length} attempts; an eval has ${MOST_ATTEMPTS} at most`);
+  return planned;
+}
+
+function oracleAttempts({ tasks, agents, replay }: EvalCreate): NewAttempt[] {
+  if (agents?.length || replay) throw invalidField("/oracle", "An oracle asks no agents and replays nothing");
+  const none = { agent_id: null, model: null, harness: null, number: 1, turns: null };
+  return tasks.flatMap(({ name: task }) => [
+    { ...none, task, worker: "solution" as const },
+    { ...none, task, worker: "nothing" as const },
+  ]);
+}
+
+function agentAttempts({ tasks, agents = [], models = [], attempts: k = 1, replay }: EvalCreate): NewAttempt[] {
+  if (replay && agents.length === 0) return recordedAttempts(tasks, replay);
+  if (agents.length === 0) throw invalidField("/agents", "Name at least one agent, or make it an oracle");
+  const planned: NewAttempt[] = [];
+  for (let number = 1; number <= k; number++)
+    for (const { name: task } of tasks)
+      for (const agent_id of agents)
+        for (const model of models.length > 0 ? models : [null]) {
+          const one = { task, agent_id, model, harness: BUILT_IN_HARNESS, number };
+          planned.push({ ...one, worker: "agent", turns: replay ? turnsIn(replay, one) : null });
+        }
+  return planned;
+}
+
+/** @throws Problem 422 where the recording lacks it. */
+function turnsIn({ attempts }: EvalRecording, one: Pick<NewAttempt, "task" | "agent_id" | "model" | "number">) {
+  const found = attempts.find(
+    ({ task, agent_id, model, number }) =>
+      task === one.task && agent_id === one.agent_id && model === one.model && number === one.number,
+  );
+  const by = one.model === null ? one.agent_id : `${one.agent_id} with ${one.model}`;
+  if (!found)
+    throw invalidField("/replay", `There is no recording of attempt ${one.number} of task ${one.task} by ${by}`);
+  return found.turns;
+}
+
+/** Those of the recording whose tasks are given. */
+function recordedAttempts(tasks: EvalCreate["tasks"], { attempts }: EvalRecording): NewAttempt[] {
+  const names = new Set(tasks.map(({ name }) => name));
+  const found = attempts.filter(({ task }) => names.has(task));
+  if (found.length === 0) throw invalidField("/replay", "The recording has none of these tasks");
+  return found.map((one) => ({ ...one, worker: "agent" }));
+}
+
+function presentAttempt({ turns: _, cost_nano, ...row }: AttemptRow): EvalAttempt {
+  return { ...row, cost_usd: toUsd(cost_nano) };
+}

@@ -1,0 +1,83 @@
+/** Evals: tasks that agents try, each attempt a run, and what came of it. */
+import { integer, primaryKey, real, sqliteTable, text } from "drizzle-orm/sqlite-core";
+
+export const EVAL_STATUSES = ["running", "done", "cancelled"] as const;
+/** `error`: nothing can be said of the agent, e.g. its provider did not answer. `skipped`: the eval's budget was used up. */
+export const ATTEMPT_STATES = ["queued", "running", "passed", "failed", "error", "cancelled", "skipped"] as const;
+/** Who works on the task: an agent, the reference solution, or nobody. */
+export const WORKERS = ["agent", "solution", "nothing"] as const;
+
+/** Files as gzipped tar in base64. */
+export interface PackedTask {
+  instruction: string;
+  project_name: string | null;
+  commit: string | null;
+  budget_usd: number | null;
+  timeout_seconds: number;
+  check_seconds: number;
+  workspace: string | null;
+  tests: string;
+  solution: string | null;
+}
+
+/** A reply of a model, as scripts have it. */
+export interface RecordedTurn {
+  text?: string;
+  thinking?: string;
+  tool_calls?: { tool: string; input?: Record<string, unknown> }[];
+}
+
+export const evals = sqliteTable("evals", {
+  id: text().primaryKey(),
+  name: text().notNull(),
+  user_id: text(),
+  mode: text({ enum: ["agents", "oracle"] }).notNull(),
+  status: text({ enum: EVAL_STATUSES }).notNull(),
+  /** Of each task by each combination. */
+  attempts: integer().notNull(),
+  parallel: integer().notNull(),
+  budget_usd: real(),
+  replayed: integer({ mode: "boolean" }).notNull(),
+  created_at: text().notNull(),
+  finished_at: text(),
+});
+
+export const evalTasks = sqliteTable(
+  "eval_tasks",
+  {
+    eval_id: text()
+      .notNull()
+      .references(() => evals.id, { onDelete: "cascade" }),
+    name: text().notNull(),
+    task: text({ mode: "json" }).$type<PackedTask>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.eval_id, t.name] })],
+);
+
+export const evalAttempts = sqliteTable("eval_attempts", {
+  id: text().primaryKey(),
+  eval_id: text()
+    .notNull()
+    .references(() => evals.id, { onDelete: "cascade" }),
+  task: text().notNull(),
+  worker: text({ enum: WORKERS }).notNull(),
+  agent_id: text(),
+  model: text(),
+  harness: text(),
+  /** From 1. */
+  number: integer().notNull(),
+  status: text({ enum: ATTEMPT_STATES }).notNull(),
+  run_id: text(),
+  /** Recorded replies that are played instead of asking a model. */
+  turns: text({ mode: "json" }).$type<RecordedTurn[]>(),
+  /** Why it did not pass. */
+  reason: text(),
+  cost_nano: integer().notNull().default(0),
+  calls_without_price: integer().notNull().default(0),
+  tokens: integer().notNull().default(0),
+  model_calls: integer().notNull().default(0),
+  tool_errors: integer().notNull().default(0),
+  /** Of the work, without waiting for a place and without the check. */
+  duration_ms: integer(),
+  finished_at: text(),
+});

@@ -1,0 +1,64 @@
+/** Evals: what agents passed of the tasks that they tried. */
+import type { Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { costText, plural } from "../../ui/format.ts";
+import { Await, Empty } from "../../ui/note.tsx";
+import { PageHeader } from "../../ui/page.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { Ago, Took } from "../../ui/time.tsx";
+
+const COLUMNS: Column<Schemas["EvalItem"]>[] = [
+  {
+    title: "Eval",
+    className: "w-2/5 min-w-40",
+    cell: ({ name, tasks, attempts, mode }) => (
+      <TwoLines
+        first={name}
+        second={`${plural(tasks, "task")}${mode === "oracle" ? ", oracle" : attempts > 1 ? `, ${attempts} attempts each` : ""}`}
+      />
+    ),
+  },
+  { title: "State", cell: ({ status }) => <Status status={status} /> },
+  { title: "Passed", align: "right", cell: ({ passed, total }) => `${passed}/${total}` },
+  { title: "Cost", wide: true, align: "right", cell: costText },
+  {
+    title: "Took",
+    wide: true,
+    align: "right",
+    cell: ({ created_at, finished_at }) => <Took from={created_at} to={finished_at} />,
+  },
+  { title: "Started", wide: true, align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+];
+
+export default function EvalsPage() {
+  const query = usePages("/v1/evals", { query: { limit: 50 } });
+  return (
+    <>
+      <PageHeader
+        title="Evals"
+        about="Tasks with hidden tests that agents try in their sandboxes: how often they pass, what it costs, how long it takes."
+        cli="skep evals"
+      />
+      <Await query={query} rows={5}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty cli="skep eval shipped tasks">
+              No eval was made yet. Tasks are folders, so the command line starts one. This line writes ten small tasks
+              and says how to go on.
+            </Empty>
+          ) : (
+            <Table
+              label="Evals"
+              rows={query.rows}
+              columns={COLUMNS}
+              keyOf={({ id }) => id}
+              hrefOf={({ id }) => `/evals/${id}`}
+              more={query}
+            />
+          )
+        }
+      </Await>
+    </>
+  );
+}

@@ -1,0 +1,143 @@
+/** One model: its window, prices and abilities where the server says nothing or something wrong, and a trial of it. */
+import { useState } from "react";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Dialog } from "../../ui/dialog.tsx";
+import { FactList } from "../../ui/facts.tsx";
+import { Field, Input, Select } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { duration, usd } from "../../ui/format.ts";
+import { notify } from "../../ui/notice.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+
+type Model = Schemas["Model"];
+type Trial = Schemas["TryModelAnswer"];
+
+const NUMBERS = [
+  ["context_window", "Window, tokens", "What is served. Ollama is asked for it in each call."],
+  ["max_output_tokens", "Longest reply, tokens", "Empty: the provider's own limit."],
+  ["input_usd_per_mtok", "Price in, USD a million", "For what it reads."],
+  ["output_usd_per_mtok", "Price out, USD a million", "For what it writes."],
+] as const;
+const ABILITIES = [
+  ["tools", "Calls tools"],
+  ["images", "Sees pictures"],
+  ["reasoning", "Thinks first"],
+] as const;
+
+/** Only what was changed: the rest stays what the server or the price table says. An emptied field goes back to that. */
+function changesOf(model: Model, { number, choice }: Fields): Omit<Schemas["UpdateModelBody"], "model"> {
+  const numbers = NUMBERS.flatMap(([name]) => {
+    const value = number(name) ?? null;
+    return value === model[name] ? [] : [[name, value] as const];
+  });
+  const abilities = ABILITIES.flatMap(([name]) => {
+    const value = choice<"keep" | "auto" | "yes" | "no">(name);
+    return value === "keep" ? [] : [[name, value === "auto" ? null : value === "yes"] as const];
+  });
+  return Object.fromEntries([...numbers, ...abilities]);
+}
+
+export function ModelDialog({ model, onClose }: { model: Model; onClose(): void }) {
+  const action = useAction();
+  const save = async (fields: Fields) => {
+    const changes = changesOf(model, fields);
+    if (Object.keys(changes).length > 0)
+      await must(client.PUT("/v1/settings/models", { body: { model: model.id, ...changes } }));
+    await refresh("/v1/models", "/v1/settings/providers");
+    notify(`${model.id} is saved.`);
+    onClose();
+  };
+  return (
+    <Dialog title={model.id} onClose={onClose}>
+      <Form action={action} word="Save" onCancel={onClose} submit={save}>
+        <div className="grid gap-x-3 sm:grid-cols-2">
+          {NUMBERS.map(([name, label, hint]) => (
+            <Field key={name} label={label} hint={hint} error={fieldError(action.error, name)}>
+              <Input
+                name={name}
+                type="number"
+                min={0}
+                step={name.endsWith("mtok") ? "any" : 1}
+                defaultValue={model[name] ?? ""}
+              />
+            </Field>
+          ))}
+          {ABILITIES.map(([name, label]) => (
+            <Field key={name} label={label} error={fieldError(action.error, name)}>
+              <Select name={name} defaultValue="keep">
+                <option value="keep">As now: {model[name] ? "yes" : "no"}</option>
+                <option value="auto">What the server says</option>
+                <option value="yes">Yes</option>
+                <option value="no">No</option>
+              </Select>
+            </Field>
+          ))}
+        </div>
+      </Form>
+      <TryModel model={model.id} />
+    </Dialog>
+  );
+}
+
+const foundWord = ({ ok, detail }: Trial["tools"]): string =>
+  ok === true ? "yes" : [ok === false ? "no." : "", detail].filter(Boolean).join(" ");
+
+function TryModel({ model }: { model: string }) {
+  const action = useAction();
+  const served = useAction();
+  const [trial, setTrial] = useState<Trial>();
+  const [said, setSaid] = useState("");
+  const tryIt = () =>
+    action.run(async () => setTrial(await must(client.POST("/v1/settings/models/try", { body: { model } }))));
+  const ask = () =>
+    served.run(async () => {
+      const found = await must(client.POST("/v1/settings/models/window", { body: { model } }));
+      const tokens = found.context_window?.toLocaleString();
+      setSaid(
+        found.advice ?? (tokens ? `It serves ${tokens} tokens.` : "The server does not say which window it serves."),
+      );
+    });
+  return (
+    <section aria-label="Trial" className="mt-4 border-t border-line pt-3">
+      <div className="flex flex-wrap gap-2">
+        <Button busy={action.busy} onClick={() => void tryIt()}>
+          {action.busy ? "Asking it…" : "Try it"}
+        </Button>
+        <Button busy={served.busy} onClick={() => void ask()}>
+          Ask for its window
+        </Button>
+      </div>
+      <p className="mt-1 text-sm text-dim">A trial makes three real calls, which cost what calls cost.</p>
+      <ProblemNote error={action.error ?? served.error} />
+      {said && (
+        <p role="status" className="mt-2">
+          {said}
+        </p>
+      )}
+      {trial && (
+        <div role="status" className="mt-2">
+          <FactList
+            facts={[
+              ["Answers", foundWord(trial.answers)],
+              ["Piece by piece", trial.streams ? "yes" : "no, at once"],
+              ["Calls tools", foundWord(trial.tools)],
+              ["Sees pictures", foundWord(trial.images)],
+              ["Thinks", trial.reasoning ? "yes" : "it did not, here"],
+              ["Window", trial.context_window?.toLocaleString() ?? "not known"],
+              ["Took", duration(trial.duration_ms)],
+              [
+                "Cost",
+                trial.cost_usd === null
+                  ? "unknown: it has no price"
+                  : `${usd(trial.cost_usd)}, ${usd(trial.cost_usd / trial.calls)} a call`,
+              ],
+            ]}
+          />
+        </div>
+      )}
+    </section>
+  );
+}

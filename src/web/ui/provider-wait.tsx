@@ -1,0 +1,30 @@
+/** Work that waits for a provider whose quota is used up, and the button that asks it again at once. */
+import { RotateCw } from "lucide-react";
+import type { Schemas } from "../api/client.ts";
+import { useAction } from "./action.ts";
+import { Button } from "./button.tsx";
+import { ProblemNote } from "./problem-note.tsx";
+
+interface Props {
+  wait: Schemas["RunDetail"]["provider_wait"];
+  tryNow(): Promise<unknown>;
+}
+
+export function ProviderWaitNote({ wait, tryNow }: Props) {
+  const action = useAction();
+  if (wait === null) return null;
+  return (
+    <div role="status" className="mb-4 rounded-lg border border-wait/40 bg-wait-soft px-4 py-3">
+      <p className="wrap-anywhere">{wait.reason}</p>
+      <ProblemNote error={action.error} />
+      <Button
+        className="mt-2"
+        busy={action.busy}
+        icon={<RotateCw aria-hidden size={14} />}
+        onClick={() => void action.run(tryNow)}
+      >
+        Try now
+      </Button>
+    </div>
+  );
+}
