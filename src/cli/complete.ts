@@ -107,11 +107,11 @@ async function valuesOf(
   if (!resource && name !== "provider/model") return [];
   const late = Bun.sleep(PATIENCE_MS).then((): Candidate[] => []);
   // An error message would disturb the command line: without a server nothing is offered.
-  return Promise.race([kept(resource, flags).catch(() => []), late]);
+  return Promise.race([readNames(resource, flags).catch(() => []), late]);
 }
 
 /** Names that the server keeps; models where no resource is meant. */
-async function kept(resource: AnyResource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
+async function readNames(resource: AnyResource | undefined, flags: ReadonlyMap<string, string>): Promise<Candidate[]> {
   const client = await connect({ url: flags.get("--url"), data: flags.get("--data") });
   if (!resource) {
     const { items } = await listItems(client, "/v1/models", new URLSearchParams(), NAMED);

@@ -104,7 +104,7 @@ export const codehost: Resource<List> = {
       about: "change a rule",
       on: "one",
       options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
-      run: async ({ client, path, flags }) => shown(await client.call("PUT", path, ruleFrom(flags))),
+      run: async ({ client, path, flags }) => showRule(await client.call("PUT", path, ruleFrom(flags))),
     },
     {
       name: "try",
@@ -139,7 +139,7 @@ export const codehost: Resource<List> = {
   ],
 };
 
-const shown = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
+const showRule = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
 
 function runVerb<At extends "push" | "pull-request">(
   name: string,
@@ -163,7 +163,7 @@ function runVerb<At extends "push" | "pull-request">(
 }
 
 function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
-  const run = async ({ client, path }: One) => shown(await client.call("PUT", path, { enabled }));
+  const run = async ({ client, path }: One) => showRule(await client.call("PUT", path, { enabled }));
   return { name, about, on: "one", run };
 }
 
@@ -181,7 +181,7 @@ async function add({ client, path, args: [name = ""], flags }: Call<unknown, Lis
   if (!project || !event || !pipeline)
     throw new Problem(422, "bad_usage", "A rule needs --project, --event and --pipeline.");
   const { id } = await findOne(client, projects, project);
-  return shown(
+  return showRule(
     await client.call("POST", path, { ...ruleFrom(flags), name, project_id: id, event, pipeline_id: pipeline }),
   );
 }

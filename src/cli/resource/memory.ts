@@ -267,7 +267,7 @@ async function edit({ client, args: [name], flags }: Call): Promise<Answer> {
   const path = pathOf(name!);
   const { body, tag } = await client.tagged<{ content: string }>(path);
   const inEditor = flags["content"] === undefined;
-  const content = inEditor ? edited(body.content) : await readText(flags["content"]!);
+  const content = inEditor ? editText(body.content) : await readText(flags["content"]!);
   if (content === body.content) return { json: { changed: false }, text: `${name}: nothing was changed` };
   try {
     const entry = await client.call("PUT", path, { content }, tag);
@@ -286,7 +286,7 @@ function keep(text: string): string {
 }
 
 /** The text as the person's editor leaves it. @throws Problem 422 without an editor, 400 when it fails. */
-function edited(text: string): string {
+function editText(text: string): string {
   const editor = process.env["VISUAL"] || process.env["EDITOR"];
   if (!editor || !process.stdin.isTTY)
     throw new Problem(

@@ -117,13 +117,13 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
     name: "cancel",
     about: "cancel a run",
     on: "one",
-    run: ({ client, path }) => acted(client, path, "cancel"),
+    run: ({ client, path }) => act(client, path, "cancel"),
   },
   {
     name: "try-now",
     about: "ask a provider again at once, whose quota the run waits for",
     on: "one",
-    run: ({ client, path }) => acted(client, path, "try-now"),
+    run: ({ client, path }) => act(client, path, "try-now"),
   },
   {
     name: "restart",
@@ -134,7 +134,7 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
       { flags: "--context <text>", about: "guidance for the steps that run again" },
     ],
     run: ({ client, path, flags }) =>
-      acted(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
+      act(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
   },
   {
     name: "diff",
@@ -179,7 +179,7 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
       { flags: "--message <text>", about: "guidance put before the comments" },
     ],
     run: ({ client, path, flags }) =>
-      acted(client, path, "send-back", { from_step: flags["from"], message: flags["message"] }),
+      act(client, path, "send-back", { from_step: flags["from"], message: flags["message"] }),
   },
   {
     name: "approve",
@@ -233,25 +233,25 @@ async function merge({ client, path, flags }: One): Promise<Answer> {
   const body = { into, strategy, message, push: flags["push"] === true, task: flags["task"] === true };
   try {
     const answer = await client.call("POST", `${path}/merge`, body);
-    if (!("state" in answer)) return merged(answer);
+    if (!("state" in answer)) return describeMerge(answer);
     // A long merge: the server answered with its job.
     const job = await jobEnded(client, answer);
-    if (job.state === "succeeded") return merged(job.result ?? {});
+    if (job.state === "succeeded") return describeMerge(job.result ?? {});
     const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };
     if (code !== "merge_conflict") throw new Problem(409, code, message);
-    return conflicting(code, message, job.progress);
+    return describeConflict(code, message, job.progress);
   } catch (error) {
     if (!isProblem(error) || error.code !== "merge_conflict") throw error;
-    return conflicting(error.code, error.detail, error.extras.data);
+    return describeConflict(error.code, error.detail, error.extras.data);
   }
 }
 
-const merged = (merge: Partial<Merge>): Answer => ({
+const describeMerge = (merge: Partial<Merge>): Answer => ({
   json: merge,
   text: `${merge.run_id} is in ${merge.into} at ${merge.commit?.slice(0, 8)}${merge.pushed ? ", pushed" : ""}`,
 });
 
-function conflicting(code: string, detail: string, report: unknown): Answer {
+function describeConflict(code: string, detail: string, report: unknown): Answer {
   const files = listIn(report, "files").map((one) => ({
     path: textIn(one, "path"),
     kind: textIn(one, "kind"),
@@ -304,7 +304,7 @@ async function comments(client: Client, runId: string): Promise<Answer> {
   };
 }
 
-async function acted(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
+async function act(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
   const after = await client.ask<Item>("POST", `${path}/${verb}`, body);
   return { json: after, text: `${after.id} ${after.status}` };
 }
@@ -312,7 +312,7 @@ async function acted(client: Client, path: string, verb: string, body?: unknown)
 async function approve({ client, item, path, args, flags }: One): Promise<Answer> {
   const step = args[0] ?? (await onlyWaiting(client, item["id"]));
   const comment: string | undefined = flags["comment"];
-  return acted(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });
+  return act(client, path, "approve", { step_id: step, approved: !flags["reject"], ...(comment ? { comment } : {}) });
 }
 
 async function onlyWaiting(client: Client, runId: string): Promise<string> {

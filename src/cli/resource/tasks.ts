@@ -263,10 +263,10 @@ async function execute({ client, path, flags }: One): Promise<Answer> {
   const body = { work_type: flags["type"], pipeline_id: flags["pipeline"] };
   const run = await client.call("POST", `${path}/execute`, body);
   if (!flags["follow"]) return { json: run, text: `${run["id"]}\nfollow it with: skep runs ${run["id"]} --follow` };
-  return followed(client, run["id"], json);
+  return follow(client, run["id"], json);
 }
 
-async function followed(client: Client, runId: string, json: boolean): Promise<Answer> {
+async function follow(client: Client, runId: string, json: boolean): Promise<Answer> {
   const interrupt = onInterrupt(client, runId, false);
   const ended = await followRun(client, runId, { json, text: undefined }, interrupt.signal);
   interrupt.done();
