@@ -25,7 +25,7 @@ export interface KnowledgeGraphDeps {
   /** Removes what SCIP indexes said. */
   dropScip(projectId: string): void;
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
-  runPlaceOf(projectId: string, runId: string): GraphPlace | undefined;
+  copyPlaceOf(projectId: string, workId: string): GraphPlace | undefined;
 }
 
 export interface FoundSymbol {
@@ -56,7 +56,7 @@ export interface KnowledgeGraph {
   findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]>;
   /** What an agent's tool says: of the run's own working copy as it is now, else of the project's index. */
   toolText(
-    execution: Pick<ExecutionInfo, "projectId" | "runId">,
+    execution: Pick<ExecutionInfo, "projectId" | "workId">,
     projectId: string | undefined,
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -179,10 +179,10 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const project = deps.project(projectId);
       if (!project) throw notFound("project");
       const base = deps.placeOf(projectId);
-      const copy = execution.runId === undefined ? undefined : deps.runPlaceOf(projectId, execution.runId);
+      const copy = execution.workId === undefined ? undefined : deps.copyPlaceOf(projectId, execution.workId);
       if (!copy) assertSources(project);
       const graph = client.project(copy ?? base);
-      // A project's own index is brought up to date by its jobs; a run's working copy by the question itself.
+      // A project's own index is brought up to date by its jobs; a working copy by the question itself.
       if (!copy) return orIndexed(projectId, graph, () => graph.tool(tool, args), true);
       const { state, dirty } = await graph.status();
       if (state === "not_indexed" || dirty) await graph.index({ force: false, signal, seed: base.store });

@@ -358,7 +358,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   runs: "kept",
   // As in runs: it is what search passes others' runs by with.
   run_texts: "kept",
-  run_comments: "kept",
+  change_comments: "kept",
   memory_entries: "goes",
   memory_versions: "goes",
   tasks: "kept",
