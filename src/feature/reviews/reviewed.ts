@@ -3,10 +3,10 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import { isRunEnd, isRunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
-import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { allOf, below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { mayRead, own, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { WorkRow, Works } from "../projects/works.ts";
 import type { RunViews } from "../runs/views.ts";
 import type { Changes } from "./merge-model.ts";
@@ -51,6 +51,30 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
       ).get(id) !== undefined
     );
   };
+  /** The part of ids that orders those of runs and sessions together by their time. */
+  const timeOf = ({ id }: Pick<WorkRow, "id">): string => id.slice(id.indexOf("_") + 1);
+  function newest(
+    table: "runs" | "sessions",
+    prefix: string,
+    mine: Condition,
+    projectId: string | undefined,
+    { after, limit }: Page,
+  ): Reviewed[] {
+    if (after !== null && !/^\w+$/.test(after)) throw badCursor();
+    const of: Condition = projectId === undefined ? undefined : ["project_id = ?", projectId];
+    const onBranches: Condition = ["project_id IS NOT NULL AND branch IS NOT NULL"];
+    const { where, values } = allOf(onBranches, of, mine, below("id", { after: after && prefix + after }));
+    const ids = statement<string>(`SELECT id FROM ${table} ${where} ORDER BY id DESC LIMIT ?`).pluck();
+    return ids.all(...values, limit + 1).map((id) => works.find(id) as Reviewed);
+  }
+  /** Chats are their owners' alone. */
+  function sessionsOf(caller: Caller): Condition {
+    const chats = readable(caller, WHOSE_SESSIONS.chat);
+    const others = readable(caller, WHOSE_SESSIONS.spawn) ?? ["1"];
+    if (!chats) return undefined;
+    const [[ofChats, ...mine], [ofOthers, ...theirs]] = [chats, others];
+    return [`((kind = 'chat' AND ${ofChats}) OR (kind <> 'chat' AND ${ofOthers}))`, ...mine, ...theirs];
+  }
   /** @throws Problem 409 `no_project`. */
   function onBranch(row: WorkRow): Reviewed {
     const { project_id, branch } = row;
@@ -80,16 +104,14 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
         throw notFound("run, chat, swarm, spawned execution or routine's tick");
       return onBranch(row);
     },
-    /** The caller's own sessions on branches, newest first. */
+    /** What the caller may read, newest first; no chats of others. */
     list(projectId: string | undefined, page: Page, caller: Caller): ListAnswer<Changes> {
-      const of: Condition = projectId === undefined ? undefined : ["project_id = ?", projectId];
-      const conditions = [["branch IS NOT NULL"] as const, of, own(caller, WHOSE.sessions), below("id", page)];
-      const { where, values } = allOf(...conditions);
-      const ids = statement<string>(`SELECT id FROM sessions ${where} ORDER BY id DESC LIMIT ?`)
-        .pluck()
-        .all(...values, page.limit + 1);
-      const rows = ids.map((id) => works.find(id) as Reviewed);
-      return listAnswer(rows, page, ({ id }) => id, present);
+      const rows = [
+        ...newest("runs", "run_", readable(caller, WHOSE.runs), projectId, page),
+        ...newest("sessions", "sess_", sessionsOf(caller), projectId, page),
+      ];
+      rows.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
+      return listAnswer(rows.slice(0, page.limit + 1), page, timeOf, present);
     },
     present,
     isAtWork,

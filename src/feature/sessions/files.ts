@@ -82,7 +82,7 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
       if (!isFolder(from)) return NOTHING;
       using source = all.folder(from);
       using target = all.folder(to);
-      return copyTree(source, target, BOUNDS, { ...options, beside: true });
+      return await copyTree(source, target, BOUNDS, { ...options, beside: true });
     },
     async remove(id) {
       if (isId("session", id) && !isKept(id)) await removeFolder(join(folder, id));

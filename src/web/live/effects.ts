@@ -12,6 +12,7 @@ const RUNS: Paths = () => ["/v1/runs", "/v1/steps", "/v1/status", "/v1/approvals
 
 const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^run_/, RUNS],
+  [/^(run|changes|turn|session|workspace)_/, () => ["/v1/changes"]],
   [/^step_/, () => ["/v1/runs", "/v1/steps"]],
   [/^approval_/, RUNS],
   // What its agent said before is its last sentence now.
