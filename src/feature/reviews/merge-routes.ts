@@ -62,7 +62,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
           query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: 64 })) }),
           answer: listOf(Changes),
           summary:
-            "Runs, chats, swarms, spawned work and routines' ticks that work on branches of projects, newest first",
+            "Your runs, chats, swarms, spawned work and routines' ticks that work on branches of projects, newest first",
         },
         ({ query, caller }) => reviewed.list(query.project_id, pageOf(query), caller),
       ),

@@ -6,7 +6,7 @@ import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { allOf, below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import { mayRead, own, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { WorkRow, Works } from "../projects/works.ts";
 import type { RunViews } from "../runs/views.ts";
 import type { Changes } from "./merge-model.ts";
@@ -65,15 +65,10 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
     const onBranches: Condition = ["project_id IS NOT NULL AND branch IS NOT NULL"];
     const { where, values } = allOf(onBranches, of, mine, below("id", { after: after && prefix + after }));
     const ids = statement<string>(`SELECT id FROM ${table} ${where} ORDER BY id DESC LIMIT ?`).pluck();
-    return ids.all(...values, limit + 1).map((id) => works.find(id) as Reviewed);
-  }
-  /** Chats are their owners' alone. */
-  function sessionsOf(caller: Caller): Condition {
-    const chats = readable(caller, WHOSE_SESSIONS.chat);
-    const others = readable(caller, WHOSE_SESSIONS.spawn) ?? ["1"];
-    if (!chats) return undefined;
-    const [[ofChats, ...mine], [ofOthers, ...theirs]] = [chats, others];
-    return [`((kind = 'chat' AND ${ofChats}) OR (kind <> 'chat' AND ${ofOthers}))`, ...mine, ...theirs];
+    return ids
+      .all(...values, limit + 1)
+      .flatMap((id) => works.find(id) ?? [])
+      .map(onBranch);
   }
   /** @throws Problem 409 `no_project`. */
   function onBranch(row: WorkRow): Reviewed {
@@ -104,11 +99,11 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
         throw notFound("run, chat, swarm, spawned execution or routine's tick");
       return onBranch(row);
     },
-    /** What the caller may read, newest first; no chats of others. */
+    /** The caller's own, newest first. */
     list(projectId: string | undefined, page: Page, caller: Caller): ListAnswer<Changes> {
       const rows = [
-        ...newest("runs", "run_", readable(caller, WHOSE.runs), projectId, page),
-        ...newest("sessions", "sess_", sessionsOf(caller), projectId, page),
+        ...newest("runs", "run_", own(caller, WHOSE.runs), projectId, page),
+        ...newest("sessions", "sess_", own(caller, WHOSE.sessions), projectId, page),
       ];
       rows.sort((a, b) => (timeOf(a) < timeOf(b) ? 1 : -1));
       return listAnswer(rows.slice(0, page.limit + 1), page, timeOf, present);

@@ -87,7 +87,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       if (input.branch)
         throw invalidField(
           "/branch",
-          "A spawned execution has a folder of its own and works on no branch. Start a run: it works on a branch of its project",
+          "Spawned work with a project gets a branch of its own, which cannot be chosen. Leave this out, and merge its changes where you want them",
         );
       const wrongModel = model && deps.wrongModel(model);
       if (wrongModel) throw invalidField("/model", wrongModel);

@@ -9,7 +9,7 @@ ALTER TABLE sessions ADD COLUMN merged_commit TEXT;
 ALTER TABLE sessions ADD COLUMN merged_into TEXT;
 ALTER TABLE sessions ADD COLUMN merged_head TEXT;
 CREATE INDEX sessions_work ON sessions (work_id) WHERE work_id IS NOT NULL;
-CREATE INDEX sessions_on_branches ON sessions (project_id, id) WHERE branch IS NOT NULL;
+CREATE INDEX sessions_on_branches ON sessions (user_id, id) WHERE branch IS NOT NULL;
 
 -- Comments belong to what made the change: a run or such a session.
 CREATE TABLE change_comments (
