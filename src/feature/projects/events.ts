@@ -30,7 +30,7 @@ export const workspaceChanged = defineEvent(
         ),
       ),
     },
-    { description: "The files of a project changed: it was cloned or fetched, a step committed, or a run was merged." },
+    { description: "The files of a project changed: it was cloned or fetched, work on a branch was committed, or merged." },
   ),
 );
 
