@@ -30,7 +30,10 @@ export const workspaceChanged = defineEvent(
         ),
       ),
     },
-    { description: "The files of a project changed: it was cloned or fetched, work on a branch was committed, or merged." },
+    {
+      description:
+        "The files of a project changed: it was cloned or fetched, work on a branch was committed, or merged.",
+    },
   ),
 );
 

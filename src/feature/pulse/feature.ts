@@ -4,6 +4,7 @@ import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import { pulseEvents } from "./events.ts";
 import { createObstacles } from "./obstacles.ts";
 import { pulseRoutes } from "./routes.ts";
@@ -15,6 +16,7 @@ import { pulseTools } from "./tools.ts";
 const REPLAN_MS = 10 * 60_000;
 
 type Needs = Core & {
+  storage: Pick<StorageService, "assertWorkspaces">;
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
   agents: Pick<Agents, "ready" | "exists">;
@@ -31,6 +33,7 @@ export const pulse = defineFeature(
     const { wrongModel } = providers;
     const obstacles = createObstacles({
       ...{ rows, agentReady: agents.ready, projectExists, wrongModel },
+      assertWorkspaces: deps.storage.assertWorkspaces,
       overdrawn(agentId, userId) {
         const over = budgets.check({ agentId, userId, estimateUsd: 0 });
         return over && `The budget is used up: $${over.spentUsd.toFixed(4)} of $${over.limitUsd} (${over.scope}).`;

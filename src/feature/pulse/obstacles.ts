@@ -12,6 +12,8 @@ export interface ObstaclesDeps {
   wrongModel(id: string): string | undefined;
   /** A sentence when the budget of that agent or user is used up. */
   overdrawn(agentId: string, userId: string | undefined): string | undefined;
+  /** @throws Problem 413 `workspaces_full` where the files of that user's work leave no room. */
+  assertWorkspaces(userId: string | undefined): void;
 }
 
 export interface Obstacles {
@@ -37,6 +39,16 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
       return reason(error.status === 404 ? "agent_missing" : error.code, error.detail);
     }
   }
+  /** A new working copy. */
+  function noRoomFor(userId: string | undefined): Reason | undefined {
+    try {
+      deps.assertWorkspaces(userId);
+      return undefined;
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      return reason(error.code, error.detail);
+    }
+  }
   function ofOwner({ user_id }: RoutineRow): Reason | undefined {
     if (user_id === null || deps.rows.isActive(user_id)) return undefined;
     return reason("owner_inactive", "The account that it works for is switched off or gone.");
@@ -53,7 +65,7 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
       return undefined;
     },
     now(routine) {
-      const { id, agent_id, user_id, max_concurrent } = routine;
+      const { id, agent_id, user_id, project_id, max_concurrent } = routine;
       const live = deps.rows.live(id).length;
       if (live >= max_concurrent)
         return reason(
@@ -61,7 +73,8 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
           live === 1 ? "The previous run is still at work." : `${live} previous runs are still at work.`,
         );
       const budget = deps.overdrawn(agent_id, user_id ?? undefined);
-      return budget === undefined ? undefined : reason("budget", budget);
+      if (budget !== undefined) return reason("budget", budget);
+      return project_id === null ? undefined : noRoomFor(user_id ?? undefined);
     },
   };
 }

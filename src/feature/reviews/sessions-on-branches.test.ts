@@ -34,6 +34,11 @@ const SCRIPT = {
       sh("echo ended >> work.txt"),
       said("Over."),
     ],
+    gwen: [
+      sh("echo 'export function brandNewThing() {}' > new.ts"),
+      { tool_calls: [{ tool: "code_graph_context", input: { symbol_name: "brandNewThing" } }] },
+      said("The graph: {{ last_tool_output }}"),
+    ],
     boss: [
       sh("echo lead > lead.txt"),
       { tool_calls: [{ tool: "spawn_executor", input: { agent_id: "helper", prompt: "Help" } }] },
@@ -51,7 +56,7 @@ const SCRIPT = {
   },
   default: [DONE],
 };
-const AGENTS = ["ann", "bob", "cyd", "slow", "boss", "tick", "idle", "one", "two", "last", "clash", "helper"];
+const AGENTS = ["ann", "bob", "cyd", "slow", "gwen", "boss", "tick", "idle", "one", "two", "last", "clash", "helper"];
 
 const docker = await dockerForTests(process.env);
 const root = mkdtempSync(join(tmpdir(), "skep-branches-"));
@@ -204,6 +209,12 @@ describe.skipIf(!docker)("on a branch of a project", () => {
     await reply(id);
     expect((await diff(id)).items).toMatchObject([{ path: "work.txt", hunks: [{ lines: ["+begun", "+ended"] }] }]);
     expect(git(of, "rev-list", "--count", `main..chat/${id}`)).toBe("1");
+  });
+
+  test("the code graph answers from the chat's own working copy", async () => {
+    const of = await project();
+    const { id } = await chatWith("gwen", of);
+    expect((await say(id)).messages.at(-1)?.content).toContain("new.ts:1");
   });
 
   test("what an agent hands on is done in its own files, and belongs to its changes", async () => {

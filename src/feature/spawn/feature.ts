@@ -5,12 +5,14 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import type { Tasks } from "../tasks/service.ts";
 import { spawnRoutes } from "./routes.ts";
 import { createSpawns } from "./service.ts";
 import { spawnTools } from "./tools.ts";
 
 type Needs = Core & {
+  storage: Pick<StorageService, "assertWorkspaces">;
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
@@ -35,6 +37,7 @@ export const spawn = defineFeature("spawn", (deps: Needs) => {
       }
     },
     wrongModel: providers.wrongModel,
+    assertWorkspaces: deps.storage.assertWorkspaces,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
   });
   return { service, routes: () => spawnRoutes(service), tools: spawnTools({ spawns: service, bus }) };

@@ -14,7 +14,7 @@ import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
 export interface Spawns {
-  /** @throws Problem 404 unknown agent, 409 switched off, 422 a project or model that does not exist. */
+  /** @throws Problem 404 unknown agent, 409 switched off, 413 `workspaces_full`, 422 a project or model that does not exist. */
   execute(input: SpawnRequest, caller: Caller): SpawnedExecution;
   /**
    * Hands work on from an agent that is at work, below its session; a repeat of the same call returns the same one.
@@ -40,6 +40,8 @@ export interface SpawnsDeps {
   taskExists(projectId: string, taskId: string): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
+  /** @throws Problem 413 `workspaces_full` where the files of that user's work leave no room. */
+  assertWorkspaces(userId: string | undefined): void;
   timeoutSeconds(): number;
 }
 
@@ -89,6 +91,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
           "/branch",
           "Spawned work with a project gets a branch of its own, which cannot be chosen. Leave this out, and merge its changes where you want them",
         );
+      if (project_id) deps.assertWorkspaces(caller.userId);
       const wrongModel = model && deps.wrongModel(model);
       if (wrongModel) throw invalidField("/model", wrongModel);
       const of = { agent_id, user_id: caller.userId, project_id: project_id ?? undefined };

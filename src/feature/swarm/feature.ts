@@ -4,6 +4,7 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import { swarmEvents } from "./events.ts";
 import { createProgress, SWARM_TIMEOUT } from "./progress.ts";
 import { swarmRoutes } from "./routes.ts";
@@ -12,6 +13,7 @@ import { createSwarmRows } from "./store.ts";
 import { swarmTools } from "./tools.ts";
 
 type Needs = Core & {
+  storage: Pick<StorageService, "assertWorkspaces">;
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   projects: Pick<ServiceOf<typeof projects>, "exists">;
@@ -21,7 +23,7 @@ type Needs = Core & {
 
 export const swarm = defineFeature(
   "swarm",
-  ({ store, clock, clockwork, bus, settings, providers, projects, agents, sessions }: Needs) => {
+  ({ store, clock, clockwork, bus, settings, providers, projects, agents, sessions, storage }: Needs) => {
     const timeoutSeconds = () => settings.get().limits.timeout_seconds;
     const rows = createSwarmRows(store);
     const progress = createProgress({ store, clock, rows, sessions, timeoutSeconds });
@@ -44,6 +46,7 @@ export const swarm = defineFeature(
       agentExists: agents.exists,
       projectExists: projects.exists,
       wrongModel: providers.wrongModel,
+      assertWorkspaces: storage.assertWorkspaces,
     });
     return { service: swarms, routes: () => swarmRoutes(swarms), tools: swarmTools({ swarms, bus }) };
   },

@@ -52,6 +52,8 @@ export interface SwarmsDeps {
   projectExists(id: string): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
+  /** @throws Problem 413 `workspaces_full` where the files of that user's work leave no room. */
+  assertWorkspaces(userId: string | undefined): void;
   timeoutSeconds(): number;
   /** A swarm has started, which adds a deadline. */
   deadlinesChanged(): void;
@@ -158,6 +160,7 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       const { agent_id, project_id, ...plan } = input;
       deps.assertAgent(agent_id);
       if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      if (project_id) deps.assertWorkspaces(caller.userId);
       return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
     },
     executeFor({ sessionId, agentId }, callId, plan) {
