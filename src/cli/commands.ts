@@ -18,6 +18,7 @@ import { mcpCommands } from "./mcp/commands.ts";
 import { onboardCommand } from "./onboard/onboard.ts";
 import { openCommand } from "./open.ts";
 import { bareProgram } from "./program.ts";
+import { CHANGES_VERBS, changes } from "./resource/changes.ts";
 import { resourceCommands, verbCommand } from "./resource/command.ts";
 import { RESOURCES } from "./resource/list.ts";
 import { RUN_VERBS, runs } from "./resource/runs.ts";
@@ -45,6 +46,8 @@ export function createProgram(exit: (code: number) => void): Command {
   evalCommand(program, exit);
   resourceCommands(program, runs, exit);
   for (const verb of RUN_VERBS) verbCommand(program, runs, verb, exit);
+  resourceCommands(program, changes, exit);
+  for (const verb of CHANGES_VERBS) verbCommand(program, changes, verb, exit);
   eventsCommand(program, exit);
   openCommand(program, exit);
   usageCommand(program, exit);

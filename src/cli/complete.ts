@@ -3,6 +3,7 @@
  * the server keeps. Worked out here, so that every shell knows the same and none lags behind.
  */
 import type { Argument, Command, Option } from "commander";
+import { changes } from "./resource/changes.ts";
 import { listItems, located } from "./resource/find.ts";
 import { RESOURCES } from "./resource/list.ts";
 import type { AnyResource } from "./resource/resource.ts";
@@ -103,7 +104,7 @@ async function valuesOf(
   if (choices) return choices.map((word) => ({ word, about: "" }));
   if (name === "dir" || isData) return "folders";
   if (name === "file" || name === "path") return "files";
-  const resource = [...RESOURCES, runs].find(({ one }) => one === name);
+  const resource = [...RESOURCES, runs, changes].find(({ one }) => one === name);
   if (!resource && name !== "provider/model") return [];
   const late = Bun.sleep(PATIENCE_MS).then((): Candidate[] => []);
   // An error message would disturb the command line: without a server nothing is offered.

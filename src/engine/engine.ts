@@ -78,9 +78,13 @@ export interface EngineDeps {
   sharedToken: string | undefined;
   apiUrl(): string | undefined;
   workspaces: {
-    prepare(run: RunOfExecution, signal: AbortSignal): Promise<{ path: string }>;
-    commitStep(run: RunOfExecution, message: string): Promise<unknown>;
-    /** Folder of a session that belongs to no run. */
+    prepare(work: WorkOfExecution, signal: AbortSignal): Promise<{ path: string }>;
+    commit(work: WorkOfExecution, message: string): Promise<unknown>;
+    /** Takes what was committed into the branch that the work is a part of. @throws Problem 409 `merge_conflict`. */
+    join(work: WorkOfExecution, message: string): Promise<void>;
+    /** The branch of a run or session, and the one that takes it when it succeeds. */
+    branchOf(workId: string): { branch: string; into: string | null } | undefined;
+    /** Folder of a session that works on no branch. */
     own(sessionId: string): Promise<string>;
   };
   attachments(): Attachments;
@@ -154,17 +158,30 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
-interface RunOfExecution {
+interface WorkOfExecution {
+  /** Of the run or the session whose working copy it is. */
   id: string;
   project_id?: string | undefined;
-  /** Whose run it is; undefined for nobody's. */
+  /** Whose it is; undefined for nobody's. */
   user_id?: string | undefined;
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPool): EnginePorts {
   const { clock, log, masking, text, rows, models, skills, toolbox, workspaces } = deps;
-  const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
-    runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
+  const workOf = ({ workId, projectId, userId }: Execution): WorkOfExecution | undefined =>
+    workId === undefined ? undefined : { id: workId, project_id: projectId, user_id: userId };
+  const messageOf = (execution: Execution, words: string): string => {
+    const firstLine = words.split("\n")[0]?.slice(0, 72) || "work";
+    const reason = rows.outside.reasonOf(execution);
+    const trailer = reason === undefined ? "" : `\n\nOutside-Text: ${reason}`;
+    return `${execution.stepId ?? execution.agentId}: ${firstLine}${trailer}`;
+  };
+  const filesOf = ({ workId, projectId, kind, sessionId }: Execution): PromptParts["files"] => {
+    if (workId === undefined || projectId === undefined) return undefined;
+    const found = workspaces.branchOf(workId);
+    const hasGit = (deps.defaults().sandbox.git_depth ?? 0) > 0;
+    return found && { ...found, hasGit, isShared: kindOf(kind).startedBy !== "run" && workId !== sessionId };
+  };
   return {
     turn: createFairTurns(),
     rows,
@@ -214,10 +231,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       const prompt = assemblePrompt({
         kind: execution.kind,
         agent,
-        branch:
-          runId !== undefined && projectId !== undefined && deps.defaults().sandbox.git_depth
-            ? `run/${runId}`
-            : undefined,
+        files: filesOf(execution),
         project,
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
@@ -254,15 +268,28 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     tokens,
     workspaces: {
       async prepare(execution, signal) {
-        const run = runOf(execution);
-        return run ? (await workspaces.prepare(run, signal)).path : workspaces.own(execution.sessionId);
+        const work = workOf(execution);
+        return work ? (await workspaces.prepare(work, signal)).path : workspaces.own(execution.sessionId);
       },
-      async commit(execution, summary) {
-        const run = runOf(execution);
-        const firstLine = summary.split("\n")[0]?.slice(0, 72) || "work";
-        const reason = rows.outside.reasonOf(execution);
-        const trailer = reason === undefined ? "" : `\n\nOutside-Text: ${reason}`;
-        if (run) await workspaces.commitStep(run, `${execution.stepId ?? execution.agentId}: ${firstLine}${trailer}`);
+      async commit(execution, { status, text }) {
+        const work = workOf(execution);
+        if (!work) return;
+        const message = messageOf(execution, text);
+        await workspaces.commit(work, message);
+        // What works in the files of another is a part of that one's work.
+        if (status === "succeeded" && work.id === execution.sessionId) await workspaces.join(work, message);
+      },
+      async keep(execution, { status }) {
+        const work = workOf(execution);
+        if (!work || execution.runId !== undefined) return;
+        try {
+          await workspaces.commit(
+            work,
+            messageOf(execution, `Kept of work that was ${status === "failed" ? "not done" : "stopped"}`),
+          );
+        } catch (err) {
+          log.warn({ err, execution: execution.id }, "what an agent left is not committed");
+        }
       },
     },
     get attachments() {

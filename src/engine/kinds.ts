@@ -18,6 +18,11 @@ export interface Kind {
   purpose: "pipeline" | "chat" | "pulse" | "swarm" | "onboarding" | "transcript" | null;
   /** When it is among the live sessions that people see: while it works, or as long as it is open. */
   listed: "working" | "open";
+  /**
+   * With a project, and started by a person or the clock, it works on a branch of its own whose name begins so. Null: a
+   * run's branch, or none.
+   */
+  branch: "chat" | "routine" | "swarm" | "spawn" | null;
 }
 
 const CHAT_TOOLS = [
@@ -41,20 +46,21 @@ const TURN_BY_TURN = { executionEnds: "reply", sessionEnds: "person", reads: "se
 
 const KINDS = {
   /** A step of a pipeline; each attempt is an execution. */
-  pipeline: { ...WORKS, startedBy: "run", tools: WORK_TOOLS, purpose: "pipeline" },
+  pipeline: { ...WORKS, startedBy: "run", tools: WORK_TOOLS, purpose: "pipeline", branch: null },
   /** A command of a pipeline: no model, no tools, and no agent but the one whose sandbox it borrows. */
-  command: { ...WORKS, executionEnds: "exit", startedBy: "run", tools: [], purpose: null },
-  chat: { ...TURN_BY_TURN, startedBy: "person", tools: CHAT_TOOLS, purpose: "chat" },
+  command: { ...WORKS, executionEnds: "exit", startedBy: "run", tools: [], purpose: null, branch: null },
+  chat: { ...TURN_BY_TURN, startedBy: "person", tools: CHAT_TOOLS, purpose: "chat", branch: "chat" },
   /** A routine whose time has come. */
-  pulse: { ...WORKS, startedBy: "schedule", tools: WORK_TOOLS, purpose: "pulse" },
+  pulse: { ...WORKS, startedBy: "schedule", tools: WORK_TOOLS, purpose: "pulse", branch: "routine" },
   /** A task of a swarm. */
-  swarm: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm" },
+  swarm: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm", branch: "swarm" },
   /** One piece of work handed to an agent. */
-  spawn: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm" },
+  spawn: { ...WORKS, startedBy: "agent", tools: WORK_TOOLS, purpose: "swarm", branch: "spawn" },
   /** Interviewers ask what to build and make a project of it. */
   onboarding: {
     ...TURN_BY_TURN,
     ...{ startedBy: "person", tools: ["skills", "memory", "documents", "projects", "web"], purpose: "onboarding" },
+    branch: null,
   },
   /** A transcript that is processed. It is outside text: nothing leads out of the server from it. */
   ingest: {
@@ -64,6 +70,7 @@ const KINDS = {
       tools: ["skills", "memory", "history", "documents", "projects", "end"],
       purpose: "transcript",
     },
+    branch: null,
   },
 } as const satisfies Record<string, Kind>;
 

@@ -5,7 +5,7 @@ import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
-import type { Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
+import type { Ending, Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
 import type { Sandbox, SandboxAbout } from "./sandbox.ts";
 import type { SandboxPool } from "./sandbox-pool.ts";
@@ -71,8 +71,13 @@ export interface EnginePorts {
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */
     prepare(execution: Execution, signal: AbortSignal): Promise<string>;
-    /** Keeps what the execution changed. */
-    commit(execution: Execution, summary: string): Promise<void>;
+    /**
+     * Keeps what the execution changed, and takes it into the branch that its work is a part of.
+     * @throws Problem 409 `merge_conflict` where that changed the same places meanwhile: the execution has failed.
+     */
+    commit(execution: Execution, ending: Pick<Ending, "status" | "text">): Promise<void>;
+    /** Keeps what an execution that did not succeed left in a working copy of its own. Of a step nothing is kept. Never throws. */
+    keep(execution: Execution, ending: Ending): Promise<void>;
   };
   /** The longest that an execution waits for a provider whose quota is used up, ms. */
   providerWaitMs(): number;

@@ -88,7 +88,7 @@ describe("the pool of sandboxes", () => {
 
   test("where one cannot be stopped, nothing works until a sweep has removed it", async () => {
     fresh();
-    const spec = specOf("s", { runId: "run_1" });
+    const spec = specOf("s", { workId: "run_1" });
     const lease = pool.lease({ spec, env: {}, signal });
     await lease.open();
     const fails = () => Promise.reject(new Error("the engine fails."));
@@ -102,20 +102,20 @@ describe("the pool of sandboxes", () => {
     await lease.release(false);
     await expect(pool.quiet(spec, signal)).rejects.toMatchObject(refusal);
     await pool.quiet(specOf("s"), signal);
-    await pool.quiet(specOf("other", { runId: "run_2" }), signal);
+    await pool.quiet(specOf("other", { workId: "run_2" }), signal);
     left = [];
     await pool.quiet(spec, signal);
     // What a sweep finds of an earlier process counts as well.
     left = ["run_3"];
     await pool.sweep();
-    await expect(pool.quiet({ ...spec, runId: "run_3" }, signal)).rejects.toMatchObject(refusal);
+    await expect(pool.quiet({ ...spec, workId: "run_3" }, signal)).rejects.toMatchObject(refusal);
     left = [];
-    await Promise.all([pool.quiet({ ...spec, runId: "run_3" }, signal), pool.sweep()]);
+    await Promise.all([pool.quiet({ ...spec, workId: "run_3" }, signal), pool.sweep()]);
   });
 
   test("a sweep that hangs holds up only the places that it may clear, and forgets none meanwhile", async () => {
     fresh();
-    const [one, two] = [specOf("s", { runId: "run_1" }), specOf("s", { runId: "run_2" })];
+    const [one, two] = [specOf("s", { workId: "run_1" }), specOf("s", { workId: "run_2" })];
     const lease = pool.lease({ spec: two, env: {}, signal });
     await lease.open();
     left = ["run_1"];
@@ -146,7 +146,7 @@ describe("the pool of sandboxes", () => {
     const down = unavailable("docker_unavailable", "Docker does not answer.");
     swept = Promise.reject(down);
     await expect(pool.sweep()).rejects.toBe(down);
-    await expect(pool.quiet({ runId: "run_1", sessionId: "s" }, signal)).rejects.toBe(down);
+    await expect(pool.quiet({ workId: "run_1", sessionId: "s" }, signal)).rejects.toBe(down);
     await pool.quiet({ sessionId: "s" }, signal);
     const lease = pool.lease({ spec: specOf("s"), env: {}, signal });
     await expect(lease.open()).rejects.toBe(down);
@@ -156,7 +156,7 @@ describe("the pool of sandboxes", () => {
     await expect(lease.open()).rejects.toMatchObject({ code: "sandbox_not_stopped" });
     left = [];
     await lease.open();
-    await pool.quiet({ runId: "run_1", sessionId: "s" }, signal);
+    await pool.quiet({ workId: "run_1", sessionId: "s" }, signal);
     await lease.release(false);
     expect(stopped).toEqual(started);
   });
@@ -179,7 +179,7 @@ describe("the pool of sandboxes", () => {
 
   test("what ended unpaused is waited for by the next work at its place, until that is called off", async () => {
     fresh();
-    const spec = specOf("s", { runId: "run_1" });
+    const spec = specOf("s", { workId: "run_1" });
     const lease = pool.lease({ spec, env: {}, signal });
     await lease.open();
     const removed = Promise.withResolvers<void>();

@@ -39,7 +39,7 @@ export interface SandboxPool {
    * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
    * @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`; the signal's reason.
    */
-  quiet(place: Pick<SandboxSpec, "runId" | "sessionId">, signal: AbortSignal): Promise<void>;
+  quiet(place: Pick<SandboxSpec, "workId" | "sessionId">, signal: AbortSignal): Promise<void>;
   /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
   sweep(): Promise<number>;
   /** Stops all that wait, and keeps none from now on. */
@@ -127,12 +127,12 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     await sweep();
     if (loose.has(place)) throw notStopped(words.left);
   }
-  async function quiet(at: Pick<SandboxSpec, "runId" | "sessionId">): Promise<void> {
+  async function quiet(at: Pick<SandboxSpec, "workId" | "sessionId">): Promise<void> {
     const place = placeOf(at);
     await Promise.all(leaving.get(place) ?? []);
-    // Files outside of runs are touched through a sandbox alone, and `start` looks for what an earlier process left:
-    // a chat that needs no sandbox does not wait for the container engine.
-    if (at.runId !== undefined || loose.has(place)) await swept(place);
+    // Files outside of working copies are touched through a sandbox alone, and `start` looks for what an earlier process left:
+    // a chat without a project that needs no sandbox does not wait for the container engine.
+    if (at.workId !== undefined || loose.has(place)) await swept(place);
   }
   /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`: what it works on is not to be kept yet. */
   async function freeze(kept: Kept): Promise<void> {

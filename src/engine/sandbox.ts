@@ -34,6 +34,8 @@ export interface SandboxSpec {
   sessionId: string;
   agentId: string;
   runId?: string | undefined;
+  /** As in `ExecutionInfo`. */
+  workId?: string | undefined;
   /** Container image; the driver's default when absent. */
   image?: string | undefined;
   /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
@@ -154,8 +156,9 @@ export interface Swept {
   left: string[];
 }
 
-/** Whose files a sandbox works on: its run's, or those of its session alone. */
-export const placeOf = ({ runId, sessionId }: Pick<SandboxSpec, "runId" | "sessionId">): string => runId ?? sessionId;
+/** Whose files a sandbox works on: those of a run or of another session, or those of its session alone. */
+export const placeOf = ({ workId, sessionId }: Pick<SandboxSpec, "workId" | "sessionId">): string =>
+  workId ?? sessionId;
 
 export interface SandboxDriver {
   /** For people: in the status, in the log. */

@@ -19,6 +19,8 @@ export interface ExecutionInfo {
   /** 0 for a session that no other started. */
   depth: number;
   runId?: string | undefined;
+  /** The run or session whose working copy of a project holds its files. Absent: they are its session's alone. */
+  workId?: string | undefined;
   /** Name of the step in the pipeline. */
   stepId?: string | undefined;
   projectId?: string | undefined;

@@ -65,13 +65,13 @@ export async function workOn(
     // Until then it may turn out that the machine does not answer: the step then waits instead of ending late.
     endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
     const home = await ports.workspaces.prepare(execution, signal);
-    const { id: executionId, sessionId, agentId, runId } = execution;
+    const { id: executionId, sessionId, agentId, runId, workId } = execution;
     const { image, network, memoryMb, cpus } = agent;
     const variables = ports.variablesOf(execution, token);
     const env = { ...variables.session, ...secrets };
     unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
     const cookies = ports.cookiesOf(execution);
-    const spec = { executionId, sessionId, agentId, runId, image, home, network, memoryMb, cpus, env, cookies };
+    const spec = { executionId, sessionId, agentId, runId, workId, image, home, network, memoryMb, cpus, env, cookies };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (isAtCall(execution, ports)) await lease.open();
     // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.
@@ -92,7 +92,7 @@ export async function workOn(
       await lease.sandbox.freeze();
       await ports.sandboxes.quiet(execution, stop);
     }
-    await ports.workspaces.commit(execution, ending.text);
+    await ports.workspaces.commit(execution, ending);
     // Nobody waits for the sandbox to be taken apart; a crash before that leaves it to the sweep.
     rows.finish(execution, ending);
   } catch (error) {
@@ -102,7 +102,7 @@ export async function workOn(
       await lease?.release(true);
       lease = undefined;
     }
-    settle({ ...execution, waitsFor, waitingSince: waitsSince }, ports, reason);
+    await settle({ ...execution, waitsFor, waitingSince: waitsSince }, ports, reason);
   } finally {
     clearTimeout(late);
     unmask();
@@ -163,7 +163,7 @@ function leftMs({ startedAt, waitedMs, timeoutSeconds }: Execution, { clock }: E
   return startedAt === null ? whole : Math.min(whole, Math.max(0, startedAt + waitedMs + whole - clock.now()));
 }
 
-function settle(execution: Execution, ports: EnginePorts, error: unknown): void {
+async function settle(execution: Execution, ports: EnginePorts, error: unknown): Promise<void> {
   const { rows, clock, log, masking } = ports;
   const stopped = error instanceof Stopped;
   const passing = passingOf(error);
@@ -178,7 +178,9 @@ function settle(execution: Execution, ports: EnginePorts, error: unknown): void 
     rows.release(execution.id, until === undefined ? now + BACK_OFF_MS : 0, { why, since, until });
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
-    rows.finish(execution, masking.json(endingOf(error, execution)));
+    const ending = masking.json(endingOf(error, execution));
+    await ports.workspaces.keep(execution, ending);
+    rows.finish(execution, ending);
   }
 }
 

@@ -102,7 +102,6 @@ export const WHOSE = {
   runs,
   steps: partOf("steps", runs, "run_id"),
   run_agents: partOf("run_agents", runs, "run_id"),
-  run_comments: partOf("run_comments", runs, "run_id"),
   codehost_runs: partOf("codehost_runs", runs, "run_id"),
   codehost_rules: rows("codehost_rules", "administrator"),
   codehost_deliveries: rows("codehost_deliveries", "administrator"),
@@ -197,6 +196,7 @@ export const WHOSE_FILES = { skills: rows("skills", "ownerOrNobody", { owner: "o
 /** Tables whose rows nobody is shown as they are, and why not. */
 export const INTERNAL: Record<string, string> = {
   budget_notices: "which notices were given",
+  change_comments: "comments on changes, shown to those who may read the run or session that made these",
   document_text: "an index of documents, read joined to them",
   facts: "what the server notes about itself",
   idempotency: "answers that are repeated to the caller who got them, found by a digest of the caller",

@@ -68,6 +68,7 @@ export const PAGES: Page[] = [
     nav: { group: "Main", icon: MessagesSquare, key: "c" },
   }),
   page("/chat/:id", "Chat", () => import("./page/chat/chat-page.tsx")),
+  page("/changes/:id", "Changes", () => import("./page/changes/work-changes.tsx")),
   page("/projects", "Projects", () => import("./page/projects/projects-page.tsx"), {
     nav: { group: "Library", icon: FolderGit2, key: "p" },
   }),

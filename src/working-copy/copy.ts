@@ -21,16 +21,20 @@ export interface CopyOptions {
   signal?: AbortSignal | undefined;
   /** Called after each file. */
   onCopied?(copied: Copied): void;
+  /** `to` is a working copy that holds files: what is there stays, and the repository is not copied. Safe to be repeated. */
+  beside?: boolean | undefined;
 }
 
 const PART_BYTES = 1024 * 1024;
+/** Ends the name of a file beside others until it is complete: a repeated copy finds no half of one. */
+const PART_NAME = ".skep-copying";
 
-/** `to` is empty. What its agent changes meanwhile is copied as it is found. @throws FileError where nothing can be written. */
+/** `to` is empty, but for `beside`. What the agent of `from` changes meanwhile is copied as it is found. @throws FileError where nothing can be written. */
 export async function copyTree(
   from: Folder,
   to: Folder,
   bounds: CopyBounds,
-  { signal, onCopied }: CopyOptions = {},
+  { signal, onCopied, beside = false }: CopyOptions = {},
 ): Promise<Copied> {
   const copied: Copied = { files: 0, bytes: 0, leftOut: 0 };
   const turn = takeTurns();
@@ -40,12 +44,14 @@ export async function copyTree(
   for await (const { folder, path, entries } of walkBeneath(from, {
     leaveOut: "nothing",
     onUnreadable: leaveOut,
+    enter: (path) => !(beside && path === REPOSITORY),
     signal,
   }))
     for (const { name, kind } of entries) {
       await turn();
       signal?.throwIfAborted();
       const place = joined(path, name);
+      if (beside && (place === REPOSITORY || isThere(to, place))) continue;
       if (kind === "folder") {
         to.makeFolder(place);
         continue;
@@ -64,19 +70,34 @@ export async function copyTree(
   async function copyFile(folder: Folder, name: string, to: Folder, place: string): Promise<boolean> {
     using source = readable(() => folder.openFile(name));
     if (!source || source.stat.size > Math.min(bounds.bytesOfFile, bounds.bytes - copied.bytes)) return false;
-    using target = to.newFile(place, source.stat.mode & 0o777);
-    const part = Buffer.allocUnsafe(Math.min(PART_BYTES, source.stat.size));
+    const part = beside ? `${place}${PART_NAME}` : place;
+    if (beside && to.find(part)) to.unlink(part);
+    using target = to.newFile(part, source.stat.mode & 0o777);
+    const bytes = Buffer.allocUnsafe(Math.min(PART_BYTES, source.stat.size));
     // One that grows meanwhile is read as long as it was.
     for (let at = 0; at < source.stat.size; ) {
-      const count = source.read(part.subarray(0, Math.min(part.byteLength, source.stat.size - at)), at);
+      const count = source.read(bytes.subarray(0, Math.min(bytes.byteLength, source.stat.size - at)), at);
       if (count === 0) break;
-      target.append(part.subarray(0, count));
+      target.append(bytes.subarray(0, count));
       at += count;
       copied.bytes += count;
       await turn();
       signal?.throwIfAborted();
     }
+    if (beside) to.rename(part, place);
     return true;
+  }
+}
+
+const REPOSITORY = ".git";
+
+/** Also where a file or link is in the way of a folder: nothing is put there. */
+function isThere(to: Folder, place: string): boolean {
+  try {
+    return to.find(place) !== undefined;
+  } catch (error) {
+    if (error instanceof FileError) return true;
+    throw error;
   }
 }
 

@@ -91,6 +91,6 @@ export const evals: Resource<List, Item> = {
         return { json: found, text: `${found.id} cancelled` };
       },
     },
-    deleteVerb("delete one that has ended; its runs stay", ({ name }) => `the eval ${name}`),
+    deleteVerb("delete one that has ended; its runs stay", ({ name }: Item) => `the eval ${name}`),
   ],
 };

@@ -1,18 +1,15 @@
 /** `skep runs`: what was asked of pipelines, and how it went. `cancel`, `restart` and `approve` act on one. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { msBetween, timestamp } from "../../core/clock.ts";
-import { isProblem, Problem } from "../../core/errors.ts";
-import { listIn, textIn } from "../../core/is-object.ts";
-import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
+import { Problem } from "../../core/errors.ts";
 import { RUN_STATUSES } from "../../core/run-states.ts";
 import { exitCodeOf, followRun } from "../follow/follow.ts";
 import { followedLines, reportLines } from "../follow/report.ts";
 import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
-import { oneLine, paint, plain, type Style } from "../terminal/style.ts";
+import { oneLine } from "../terminal/style.ts";
 import { spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
-import { jobEnded } from "./jobs.ts";
 import type { Answer, Call, Flags, Resource, Verb } from "./resource.ts";
 import { COST, statusStyle } from "./words.ts";
 
@@ -55,8 +52,6 @@ export const runs: Resource<List> = {
   verbs: [],
 };
 
-/** What a merge says that has an end. */
-type Merge = Exclude<AnswerOf<"POST", `${One["path"]}/merge`>, { state: unknown }>;
 type Step = RowOf<`/v1/steps/${string}`>;
 
 function tookOf({ started_at, finished_at }: Pick<Item, "started_at" | "finished_at">): string {
@@ -137,51 +132,6 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
       act(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
   },
   {
-    name: "diff",
-    about: "show what a run changed, as a patch",
-    on: "one",
-    options: [{ flags: "--stat", about: "only the files, with counts of lines" }],
-    run: diff,
-  },
-  {
-    name: "merge",
-    about: "take a run's work into a branch, or show what is in conflict",
-    on: "one",
-    options: [
-      { flags: "--strategy <way>", about: "how", choices: MERGE_STRATEGIES, default: "merge" },
-      { flags: "--into <branch>", about: "branch that takes it (default: the project's)" },
-      { flags: "--message <text>", about: "message of the commit" },
-      { flags: "--push", about: "push the branch to the repository afterwards" },
-      { flags: "--task", about: "in conflict: make a task for solving it" },
-    ],
-    run: merge,
-  },
-  {
-    name: "comment",
-    about: "comment on a line that a run changed; without a place, list its comments",
-    on: "one",
-    args: [
-      { name: "[place]", about: "file, or file:line" },
-      { name: "[text]", about: "what is to be done there" },
-    ],
-    options: [
-      { flags: "--old", about: "the line number is that before the change" },
-      { flags: "--delete <id>", about: "delete this comment" },
-    ],
-    run: comment,
-  },
-  {
-    name: "send-back",
-    about: "another attempt of an ended run, with its open comments as guidance",
-    on: "one",
-    options: [
-      { flags: "--from <step>", about: "continue from this step (default: every step again)" },
-      { flags: "--message <text>", about: "guidance put before the comments" },
-    ],
-    run: ({ client, path, flags }) =>
-      act(client, path, "send-back", { from_step: flags["from"], message: flags["message"] }),
-  },
-  {
     name: "approve",
     about: "answer a step that waits for a person",
     on: "one",
@@ -193,116 +143,6 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
     run: approve,
   },
 ];
-
-async function diff({ client, path, flags }: One): Promise<Answer> {
-  if (flags["stat"] || flags["json"]) {
-    const { items, stats, ...rest } = await wholeDiff(client, path);
-    const table = tableLines(
-      [
-        { head: "FILE", of: ({ path: file }) => file, shrinks: true },
-        { head: "CHANGE", of: ({ status }) => status },
-        { head: "+", of: ({ insertions }) => insertions ?? "binary", right: true },
-        { head: "-", of: ({ deletions }) => deletions ?? "binary", right: true },
-      ],
-      items,
-    );
-    return { json: { ...rest, stats, items }, text: items.length === 0 ? "The run changed no file." : table };
-  }
-  const patch = await client.text(`${path}/diff?format=patch`);
-  if (patch === "") return { json: patch, text: "The run changed no file." };
-  return { json: patch, text: patch.replace(/\n$/, "").split("\n").map(colouredLine), exact: patch };
-}
-
-const PATCH_STYLES: Readonly<Record<string, Style>> = { "+": "green", "-": "red", "@": "cyan" };
-/** Styles a line of a patch by its first character. */
-const colouredLine = (line: string): string =>
-  paint(/^(diff |index |--- |\+\+\+ )/.test(line) ? "bold" : PATCH_STYLES[line[0] ?? ""], plain(line));
-
-async function wholeDiff(client: Client, path: One["path"]) {
-  const whole = await client.call("GET", `${path}/diff`);
-  for (let cursor: string | null = whole.next_cursor; cursor !== null; ) {
-    const page: typeof whole = await client.call("GET", `${path}/diff?cursor=${encodeURIComponent(cursor)}`);
-    whole["items"].push(...page["items"]);
-    cursor = page["next_cursor"];
-  }
-  return { ...whole, next_cursor: null };
-}
-
-async function merge({ client, path, flags }: One): Promise<Answer> {
-  const { into, strategy, message } = flags;
-  const body = { into, strategy, message, push: flags["push"] === true, task: flags["task"] === true };
-  try {
-    const answer = await client.call("POST", `${path}/merge`, body);
-    if (!("state" in answer)) return describeMerge(answer);
-    // A long merge: the server answered with its job.
-    const job = await jobEnded(client, answer);
-    if (job.state === "succeeded") return describeMerge(job.result ?? {});
-    const { code, message } = job["error"] ?? { code: job["state"], message: `The merge was ${job["state"]}.` };
-    if (code !== "merge_conflict") throw new Problem(409, code, message);
-    return describeConflict(code, message, job.progress);
-  } catch (error) {
-    if (!isProblem(error) || error.code !== "merge_conflict") throw error;
-    return describeConflict(error.code, error.detail, error.extras.data);
-  }
-}
-
-const describeMerge = (merge: Partial<Merge>): Answer => ({
-  json: merge,
-  text: `${merge.run_id} is in ${merge.into} at ${merge.commit?.slice(0, 8)}${merge.pushed ? ", pushed" : ""}`,
-});
-
-function describeConflict(code: string, detail: string, report: unknown): Answer {
-  const files = listIn(report, "files").map((one) => ({
-    path: textIn(one, "path"),
-    kind: textIn(one, "kind"),
-    hunks: listIn(one, "hunks").map(String),
-  }));
-  const task = textIn(report, "task_id");
-  const shown = files.flatMap(({ path, kind, hunks }) => [
-    `${path} (${kind})`,
-    ...hunks.flatMap((hunk) => hunk.split("\n")),
-  ]);
-  const json = { code, detail, files, ...(task ? { task_id: task } : {}) };
-  return { json, text: [...shown, "", detail, ...(task ? [`The task for it: ${task}`] : [])], code: 1 };
-}
-
-async function comment({ client, item, path, args: [place, text], flags }: One): Promise<Answer> {
-  if (flags["delete"] !== undefined) {
-    await client.call("DELETE", `${path}/comments/${encodeURIComponent(String(flags["delete"]))}`);
-    return { json: { deleted: flags["delete"] }, text: `${flags["delete"]} deleted` };
-  }
-  if (place === undefined) return comments(client, item["id"]);
-  if (text === undefined)
-    throw new Problem(422, "bad_usage", 'Say what is to be done there: skep comment RUN FILE:LINE "…"');
-  const [, file = place, line] = /^(.*):(\d+)$/.exec(place) ?? [];
-  const side = flags["old"] ? ("old" as const) : ("new" as const);
-  const body = { path: file, ...(line ? { line: Number(line) } : {}), side, body: text };
-  const made = await client.call("POST", `${path}/comments`, body);
-  return { json: made, text: `${made["id"]} on ${placeText(made)}` };
-}
-
-type Remark = RowOf<`/v1/runs/${string}/comments`>;
-
-const placeText = ({ path, line, side }: Remark): string =>
-  path === null ? "the change" : `${path}${line === null ? "" : `:${line}`}${side === "old" ? " (old)" : ""}`;
-
-async function comments(client: Client, runId: string): Promise<Answer> {
-  const { items } = await listItems(client, `/v1/runs/${runId}/comments`, new URLSearchParams(), 500);
-  const table = tableLines<Remark>(
-    [
-      { head: "PLACE", of: placeText },
-      { head: "BY", of: ({ codehost_login }) => codehost_login ?? "" },
-      { head: "COMMENT", of: ({ body }) => body, shrinks: true },
-      { head: "SENT", of: ({ sent_at }) => timeText(sent_at) },
-      { head: "ID", of: ({ id }) => id },
-    ],
-    items,
-  );
-  return {
-    json: { items },
-    text: items.length === 0 ? "No comments. Write one: skep comment RUN FILE:LINE TEXT" : table,
-  };
-}
 
 async function act(client: Client, path: string, verb: string, body?: unknown): Promise<Answer> {
   const after = await client.ask<Item>("POST", `${path}/${verb}`, body);

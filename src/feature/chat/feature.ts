@@ -15,7 +15,7 @@ import { createChats } from "./service.ts";
 type Needs = Core & {
   settings: Pick<SettingsService, "get" | "modelFor">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue" | "anyConfigured" | "wrongModel">;
-  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  projects: Pick<ServiceOf<typeof projects>, "exists" | "workspaces" | "works" | "discardWork">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions & { files: SessionFiles };
   jobs: Pick<Jobs, "enqueue" | "live">;
@@ -38,6 +38,8 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     ...{ store, sessions, events: eventLog, files: sessions.files },
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
+    workOf: projects.works.find,
+    discardWork: projects.discardWork,
     wrongModel: providers.wrongModel,
     modelOf(row) {
       const fallback = settings.modelFor("chat") ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL);

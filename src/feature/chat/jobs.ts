@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { defineJob } from "../../core/jobs.ts";
 import type { Store } from "../../store/store.ts";
 import type { Copied } from "../../working-copy/copy.ts";
+import type { Workspaces } from "../projects/workspaces.ts";
 import type { SessionFiles } from "../sessions/files.ts";
 import { COPY_JOB } from "../sessions/model.ts";
 import type { Sessions } from "../sessions/service.ts";
@@ -12,10 +13,11 @@ const MIB = 1024 ** 2;
 
 interface ChatJobsDeps {
   store: Store;
-  sessions: Sessions & { files: Pick<SessionFiles, "copy"> };
+  sessions: Sessions & { files: Pick<SessionFiles, "copy" | "copyBeside"> };
+  projects: { workspaces: Pick<Workspaces, "fork" | "prepare"> };
 }
 
-export function chatJobs({ store, sessions }: ChatJobsDeps) {
+export function chatJobs({ store, sessions, projects }: ChatJobsDeps) {
   return {
     /** The files of a fork; cancelled, the fork has none. A reply in the fork waits until it has ended. */
     copyFiles: defineJob(
@@ -24,7 +26,21 @@ export function chatJobs({ store, sessions }: ChatJobsDeps) {
       async ({ from, to }, { signal, report }) => {
         const onCopied = ({ files, bytes }: Copied) =>
           report({ detail: `${files.toLocaleString("en")} files, ${Math.floor(bytes / MIB)} MiB` });
-        const copied = await sessions.files.copy(from, to, { signal, onCopied });
+        const [source, made] = [sessions.find(from), sessions.find(to)];
+        if (made && made.branch !== null) {
+          const work = { id: to, project_id: made.project_id, user_id: made.user_id ?? undefined };
+          const hasBranch = source !== undefined && source.branch !== null;
+          // A chat of an earlier version has a folder of its own, which goes beside the project's files.
+          const places = hasBranch
+            ? await projects.workspaces.fork({ ...work, id: from }, work, signal)
+            : await projects.workspaces.prepare(work, signal);
+          // Without it the fork begins from the project's files, as every chat.
+          if (!places) return { files: 0, bytes: 0, left_out: 0 };
+        }
+        const copied =
+          made && made.branch !== null
+            ? await sessions.files.copyBeside(from, to, { signal, onCopied })
+            : await sessions.files.copy(from, to, { signal, onCopied });
         return copied && { files: copied.files, bytes: copied.bytes, left_out: copied.leftOut };
       },
       { parallel: 2 },

@@ -14,6 +14,9 @@ export const ChatSession = t.Object({
   id: t.String(),
   agent_id: t.String(),
   project_id: orNull(t.String()),
+  branch: orNull(
+    t.String({ description: "Branch of the project that it works on, see /v1/changes; null: its files are its own." }),
+  ),
   title: orNull(t.String()),
   model: orNull(t.String({ description: "The model of the next reply, where it is known." })),
   status: oneOf("ready", "busy", "ended", "failed"),

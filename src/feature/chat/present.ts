@@ -44,10 +44,10 @@ export function presentChat(
   row: ChatRow,
   { model, window, queued }: { model: string | null; window: number | null; queued: number },
 ): ChatSession {
-  const { id, agent_id, project_id, title, message_count, tokens, created_at, last_activity_at } = row;
+  const { id, agent_id, project_id, branch, title, message_count, tokens, created_at, last_activity_at } = row;
   const { calls_without_price } = row;
   return {
-    ...{ id, agent_id, project_id, title, model, message_count, queued, tokens, created_at, last_activity_at },
+    ...{ id, agent_id, project_id, branch, title, model, message_count, queued, tokens, created_at, last_activity_at },
     status: STATUS[row.status],
     ...{ cost_usd: toUsd(row.spent_nano), calls_without_price },
     context: { used: row.context_tokens, window },

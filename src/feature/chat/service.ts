@@ -11,6 +11,7 @@ import { messages as messageTable } from "../../store/tables/sessions.ts";
 import { mayRead, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { WorkRow } from "../projects/works.ts";
 import type { SessionFiles } from "../sessions/files.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import type { ChatJobs } from "./jobs.ts";
@@ -82,6 +83,9 @@ export interface ChatsDeps {
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
+  workOf(id: string): WorkRow | undefined;
+  /** Removes the branch and the working copy of a chat that is removed, in the background. Inside a transaction. */
+  discardWork(work: WorkRow): void;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   /** The model that answers in the session, and its window in tokens. */
@@ -258,7 +262,9 @@ export function createChats(deps: ChatsDeps): Chats {
         if (!purge) return;
         if (sessions.find(id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
+        const work = deps.workOf(id);
         sessions.purge(id);
+        if (work && work.branch !== null) return deps.discardWork(work);
         // What fails here, the sweep of files removes later.
         after(() => void deps.files.remove(id).catch(() => {}));
       });
@@ -282,9 +288,10 @@ export function createChats(deps: ChatsDeps): Chats {
         });
         sessions.copyTranscript(id, last.seq, made.id);
         const options = { key: made.id, subject: made.title ?? made.id, userId: caller.userId };
-        const job = deps.files.exist(id)
-          ? deps.jobs.enqueue(deps.work.copyFiles, { from: id, to: made.id }, options)
-          : undefined;
+        const job =
+          row.branch !== null || deps.files.exist(id)
+            ? deps.jobs.enqueue(deps.work.copyFiles, { from: id, to: made.id }, options)
+            : undefined;
         return { ...shown(made.id), files_job_id: job?.id ?? null };
       }),
     compact: (id, caller) =>

@@ -8,7 +8,7 @@ import { readable, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 
 const SHOWN = [
-  ...(["id", "agent_id", "project_id", "title", "wanted_model", "status", "message_count"] as const),
+  ...(["id", "agent_id", "project_id", "branch", "title", "wanted_model", "status", "message_count"] as const),
   ...([
     "tokens",
     "context_tokens",

@@ -139,11 +139,11 @@ function begin({ tasks, runs, projects }: Needs, work: Work): string {
 
 /** Last commit of a run's branch; null when nothing was added to it. */
 function changedToOf(branches: Needs["projects"]["branches"]) {
-  return async ({ id: run_id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
+  return async ({ id, project_id, base_commit, merged_head }: RunRow): Promise<string | null> => {
     if (project_id === null) return null;
     try {
       const { base, head } = await branches.diff(
-        { run_id, project_id, base_commit, merged_head },
+        { id, project_id, base_commit, merged_head },
         { after: null, limit: 0 },
       );
       return base === head ? null : head;

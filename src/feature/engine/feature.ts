@@ -47,7 +47,7 @@ type Needs = Core & {
   >;
   usage: Pick<UsageLog, "record">;
   skills: Pick<Skills, "forAgents">;
-  projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
+  projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "branches" | "works">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
@@ -108,8 +108,17 @@ export const engine = defineFeature(
       // A container reaches the server only at the address the operator sets; a process of this host, where it listens.
       apiUrl: () => config.agentApiUrl ?? (sandbox.driver.capabilities.network === "host" ? deps.url() : undefined),
       workspaces: {
-        prepare: projects.workspaces.prepare,
-        commitStep: projects.workspaces.commitStep,
+        async prepare(work, signal) {
+          sessions.files.assertComplete(work.id);
+          return projects.workspaces.prepare(work, signal);
+        },
+        commit: projects.workspaces.commit,
+        join: ({ id }, message) => projects.branches.join(id, message),
+        branchOf(id) {
+          const branch = projects.works.branchOf(id);
+          const joins = projects.works.find(id)?.joins;
+          return branch === null ? undefined : { branch, into: joins ? projects.works.branchOf(joins) : null };
+        },
         async own(sessionId) {
           sessions.files.assertComplete(sessionId);
           const path = join(folder.workspaces, sessionId);

@@ -2,13 +2,13 @@
 import { conflict } from "../../core/errors.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
-import type { RunBranches } from "../projects/branches.ts";
+import type { WorkBranches } from "../projects/branches.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { EvalTaskFolder, TaskFile } from "./model.ts";
 
 export interface FromRunDeps {
   runs: Pick<RunsService, "views">;
-  branches: Pick<RunBranches, "patch">;
+  branches: Pick<WorkBranches, "patch">;
   /** The project's check command; null without one. */
   checkOf(projectId: string): string | null;
 }
@@ -34,7 +34,7 @@ export const createTaskOfRun =
         `The project ${project_name} has no check, which would decide whether an attempt passes. Set one: skep projects set ${project_name} --check "…"`,
         "no_check",
       );
-    const { patch, cut } = await branches.patch({ run_id: id, project_id, base_commit, merged_head }, PATCH_BYTES);
+    const { patch, cut } = await branches.patch({ id, project_id, base_commit, merged_head }, PATCH_BYTES);
     if (cut) throw conflict(`The run changed more than ${PATCH_BYTES} bytes; a task holds less.`, "too_large");
     const parts = splitPatch(patch);
     if (parts.length === 0) throw conflict("The run changed no file, so there is nothing to solve.", "no_changes");

@@ -87,7 +87,7 @@ export const knowledgeGraph = defineFeature(
   knowledgeGraphEvents,
 );
 
-/** Folders of the sources and graphs of projects and runs. */
+/** Folders of the sources and graphs of projects and of working copies. */
 function placesIn(folder: DataFolder) {
   return {
     placeOf: (projectId: string): GraphPlace => ({
@@ -95,9 +95,9 @@ function placesIn(folder: DataFolder) {
       gitDir: join(folder.projects, projectId, "git"),
       store: join(folder.projects, projectId, "graph"),
     }),
-    runPlaceOf(projectId: string, runId: string): GraphPlace | undefined {
-      const root = join(folder.workspaces, runId);
-      const gitDir = adminFolder({ repository: join(folder.projects, projectId, "git"), name: runId, path: root });
+    copyPlaceOf(projectId: string, workId: string): GraphPlace | undefined {
+      const root = join(folder.workspaces, workId);
+      const gitDir = adminFolder({ repository: join(folder.projects, projectId, "git"), name: workId, path: root });
       // The graph of a working copy is in what is removed together with the copy, out of the agent's reach.
       return existsSync(root) && existsSync(gitDir) ? { root, gitDir, store: join(gitDir, "skep-graph") } : undefined;
     },

@@ -29,7 +29,7 @@ export interface KnowledgeGraphDeps {
   /** Removes what SCIP indexes said. */
   dropScip(projectId: string): void;
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
-  runPlaceOf(projectId: string, runId: string): GraphPlace | undefined;
+  copyPlaceOf(projectId: string, workId: string): GraphPlace | undefined;
 }
 
 export interface FoundSymbol {
@@ -60,7 +60,7 @@ export interface KnowledgeGraph {
   findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]>;
   /** What an agent's tool says: of the run's own working copy, else of the project. An answer that may lack changes says so. */
   toolText(
-    execution: Pick<ExecutionInfo, "projectId" | "runId">,
+    execution: Pick<ExecutionInfo, "projectId" | "workId">,
     projectId: string | undefined,
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -182,7 +182,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       const project = deps.project(projectId);
       if (!project) throw notFound("project");
       const base = deps.placeOf(projectId);
-      const copy = execution.runId === undefined ? undefined : deps.runPlaceOf(projectId, execution.runId);
+      const copy = execution.workId === undefined ? undefined : deps.copyPlaceOf(projectId, execution.workId);
       if (!copy) assertSources(project);
       // A run's working copy is brought up to date beside the question; a project's own index by its jobs.
       if (copy) return fresh.tool({ ...copy, seed: base.store }, tool, args);

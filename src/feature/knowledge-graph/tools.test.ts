@@ -38,8 +38,8 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
     versionOf: () => undefined,
     keepScip: async () => {},
     dropScip: () => {},
-    runPlaceOf: (_, runId) =>
-      runId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,
+    copyPlaceOf: (_, workId) =>
+      workId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,
   });
   return { tree, client, service, copy };
 }
@@ -95,7 +95,7 @@ describe("graph tools", () => {
   test("a run gets answers about its own working copy as it is now; the project's graph stays as it was", async () => {
     const { service, copy, client, tree } = shopService();
     const ask = (tool: string, args: Record<string, unknown>, fields?: Partial<ExecutionInfo>) =>
-      service.toolText(execution({ runId: "run_1", ...fields }), undefined, tool, args);
+      service.toolText(execution({ workId: "run_1", ...fields }), undefined, tool, args);
     expect(await ask("code_graph_changes", {})).toStartWith("no uncommitted changes");
     await Bun.write(
       join(copy, "src/bill.ts"),
@@ -108,7 +108,7 @@ describe("graph tools", () => {
     expect(await ask("code_graph_changes", {})).toMatch(
       /added bill src\/bill\.ts:2 lines 2[\s\S]*untracked src\/bill\.ts/,
     );
-    const project = await ask("code_graph_context", { symbol_name: "withTax" }, { runId: undefined });
+    const project = await ask("code_graph_context", { symbol_name: "withTax" }, { workId: undefined });
     expect(project).not.toContain("bill");
     expect(await client.project({ root: tree.root, store: join(tree.store, "graph") }).status()).toMatchObject({
       files: 3,

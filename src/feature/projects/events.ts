@@ -31,9 +31,12 @@ export const workspaceChanged = defineEvent(
         ),
       ),
     },
-    { description: "The files of a project changed: it was cloned or fetched, a step committed, or a run was merged." },
+    {
+      description:
+        "The files of a project changed: it was cloned or fetched, work on a branch was committed, or merged.",
+    },
   ),
-  { stale: ["/v1/projects"] },
+  { stale: ["/v1/projects", "/v1/changes"] },
 );
 
 export const projectEvents = [projectChanged, workspaceChanged] as const;

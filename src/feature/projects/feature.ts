@@ -1,27 +1,31 @@
+import { Type as t } from "@sinclair/typebox";
 import { createGit } from "../../adapter/git.ts";
 import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { killMarked } from "../../adapter/sandbox/process/marked-processes.ts";
 import { newId } from "../../core/ids.ts";
+import { defineJob } from "../../core/jobs.ts";
 import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { SettingsService } from "../settings/service.ts";
-import { createRunBranches } from "./branches.ts";
+import { createWorkBranches } from "./branches.ts";
 import { cloneOpener, createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
 import { createLfs } from "./lfs.ts";
 import { parseRepository } from "./repository-address.ts";
 import { projectRoutes } from "./routes.ts";
-import { createRunWorkspaces } from "./run-workspaces.ts";
 import { createProjects } from "./service.ts";
 import { createProjectStore } from "./store.ts";
 import { createSubmodules } from "./submodules.ts";
 import { createTurns, onFirstCall } from "./turns.ts";
 import { createUpdates } from "./updates.ts";
+import { createWorks, type WorkRow } from "./works.ts";
+import { createWorkspaces } from "./workspaces.ts";
 import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
+const DISCARD_ATTEMPTS = 5;
 /** Variable by which the git processes of an earlier life of this server are known. */
 const GIT_MARK = "SKEP_GIT";
 
@@ -60,13 +64,30 @@ export const projects = defineFeature(
       open: (address, request) => openGuarded(address, { ...request, resolve: guard.resolve }),
     });
     const places = { workspaces: folder.workspaces, projects: folder.projects };
-    const workspaces = createRunWorkspaces({ ...own, ...places, submodules, lfs, refresh, gitDepth });
-    const branches = createRunBranches({ ...own, settle });
+    const works = createWorks(store);
+    const workspaces = createWorkspaces({ ...own, ...places, works, submodules, lfs, refresh, gitDepth });
+    const branches = createWorkBranches({ ...own, works, settle });
+    /** The working copy and the branch of a session that is gone. */
+    const discards = defineJob(
+      "discard_branch",
+      t.Object({ id: t.String(), project_id: t.String(), branch: t.String() }),
+      async ({ branch, ...work }) => {
+        await workspaces.discard(work, branch);
+        return undefined;
+      },
+      { attempts: DISCARD_ATTEMPTS },
+    );
+    /** Inside the transaction that removes the session. */
+    const discardWork = ({ id, project_id, branch, user_id }: WorkRow): void => {
+      if (project_id !== null && branch !== null)
+        deps.jobs.enqueue(discards, { id, project_id, branch }, { subject: branch, userId: user_id ?? undefined });
+    };
     const unmerged = branches.unmerged;
     const service = createProjects({
       ...own,
       clones,
       unmerged,
+      atWork: works.atWork,
       async discard(id) {
         await updates.stop(id);
         await workspaces.releaseAll(id);
@@ -76,12 +97,14 @@ export const projects = defineFeature(
       switchTo: updates.switchTo,
       pipelineExists: deps.pipelines.exists,
     });
-    const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
+    const worktrees = createWorktreeRelease({ bus, log, works, workspaces });
     return {
       service: {
         ...service,
+        works,
         workspaces,
         branches,
+        discardWork,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
         /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */
@@ -95,7 +118,7 @@ export const projects = defineFeature(
         await endOldGits();
         await service.recover();
       },
-      jobs: [clones.definition, updates.definition],
+      jobs: [clones.definition, updates.definition, discards],
       prunes: [{ keep: "merged_branches_days", run: branches.sweepMerged }],
       duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
       stop: worktrees.stop,

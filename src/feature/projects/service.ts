@@ -25,7 +25,9 @@ export interface ProjectsDeps {
   /** Folder that holds one folder per project. */
   folder: string;
   pipelineExists(id: string): boolean;
-  /** Branches of the project's runs that were never merged. */
+  /** Executions of chats, swarms, spawned work and routines at work on its branches. */
+  atWork(projectId: string): number;
+  /** Branches of the project's runs and sessions that were never merged. */
   unmerged(projectId: string): Promise<string[]>;
   /** Makes another branch of the clone the default. @throws Problem 409, 422. */
   switchTo(projectId: string, branch: string): Promise<void>;
@@ -178,7 +180,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
       const lost = force || find(id).workspace_state !== "ready" ? [] : await deps.unmerged(id);
       if (lost.length > 0)
         throw conflict(
-          `${lost.length} runs of it are not merged: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? " …" : ""}. Merge them, or delete with force.`,
+          `${lost.length} branches of it are not merged: ${lost.slice(0, 5).join(", ")}${lost.length > 5 ? " …" : ""}. Merge them, or delete with force.`,
           "unmerged_branches",
           { branches: lost.slice(0, 100), count: lost.length },
         );
@@ -186,6 +188,11 @@ export function createProjects(deps: ProjectsDeps): Projects {
         const row = find(id);
         if (rows.activeRuns(id) > 0)
           throw conflict("Runs are at work on this project. Cancel them first.", "project_busy");
+        if (deps.atWork(id) > 0)
+          throw conflict(
+            "Agents are at work on branches of this project. Wait for them, or stop them.",
+            "project_busy",
+          );
         rows.remove(row);
         const data = { name: row.name };
         audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });

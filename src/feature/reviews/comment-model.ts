@@ -1,17 +1,17 @@
-/** Comments on what a run changed, and sending the run back with them. */
+/** Comments on what a run or session changed, and sending the work back with them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { orNull, Time } from "../../core/schema.ts";
 
 const COMMENT_CHARACTERS = 10_000;
 const Line = t.Integer({ minimum: 1, maximum: 10_000_000, description: "From 1, in the file as it is on that side." });
 const Side = t.Union([t.Literal("new"), t.Literal("old")], {
-  description: "`new`: the file as the run left it (default); `old`: as it was before.",
+  description: "`new`: the file as the work left it (default); `old`: as it was before.",
 });
 
-export const RunComment = t.Object(
+export const Comment = t.Object(
   {
     id: t.String(),
-    run_id: t.String(),
+    work_id: t.String({ description: "The run or session that made the changes." }),
     path: orNull(t.String({ description: "Null: the change as a whole." })),
     line: orNull(t.Integer({ description: "Null: the file as a whole." })),
     side: Side,
@@ -23,22 +23,24 @@ export const RunComment = t.Object(
     codehost_login: orNull(t.String({ description: "Its author on the code host; null: it was written here." })),
     url: orNull(t.String({ description: "Where it is on the code host." })),
     created_at: Time,
-    sent_at: orNull(Time, { description: "When the run was sent back with it; null: not yet." }),
+    sent_at: orNull(Time, { description: "When the work was sent back with it; null: not yet." }),
     answer: orNull(t.String({ description: "What the agent that worked on it answered; null: nothing yet." })),
     answered_by: orNull(t.String({ description: "Id of that agent." })),
     answered_at: orNull(Time),
   },
-  { title: "RunComment" },
+  { title: "Comment" },
 );
+export type Comment = Static<typeof Comment>;
+export const RunComment = t.Composite([t.Object({ run_id: t.String() }), Comment], { title: "RunComment" });
 export type RunComment = Static<typeof RunComment>;
 
-export const RunCommentCreate = t.Object({
-  path: t.String({ minLength: 1, maxLength: 4_096, description: "A file of the run's diff." }),
+export const CommentCreate = t.Object({
+  path: t.String({ minLength: 1, maxLength: 4_096, description: "A file of the diff." }),
   line: t.Optional(orNull(Line)),
   side: t.Optional(Side),
   body: t.String({ minLength: 1, maxLength: COMMENT_CHARACTERS, pattern: "\\S" }),
 });
-export type RunCommentCreate = Static<typeof RunCommentCreate>;
+export type CommentCreate = Static<typeof CommentCreate>;
 
 /** What an agent says to a comment. */
 export const CommentAnswer = t.Object({
@@ -59,3 +61,5 @@ export const SendBack = t.Object({
   ),
 });
 export type SendBack = Static<typeof SendBack>;
+/** Sessions have no steps. */
+export const SendBackMessage = t.Omit(SendBack, ["from_step"]);

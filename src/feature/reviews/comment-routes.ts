@@ -1,13 +1,90 @@
-/** /v1/runs/{id}/comments and /send-back. */
+/** Comments on what runs and sessions changed, and sending the work back with them. */
 
 import { Type as t } from "@sinclair/typebox";
+import { notFound } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Run } from "../runs/model.ts";
-import { RunComment, RunCommentCreate, SendBack } from "./comment-model.ts";
+import type { RunViews } from "../runs/views.ts";
+import { Comment, CommentCreate, RunComment, SendBack, SendBackMessage } from "./comment-model.ts";
 import type { Comments } from "./comments.ts";
+import { Changes } from "./merge-model.ts";
+import type { ReviewedWork } from "./reviewed.ts";
 
-export function commentRoutes(comments: Comments) {
+interface CommentRoutesDeps {
+  comments: Comments;
+  reviewed: Pick<ReviewedWork, "present">;
+  views: Pick<RunViews, "rowFor" | "present">;
+}
+
+/** @throws Problem 404 for the id of something else. */
+function runId(id: string): string {
+  if (!isId("run", id)) throw notFound("run");
+  return id;
+}
+const ofRun = (comment: Comment): RunComment => ({ run_id: comment.work_id, ...comment });
+
+export const commentRoutes = (deps: CommentRoutesDeps) => [...commentsOfChanges(deps), ...commentsOfRuns(deps)];
+
+function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
+  return operations("changes", [
+    operation(
+      "listChangesComments",
+      "GET /v1/changes/:id/comments",
+      {
+        access: "user",
+        query: t.Object(PageQuery),
+        answer: listOf(Comment),
+        summary: "Comments on what it changed, oldest first",
+      },
+      ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
+    ),
+    operation(
+      "createChangesComment",
+      "POST /v1/changes/:id/comments",
+      {
+        access: "user",
+        scope: "runs",
+        body: CommentCreate,
+        answer: { 201: Comment },
+        summary: "Comment on a line or a file that it changed",
+      },
+      async ({ params, body, caller, answer }) => {
+        const write = await comments.add(params.id, body, caller);
+        return answer.created(({ work_id }: Comment) => `/v1/changes/${work_id}/comments`, write);
+      },
+    ),
+    operation(
+      "deleteChangesComment",
+      "DELETE /v1/changes/:id/comments/:comment_id",
+      { access: "user", scope: "runs", answer: 204, summary: "Delete a comment" },
+      ({ params, caller }) => {
+        comments.remove(params.id, params.comment_id, caller);
+      },
+    ),
+    operation(
+      "sendBackChanges",
+      "POST /v1/changes/:id/send-back",
+      {
+        access: "user",
+        scope: "runs",
+        body: t.Optional(SendBackMessage),
+        answer: { 202: Changes },
+        summary: "Have its agent work again, with the open comments as guidance",
+        description:
+          "In a chat the comments are the next message. Spawned work and a routine's tick begin again on their branch. The tasks of a swarm are retried instead.",
+      },
+      ({ params, body, caller, answer }) =>
+        answer.accepted(
+          ({ work_id }: Changes) => `/v1/changes/${work_id}`,
+          () => reviewed.present(comments.sendBack(params.id, body ?? {}, caller)),
+        ),
+    ),
+  ]);
+}
+
+function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
   return operations("runs", [
     operation(
       "listRunComments",
@@ -18,7 +95,10 @@ export function commentRoutes(comments: Comments) {
         answer: listOf(RunComment),
         summary: "Comments on what the run changed, oldest first",
       },
-      ({ params, query, caller }) => comments.list(params.id, pageOf(query), caller),
+      ({ params, query, caller }) => {
+        const { items, ...page } = comments.list(runId(params.id), pageOf(query), caller);
+        return { ...page, items: items.map(ofRun) };
+      },
     ),
     operation(
       "createRunComment",
@@ -26,20 +106,23 @@ export function commentRoutes(comments: Comments) {
       {
         access: "user",
         scope: "runs",
-        body: RunCommentCreate,
+        body: CommentCreate,
         answer: { 201: RunComment },
         summary: "Comment on a line or a file that the run changed",
       },
       async ({ params, body, caller, answer }) => {
-        const write = await comments.add(params.id, body, caller);
-        return answer.created(({ run_id }: RunComment) => `/v1/runs/${run_id}/comments`, write);
+        const write = await comments.add(runId(params.id), body, caller);
+        return answer.created(
+          ({ run_id }: RunComment) => `/v1/runs/${run_id}/comments`,
+          () => ofRun(write()),
+        );
       },
     ),
     operation(
       "deleteRunComment",
       "DELETE /v1/runs/:id/comments/:comment_id",
       { access: "user", scope: "runs", answer: 204, summary: "Delete a comment" },
-      ({ params, caller }) => comments.remove(params.id, params.comment_id, caller),
+      ({ params, caller }) => comments.remove(runId(params.id), params.comment_id, caller),
     ),
     operation(
       "sendBackRun",
@@ -54,7 +137,10 @@ export function commentRoutes(comments: Comments) {
       ({ params, body, caller, answer }) =>
         answer.accepted(
           (run: Run) => `/v1/runs/${run.id}`,
-          () => comments.sendBack(params.id, body ?? {}, caller),
+          () => {
+            const { id } = comments.sendBack(runId(params.id), body ?? {}, caller);
+            return views.present(views.rowFor(id, caller));
+          },
         ),
     ),
   ]);

@@ -140,7 +140,7 @@ describe("comments of a run", () => {
     const { body } = await comment(asked.id, { path: "a.txt", line: 3, body: "Not three: four." });
     await comment(asked.id, { path: "a.txt", line: 2, body: "And two?" });
     const db = new Database(join(server.data, "skep.db"));
-    db.prepare("UPDATE run_comments SET id = ? WHERE id = ?").run(KNOWN, body.id);
+    db.prepare("UPDATE change_comments SET id = ? WHERE id = ?").run(KNOWN, body.id);
     db.close();
     const listed = async () => (await server.request<{ items: RunComment[] }>("GET", path)).body.items;
     // Another run's agent calls the same tool and has no such comment.
@@ -170,7 +170,16 @@ describe("comments of a run", () => {
 });
 
 const row = (fields: Partial<CommentRow>): CommentRow => ({
-  ...{ id: crypto.randomUUID(), run_id: "r", path: "a", line: 1, side: "old", quote: null, body: "Why?" },
+  ...{
+    id: crypto.randomUUID(),
+    run_id: "r",
+    session_id: null,
+    path: "a",
+    line: 1,
+    side: "old",
+    quote: null,
+    body: "Why?",
+  },
   ...{ created_by: null, codehost_login: null, codehost_id: null, url: null, created_at: "", sent_at: null },
   ...{ answer: null, answered_by: null, answered_at: null },
   ...fields,

@@ -1,40 +1,48 @@
-/** What people do with a run's work: read it, comment on it, send it back, merge it into a branch. */
+/** What people do with the work of runs and sessions on branches: read it, comment on it, send it back, merge it. */
+
+import type { Chats } from "../chat/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { RunsService } from "../runs/service.ts";
+import type { Sessions } from "../sessions/service.ts";
 import type { Tasks } from "../tasks/service.ts";
+import { workAgain } from "./again.ts";
 import { commentRoutes } from "./comment-routes.ts";
 import { createComments } from "./comments.ts";
 import { reviewEvents } from "./events.ts";
 import { mergeRoutes } from "./merge-routes.ts";
 import { createMerging } from "./merging.ts";
+import { createReviewed } from "./reviewed.ts";
 import { reviewTools } from "./tools.ts";
 
 type Needs = Core & {
-  projects: Pick<ServiceOf<typeof projects>, "branches">;
-  runs: Pick<RunsService, "rows" | "views" | "sendBack">;
+  projects: Pick<ServiceOf<typeof projects>, "branches" | "works">;
+  runs: Pick<RunsService, "views" | "sendBack">;
+  chat: Pick<Chats, "send">;
+  sessions: Pick<Sessions, "queue" | "latest" | "find">;
   tasks: Pick<Tasks, "create">;
   jobs: Pick<Jobs, "enqueue" | "get">;
 };
 
 export const reviews = defineFeature(
   "reviews",
-  ({ store, clock, audit, masking, projects, runs, tasks, jobs }: Needs) => {
-    const { rows, views } = runs;
-    const merging = createMerging({ store, rows, views, audit, branches: projects.branches, tasks, jobs });
+  ({ store, clock, audit, masking, projects, runs, chat, sessions, tasks, jobs }: Needs) => {
+    const { views } = runs;
+    const { works, branches } = projects;
+    const reviewed = createReviewed({ store, works, views });
+    const merging = createMerging({ store, reviewed, works, audit, branches, tasks, jobs });
     const comments = createComments({
       store,
       clock,
-      views,
-      runs,
-      rowOf: rows.run,
+      reviewed,
+      workAgain: (work, guidance, caller) => workAgain({ runs, chats: chat, sessions }, work, guidance, caller),
       fileOf: merging.file,
       mask: masking.text,
     });
     return {
-      service: { ...merging, comments },
-      routes: () => [...mergeRoutes(merging), ...commentRoutes(comments)],
+      service: { ...merging, comments, reviewed },
+      routes: () => [...mergeRoutes(merging, reviewed), ...commentRoutes({ comments, reviewed, views })],
       tools: reviewTools(comments),
       jobs: [merging.mergeJob],
       stop: merging.stop,

@@ -1,14 +1,14 @@
-/** Comments as guidance for the agents of the run's next attempt. */
+/** Comments as guidance for the agents of the next attempt. */
 import { ABOUT_QUOTES, quotedOutside } from "../../core/outside-text.ts";
-import type { runComments } from "../../store/tables/reviews.ts";
+import type { changeComments } from "../../store/tables/reviews.ts";
 
-export type CommentRow = typeof runComments.$inferSelect;
+export type CommentRow = typeof changeComments.$inferSelect;
 
 /** Longest guidance of one attempt. */
 const GUIDANCE_CHARACTERS = 50_000;
 const QUOTE_CHARACTERS = 120;
 const OUTSIDE_CHARACTERS = 4_000;
-const HEAD = "The work of this run was reviewed and sent back.";
+const HEAD = "Your work was reviewed and sent back.";
 
 export interface Guidance {
   text: string;

@@ -11,10 +11,12 @@ import { oneOf, orNull } from "../../core/schema.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
-import type { Merge } from "./merge-model.ts";
+import type { Merged } from "./merge-model.ts";
 
 const Payload = t.Object({
-  run_id: t.String(),
+  work_id: t.Optional(t.String()),
+  /** Instead of `work_id`, in jobs of earlier versions. */
+  run_id: t.Optional(t.String()),
   project_id: t.String(),
   strategy: oneOf(...MERGE_STRATEGIES),
   into: orNull(t.String()),
@@ -30,7 +32,7 @@ export type MergePayload = Static<typeof Payload>;
 export interface MergeJobDeps {
   jobs: Pick<Jobs, "enqueue" | "get">;
   /** Does it. @throws Problem 409 `merge_conflict` with `files`, and others. */
-  merge(payload: MergePayload, job: RunningJob, owner: Caller): Promise<Merge>;
+  merge(payload: MergePayload, job: RunningJob, owner: Caller): Promise<Merged>;
 }
 
 /** Merges of different projects at once. */
@@ -39,7 +41,7 @@ const PARALLEL = 4;
 const REPORT_CHARACTERS = 32_000;
 
 export function createMergeJob({ jobs, merge }: MergeJobDeps) {
-  const waiting = new Map<string, PromiseWithResolvers<Merge>>();
+  const waiting = new Map<string, PromiseWithResolvers<Merged>>();
   const definition = defineJob(
     "merge_run",
     Payload,
@@ -69,10 +71,10 @@ export function createMergeJob({ jobs, merge }: MergeJobDeps) {
   return {
     definition,
     /** @returns the merge, or its job when it takes longer than that. @throws Problem of the merge. */
-    async run(payload: MergePayload, caller: Caller, waitMs: number): Promise<Merge | Job> {
-      const options = { subject: payload.run_id, userId: caller.userId, projectId: payload.project_id };
+    async run(payload: MergePayload, caller: Caller, waitMs: number): Promise<Merged | Job> {
+      const options = { subject: payload.work_id ?? "", userId: caller.userId, projectId: payload.project_id };
       const job = jobs.enqueue(definition, payload, options);
-      const end = Promise.withResolvers<Merge>();
+      const end = Promise.withResolvers<Merged>();
       waiting.set(job.id, end);
       const late = Promise.withResolvers<null>();
       const timer = setTimeout(() => late.resolve(null), waitMs);

@@ -2,7 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
-import { oneOf, orNull } from "../../core/schema.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { PageQuery } from "../../http/list.ts";
 
 const Count = orNull(t.Integer({ description: "Lines; null for a binary file." }));
@@ -16,23 +16,26 @@ const Stats = t.Object({ files: t.Integer(), insertions: t.Integer(), deletions:
 
 /** Files that are listed at once. */
 export const MAX_FILES = 5_000;
-export const RunFiles = t.Object(
+const workId = { work_id: t.String({ description: "The run or session that made the changes." }) };
+const RunId = t.Object({ run_id: t.String() });
+export const ChangedFiles = t.Object(
   {
-    run_id: t.String(),
+    ...workId,
     head: t.String({ description: "Last commit of its branch." }),
     stats: Stats,
     items: t.Array(t.Object(changed), { description: `In git's order; at most ${MAX_FILES}.` }),
     next_cursor: orNull(t.String()),
   },
-  { title: "RunFiles" },
+  { title: "ChangedFiles" },
 );
-export type RunFiles = Static<typeof RunFiles>;
+export type ChangedFiles = Static<typeof ChangedFiles>;
+export const RunFiles = t.Composite([RunId, ChangedFiles], { title: "RunFiles" });
 
-export const RunDiff = t.Object(
+export const Diff = t.Object(
   {
-    run_id: t.String(),
+    ...workId,
     branch: t.String(),
-    base: t.String({ description: "Commit that the run began from." }),
+    base: t.String({ description: "Commit that the changes are counted from." }),
     head: t.String({ description: "Last commit of its branch." }),
     merged_commit: orNull(t.String()),
     merged_into: orNull(t.String()),
@@ -46,8 +49,10 @@ export const RunDiff = t.Object(
     ),
     next_cursor: orNull(t.String()),
   },
-  { title: "RunDiff" },
+  { title: "Diff" },
 );
+export type Diff = Static<typeof Diff>;
+export const RunDiff = t.Composite([RunId, Diff], { title: "RunDiff" });
 export type RunDiff = Static<typeof RunDiff>;
 
 export const DiffQuery = t.Object({
@@ -56,23 +61,45 @@ export const DiffQuery = t.Object({
   format: t.Optional(oneOf("json", "patch")),
 });
 
-export const RunMerge = t.Object({
+export const MergeRequest = t.Object({
   strategy: t.Optional(oneOf(...MERGE_STRATEGIES)),
   into: t.Optional(t.String({ minLength: 1, maxLength: 200, description: "Branch; the project's default if absent." })),
   message: t.Optional(t.String({ minLength: 1, maxLength: LIMITS.nameCharacters * 8 })),
   task: t.Optional(t.Boolean({ description: "On a conflict: create a task for solving it, named in the answer." })),
   push: t.Optional(t.Boolean({ description: "Push the branch to the repository afterwards." })),
 });
-export type RunMerge = Static<typeof RunMerge>;
+export type MergeRequest = Static<typeof MergeRequest>;
 
-export const Merge = t.Object(
+export const Merged = t.Object(
   {
-    run_id: t.String(),
+    ...workId,
     strategy: oneOf(...MERGE_STRATEGIES),
     into: t.String(),
     commit: t.String({ description: "The branch's new commit." }),
     pushed: t.Boolean(),
   },
-  { title: "Merge" },
+  { title: "Merged" },
 );
+export type Merged = Static<typeof Merged>;
+export const Merge = t.Composite([RunId, Merged], { title: "Merge" });
 export type Merge = Static<typeof Merge>;
+
+/** What works on a branch of a project. */
+export const Changes = t.Object(
+  {
+    ...workId,
+    kind: oneOf("run", "chat", "routine", "swarm", "spawn"),
+    title: t.String({ description: "What it was asked to do, in short." }),
+    agent_id: orNull(t.String({ description: "Null: a run, in which several agents may work." })),
+    project_id: t.String(),
+    branch: t.String(),
+    base_commit: orNull(t.String({ description: "Commit that the changes are counted from; null: it has not begun." })),
+    notice: orNull(t.String({ description: "What its working copy lacks, or why it began from an older commit." })),
+    merged_commit: orNull(t.String()),
+    merged_into: orNull(t.String()),
+    at_work: t.Boolean({ description: "An agent may change its files now: it cannot be merged before that ends." }),
+    ended_at: orNull(Time, { description: "Null: more work may follow." }),
+  },
+  { title: "Changes" },
+);
+export type Changes = Static<typeof Changes>;

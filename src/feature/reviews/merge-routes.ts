@@ -1,62 +1,169 @@
-/** /v1/runs/{id}/diff and /merge. */
+/** What runs and sessions changed, and merging it: /v1/changes, and for runs /v1/runs/{id}/diff and /merge. */
 
 import { Type as t } from "@sinclair/typebox";
-import { PageQuery, pageOf } from "../../http/list.ts";
+import { notFound } from "../../core/errors.ts";
+import { isId } from "../../core/ids.ts";
+import type { Caller } from "../../http/caller.ts";
+import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
-import { DiffQuery, MAX_FILES, Merge, RunDiff, RunFiles, RunMerge } from "./merge-model.ts";
+import {
+  ChangedFiles,
+  Changes,
+  Diff,
+  DiffQuery,
+  MAX_FILES,
+  Merge,
+  Merged,
+  MergeRequest,
+  RunDiff,
+  RunFiles,
+} from "./merge-model.ts";
 import type { Merging } from "./merging.ts";
+import type { ReviewedWork } from "./reviewed.ts";
 
 const TEXT = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
+const ABOUT_MERGES =
+  "A background job whose end is waited for. What takes longer than 30 s, or is asked for with `Prefer: respond-async`, is answered with the job: its `result` is the merge, its `progress` holds the files that are in conflict.";
+const FilesQuery = t.Object({ cursor: PageQuery.cursor });
 
-export function mergeRoutes(merging: Merging) {
-  return operations("runs", [
-    operation(
-      "listRunDiff",
-      "GET /v1/runs/:id/diff",
-      {
-        access: "user",
-        query: DiffQuery,
-        answer: RunDiff,
-        summary: "What the run changed, file by file; as a patch with format=patch",
-      },
-      async ({ params, query, caller }): Promise<RunDiff> => {
-        if (query.format !== "patch") return merging.diff(params.id, pageOf(query), caller, query.path);
-        const patch = await merging.patch(params.id, caller);
-        return new Response(patch, { headers: TEXT }) as never;
-      },
-    ),
-    operation(
-      "listRunFiles",
-      "GET /v1/runs/:id/diff/files",
-      {
-        access: "user",
-        query: t.Object({ cursor: PageQuery.cursor }),
-        answer: RunFiles,
-        summary: "The files that the run changed, without their lines",
-      },
-      ({ params, query, caller }) =>
-        merging.files(params.id, { after: pageOf({ cursor: query.cursor }).after, limit: MAX_FILES }, caller),
-    ),
-    operation(
-      "mergeRun",
-      "POST /v1/runs/:id/merge",
-      {
-        access: "user",
-        scope: "publish",
-        body: t.Optional(RunMerge),
-        answer: { 200: Merge, 202: Job },
-        summary: "Merge the run's work into a branch, or report what is in conflict",
-        description:
-          "A background job whose end is waited for. What takes longer than 30 s, or is asked for with `Prefer: respond-async`, is answered with the job: its `result` is the merge, its `progress` holds the files that are in conflict.",
-      },
-      async ({ params, body, request, caller, answer, set }) => {
-        const isAsync = /(^|,)\s*respond-async\s*(,|;|$)/i.test(request.headers.get("prefer") ?? "");
-        const merged = await merging.merge(params.id, body ?? {}, caller, isAsync ? 0 : undefined);
-        if (!("state" in merged)) return merged;
-        set.headers["location"] = `/v1/jobs/${merged.id}`;
-        return answer.as(202, merged);
-      },
-    ),
-  ]);
+/** @throws Problem 404 for the id of something else. */
+function runId(id: string): string {
+  if (!isId("run", id)) throw notFound("run");
+  return id;
+}
+
+/** How long a merge is waited for: undefined for as long as the server waits. */
+const waitOf = (request: Request): number | undefined =>
+  /(^|,)\s*respond-async\s*(,|;|$)/i.test(request.headers.get("prefer") ?? "") ? 0 : undefined;
+
+export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
+  /** A page of the diff, or the whole as a patch. */
+  async function read<D>(
+    id: string,
+    query: typeof DiffQuery.static,
+    caller: Caller,
+    show: (diff: Diff) => D,
+  ): Promise<D> {
+    if (query.format !== "patch") return show(await merging.diff(id, pageOf(query), caller, query.path));
+    return new Response(await merging.patch(id, caller), { headers: TEXT }) as never;
+  }
+  const list = (id: string, { cursor }: typeof FilesQuery.static, caller: Caller) =>
+    merging.files(id, { after: pageOf({ cursor }).after, limit: MAX_FILES }, caller);
+  return [...ofChanges(), ...ofRuns()];
+
+  function ofChanges() {
+    return operations("changes", [
+      operation(
+        "listChanges",
+        "GET /v1/changes",
+        {
+          access: "user",
+          query: t.Object({ ...PageQuery, project_id: t.Optional(t.String({ maxLength: 64 })) }),
+          answer: listOf(Changes),
+          summary:
+            "Your runs, chats, swarms, spawned work and routines' ticks that work on branches of projects, newest first",
+        },
+        ({ query, caller }) => reviewed.list(query.project_id, pageOf(query), caller),
+      ),
+      operation(
+        "getChanges",
+        "GET /v1/changes/:id",
+        {
+          access: "user",
+          answer: Changes,
+          summary: "The branch that a run, a chat, a swarm, a spawned execution or a routine's tick works on",
+          description:
+            "`id` is that of any of them, or of a session. Work that an agent handed on in its own files has that agent's branch.",
+        },
+        ({ params, caller }) => reviewed.present(reviewed.find(params.id, caller)),
+      ),
+      operation(
+        "listChangesDiff",
+        "GET /v1/changes/:id/diff",
+        {
+          access: "user",
+          query: DiffQuery,
+          answer: Diff,
+          summary: "What it changed, file by file; as a patch with format=patch",
+        },
+        ({ params, query, caller }) => read(params.id, query, caller, (diff) => diff),
+      ),
+      operation(
+        "listChangesFiles",
+        "GET /v1/changes/:id/diff/files",
+        {
+          access: "user",
+          query: FilesQuery,
+          answer: ChangedFiles,
+          summary: "The files that it changed, without their lines",
+        },
+        ({ params, query, caller }) => list(params.id, query, caller),
+      ),
+      operation(
+        "mergeChanges",
+        "POST /v1/changes/:id/merge",
+        {
+          access: "user",
+          scope: "publish",
+          body: t.Optional(MergeRequest),
+          answer: { 200: Merged, 202: Job },
+          summary: "Merge what it changed into a branch, or report what is in conflict",
+          description: ABOUT_MERGES,
+        },
+        async ({ params, body, request, caller, answer, set }) => {
+          const merged = await merging.merge(params.id, body ?? {}, caller, waitOf(request));
+          if (!("state" in merged)) return merged;
+          set.headers["location"] = `/v1/jobs/${merged.id}`;
+          return answer.as(202, merged);
+        },
+      ),
+    ]);
+  }
+
+  function ofRuns() {
+    return operations("runs", [
+      operation(
+        "listRunDiff",
+        "GET /v1/runs/:id/diff",
+        {
+          access: "user",
+          query: DiffQuery,
+          answer: RunDiff,
+          summary: "What the run changed, file by file; as a patch with format=patch",
+        },
+        ({ params, query, caller }) =>
+          read(runId(params.id), query, caller, (diff): RunDiff => ({ run_id: diff.work_id, ...diff })),
+      ),
+      operation(
+        "listRunFiles",
+        "GET /v1/runs/:id/diff/files",
+        {
+          access: "user",
+          query: FilesQuery,
+          answer: RunFiles,
+          summary: "The files that the run changed, without their lines",
+        },
+        async ({ params, query, caller }) => ({ run_id: params.id, ...(await list(runId(params.id), query, caller)) }),
+      ),
+      operation(
+        "mergeRun",
+        "POST /v1/runs/:id/merge",
+        {
+          access: "user",
+          scope: "publish",
+          body: t.Optional(MergeRequest),
+          answer: { 200: Merge, 202: Job },
+          summary: "Merge the run's work into a branch, or report what is in conflict",
+          description: ABOUT_MERGES,
+        },
+        async ({ params, body, request, caller, answer, set }) => {
+          const merged = await merging.merge(runId(params.id), body ?? {}, caller, waitOf(request));
+          if (!("state" in merged)) return { run_id: merged.work_id, ...merged };
+          set.headers["location"] = `/v1/jobs/${merged.id}`;
+          return answer.as(202, merged);
+        },
+      ),
+    ]);
+  }
 }

@@ -115,9 +115,9 @@ describe("merging", () => {
     git(upstream, "apply", join(root, "a.patch"));
     expect(readFileSync(join(upstream, "added.txt"), "utf8")).toBe("one\ntwo\n");
     expect((await diff(done.id, "?format=html")).status).toBe(422);
-    const files = await server.request<RunFiles>("GET", `/v1/runs/${done.id}/diff/files`);
+    const files = await server.request<typeof RunFiles.static>("GET", `/v1/runs/${done.id}/diff/files`);
     expect(files.body).toEqual({
-      ...{ run_id: done.id, head: shown.body.head, stats: shown.body.stats, next_cursor: null },
+      ...{ run_id: done.id, work_id: done.id, head: shown.body.head, stats: shown.body.stats, next_cursor: null },
       items: [{ path: "added.txt", status: "added", insertions: 2, deletions: 0 }],
     });
     expect((await diff(done.id, "?path=added.txt")).body.items).toEqual(shown.body.items);

@@ -1,4 +1,4 @@
-/** What agents say to the comments that their run was sent back with. */
+/** What agents say to the comments that their work was sent back with. */
 import type { Tool, ToolSource } from "../../engine/tool.ts";
 import { CommentAnswer } from "./comment-model.ts";
 import type { Comments } from "./comments.ts";
@@ -6,20 +6,20 @@ import type { Comments } from "./comments.ts";
 export function reviewTools(comments: Pick<Comments, "answer" | "hasSent">): ToolSource {
   const tool: Tool<CommentAnswer> = {
     name: "answer_comment",
-    // Every agent of such a run has it, whatever its list of tools: the comments are part of its task.
+    // Every agent of such work has it, whatever its list of tools: the comments are part of its task.
     group: "end",
     description:
-      "Answers a comment that this run was sent back with. The answer stands below the comment in the review. Call it once for each comment, after you settled it.",
+      "Answers a comment that this work was sent back with. The answer stands below the comment in the review. Call it once for each comment, after you settled it.",
     parameters: CommentAnswer,
     timeoutMs: 10_000,
     async run({ comment_id, answer }, { execution, masker }) {
-      comments.answer(execution.runId ?? "", execution.agentId, { comment_id, answer: masker.text(answer) });
+      comments.answer(execution.workId ?? "", execution.agentId, { comment_id, answer: masker.text(answer) });
       return { ok: true, output: "The answer stands below the comment." };
     },
   };
   return {
     name: "reviews",
     names: () => [tool.name],
-    for: ({ runId }) => (runId !== undefined && comments.hasSent(runId) ? [tool] : []),
+    for: ({ workId }) => (workId !== undefined && comments.hasSent(workId) ? [tool] : []),
   };
 }

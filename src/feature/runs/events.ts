@@ -13,7 +13,7 @@ const StepError = t.Object({
   message: t.String(),
   final: t.Optional(t.Boolean({ description: "Not tried again." })),
 });
-const RUNS = ["/v1/runs", "/v1/steps", "/v1/status", "/v1/approvals", "/v1/llm-calls/summary"];
+const RUNS = ["/v1/runs", "/v1/changes", "/v1/steps", "/v1/status", "/v1/approvals", "/v1/llm-calls/summary"];
 const STEPS = ["/v1/runs", "/v1/steps"];
 const runEvent = <const Kind extends string>(kind: Kind, description: string) =>
   defineEvent(

@@ -14,7 +14,15 @@ const turn = {
   message_id: t.String({ description: "Of the message that the turn answers." }),
 };
 
-const SESSIONS = ["/v1/agents", "/v1/status", "/v1/lifecycle", "/v1/spawn-executor", "/v1/chat/sessions"];
+const SESSIONS = [
+  "/v1/agents",
+  "/v1/status",
+  "/v1/lifecycle",
+  "/v1/spawn-executor",
+  "/v1/chat/sessions",
+  "/v1/changes",
+];
+const TURNS = ["/v1/chat/sessions", "/v1/changes"];
 /** What its agent said before a tool call is its last sentence now. */
 const LAST_SENTENCE = ["/v1/runs/at-work"];
 
@@ -37,12 +45,12 @@ export const sessionEnded = defineEvent(
 export const turnStarted = defineEvent(
   "turn_started",
   t.Object(turn, { description: "In a chat: the agent begins to answer." }),
-  { stale: ["/v1/chat/sessions"] },
+  { stale: TURNS },
 );
 export const turnSteered = defineEvent(
   "turn_steered",
   t.Object(turn, { description: "A message was put into the running reply of that execution." }),
-  { stale: ["/v1/chat/sessions"] },
+  { stale: TURNS },
 );
 export const turnEnded = defineEvent(
   "turn_ended",
@@ -50,7 +58,7 @@ export const turnEnded = defineEvent(
     { ...turn, status: oneOf("succeeded", "failed", "cancelled"), error },
     { description: "In a chat: the answer is complete, has failed or was stopped. What was said so far is kept." },
   ),
-  { stale: ["/v1/chat/sessions", "/v1/lifecycle/timeline"] },
+  { stale: [...TURNS, "/v1/lifecycle/timeline"] },
 );
 export const toolCallStart = defineEvent(
   "tool_call_start",

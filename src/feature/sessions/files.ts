@@ -17,6 +17,8 @@ export interface SessionFiles {
    * after a crash. @returns undefined where the folder is there already, or its session is gone.
    */
   copy(from: string, to: string, options?: CopyOptions): Promise<Copied | undefined>;
+  /** The same for two working copies: what lies beside the files of the project's repository. Safe to be repeated. */
+  copyBeside(from: string, to: string, options?: CopyOptions): Promise<Copied>;
   /** @throws Problem 503 `workspace_busy` while files are being copied into the session's folder. */
   assertComplete(id: string): void;
   /** Removes the folder of a session that is gone. */
@@ -75,6 +77,13 @@ export function createSessionFiles(store: Store, folder: string): SessionFiles {
       } finally {
         await removeFolder(join(folder, draft));
       }
+    },
+    async copyBeside(from, to, options) {
+      using all = openFolder(folder, "latin1");
+      if (!isFolder(from)) return NOTHING;
+      using source = all.folder(from);
+      using target = all.folder(to);
+      return await copyTree(source, target, BOUNDS, { ...options, beside: true });
     },
     async remove(id) {
       if (isId("session", id) && !isKept(id)) await removeFolder(join(folder, id));

@@ -22,6 +22,8 @@ export interface SessionDraft {
   parent_id?: string | undefined;
   /** The tool call in that session which asks for it. When that call is interrupted, this session ends. */
   call_id?: string | undefined;
+  /** It works on a branch of its own, which is taken into its parent's when it succeeds. Nothing where that has none. */
+  joins_parent?: boolean | undefined;
   run_id?: string | undefined;
   step_id?: string | undefined;
   project_id?: string | undefined;

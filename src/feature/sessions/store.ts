@@ -31,6 +31,7 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
     parentId: given(session.parent_id),
     depth: session.depth,
     runId: given(session.run_id),
+    workId: given(session.run_id ?? session.work_id),
     stepRowId: given(row.step_row_id),
     stepId: given(session.step_id),
     projectId: given(session.project_id),
@@ -157,7 +158,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     work,
     insertSession(
       draft: SessionDraft,
-      place: Pick<SessionRow, "root_id" | "depth" | "purse_id" | "lender_id"> & { id: string },
+      place: Pick<SessionRow, "root_id" | "depth" | "purse_id" | "lender_id" | "work_id" | "branch"> & { id: string },
     ) {
       const at = now();
       const row: SessionRow = {
@@ -190,6 +191,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         ended_at: null,
         outside: draft.outside ?? null,
         calls_without_price: 0,
+        ...{ base_commit: null, workspace_notice: null, merged_commit: null, merged_into: null, merged_head: null },
       };
       db.insert(sessions).values(row).run();
       return row;

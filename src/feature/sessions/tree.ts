@@ -7,6 +7,7 @@ import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { toNano, toUsd } from "../../core/money.ts";
+import { kindOf } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
 import { sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft } from "./model.ts";
@@ -35,6 +36,15 @@ interface CallCost {
   tokens: number;
   /** 1 where it costs something that is not known, else 0. */
   unpriced: number;
+}
+
+/** In whose working copy a new session works, and on which branch where that is its own. */
+function filesOf(draft: SessionDraft, id: string, parent: SessionRow | undefined) {
+  const prefix = kindOf(draft.kind).branch;
+  if (parent && !(draft.joins_parent && parent.branch !== null)) return { work_id: parent.work_id, branch: null };
+  if (prefix === null || draft.run_id !== undefined || (draft.project_id ?? parent?.project_id ?? null) === null)
+    return { work_id: null, branch: null };
+  return { work_id: id, branch: `${prefix}/${id}` };
 }
 
 export function createTree({ db, statement }: Store, rows: SessionStore) {
@@ -75,7 +85,7 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
       const budgeted = draft.budget_usd !== undefined;
       if (draft.parent_id === undefined) {
         const place = { id, root_id: id, depth: 0, purse_id: budgeted ? id : null, lender_id: null };
-        return rows.insertSession(draft, place);
+        return rows.insertSession(draft, { ...place, ...filesOf(draft, id, undefined) });
       }
       const parent = parentOf(draft.parent_id);
       const lender = budgeted && parent.purse_id !== null ? rows.session(parent.purse_id) : undefined;
@@ -98,6 +108,7 @@ export function createTree({ db, statement }: Store, rows: SessionStore) {
         {
           ...{ id, root_id: parent.root_id, depth: parent.depth + 1 },
           ...{ purse_id: budgeted ? id : parent.purse_id, lender_id: lender?.id ?? null },
+          ...filesOf(draft, id, parent),
         },
       );
     },

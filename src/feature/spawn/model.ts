@@ -14,7 +14,10 @@ export const SpawnRequest = t.Object({
   task_id: t.Optional(orNull(Id)),
   branch: t.Optional(
     orNull(
-      t.String({ maxLength: LIMITS.nameCharacters, description: "Refused: only runs work on branches of a project." }),
+      t.String({
+        maxLength: LIMITS.nameCharacters,
+        description: "Refused: work with a project gets a branch of its own.",
+      }),
     ),
   ),
   model: t.Optional(orNull(t.String({ minLength: 3, maxLength: LIMITS.nameCharacters }))),

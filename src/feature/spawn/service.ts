@@ -14,7 +14,7 @@ import type { SessionRow, Sessions } from "../sessions/service.ts";
 import type { HandedOn, SpawnedExecution, SpawnRequest } from "./model.ts";
 
 export interface Spawns {
-  /** @throws Problem 404 unknown agent, 409 switched off, 422 a project or model that does not exist. */
+  /** @throws Problem 404 unknown agent, 409 switched off, 413 `workspaces_full`, 422 a project or model that does not exist. */
   execute(input: SpawnRequest, caller: Caller): SpawnedExecution;
   /**
    * Hands work on from an agent that is at work, below its session; a repeat of the same call returns the same one.
@@ -87,7 +87,7 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
       if (input.branch)
         throw invalidField(
           "/branch",
-          "A spawned execution has a folder of its own and works on no branch. Start a run: it works on a branch of its project",
+          "Spawned work with a project gets a branch of its own, which cannot be chosen. Leave this out, and merge its changes where you want them",
         );
       const wrongModel = model && deps.wrongModel(model);
       if (wrongModel) throw invalidField("/model", wrongModel);

@@ -17,7 +17,7 @@ export function spawnTools({ spawns, bus }: SpawnToolDeps): ToolSource {
     name: "spawn_executor",
     group: "team",
     description:
-      "Hands one piece of work to another agent and waits for its result. The prompt must stand alone: the agent sees nothing of this work. For several tasks at once, or tasks that build on each other, use swarm_execute.",
+      "Hands one piece of work to another agent and waits for its result. The prompt must stand alone: the agent sees nothing of this work but the files, where yours are a project's: it works in the same ones. For several tasks at once, or tasks that build on each other, use swarm_execute.",
     parameters: HandedOn,
     timeoutMs: DAY_MS,
     resumes: true,

@@ -70,7 +70,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
     return new Problem(
       413,
       "workspaces_full",
-      `The files of your runs and chats hold ${current} bytes in ${folders} folders; a user may have ${limit}. Delete chats that you no longer need, and wait for runs to end: the working copy of a project's run is removed then. GET /v1/storage/workspaces lists the largest. An administrator can change limits.user_workspaces_mb.`,
+      `The files of your runs, chats and other work hold ${current} bytes in ${folders} folders; a user may have ${limit}. Delete chats that you no longer need, and wait for runs, swarms and routines to end: their working copies of projects are removed then. GET /v1/storage/workspaces lists the largest. An administrator can change limits.user_workspaces_mb.`,
       { data: { current, limit, folders } },
     );
   };

@@ -83,6 +83,7 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
         const opened = sessions.open({
           ...{ kind: "swarm", parent_id: swarm.session_id, agent_id, title, model: model ?? undefined },
           continues: true,
+          joins_parent: true,
         });
         const input = promptOf(task, byKey);
         sessions.queue(opened.id, { input, timeout_seconds: timeout_seconds ?? timeoutSeconds() });

@@ -19,7 +19,7 @@ export function swarmTools({ swarms, bus }: SwarmToolDeps): ToolSource {
     name: "swarm_execute",
     group: "team",
     description:
-      "Splits work into tasks that agents do side by side, and waits for all of them. Each task has a key, a prompt that stands alone, optionally an agent (default: one like you) and the keys it depends on: it begins when those have succeeded and finds their outputs quoted in its prompt. For a single task use spawn_executor.",
+      "Splits work into tasks that agents do side by side, and waits for all of them. Each task has a key, a prompt that stands alone, optionally an agent (default: one like you) and the keys it depends on: it begins when those have succeeded and finds their outputs quoted in its prompt. Where your files are a project's, all tasks work in the same ones. For a single task use spawn_executor.",
     parameters: SwarmPlan,
     timeoutMs: DAY_MS,
     resumes: true,

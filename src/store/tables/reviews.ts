@@ -1,17 +1,18 @@
-/** What people say about what a run changed: users here, and reviewers on the code host. */
+/** What people say about what a run or a session changed: users here, and reviewers on the code host. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
 import { runs } from "./runs.ts";
+import { sessions } from "./sessions.ts";
 
-export const runComments = sqliteTable("run_comments", {
+export const changeComments = sqliteTable("change_comments", {
   id: text().primaryKey(),
-  run_id: text()
-    .notNull()
-    .references(() => runs.id, { onDelete: "cascade" }),
+  /** Either the run or the session made the change. */
+  run_id: text().references(() => runs.id, { onDelete: "cascade" }),
+  session_id: text().references(() => sessions.id, { onDelete: "cascade" }),
   /** Null: the change as a whole. */
   path: text(),
   /** From 1, in the file as it is on that side; null: the file as a whole. */
   line: integer(),
-  /** `new`: as the run left the file; `old`: as it was before. */
+  /** `new`: as the work left the file; `old`: as it was before. */
   side: text().$type<"new" | "old">().notNull(),
   /** The line's text when it was commented. */
   quote: text(),
@@ -24,7 +25,7 @@ export const runComments = sqliteTable("run_comments", {
   /** Where it is on the code host. */
   url: text(),
   created_at: text().notNull(),
-  /** When the run was sent back with it. */
+  /** When the work was sent back with it. */
   sent_at: text(),
   /** What an agent answered to it. */
   answer: text(),

@@ -75,6 +75,18 @@ export const sessions = sqliteTable("sessions", {
   outside: text(),
   /** Model calls that cost something that is not known, its own and those of all below it. */
   calls_without_price: integer().notNull().default(0),
+  /**
+   * The session in whose working copy it works: itself, or the one that handed the work on. Null: its run's, or a folder
+   * of its own.
+   */
+  work_id: text(),
+  /** Of the session whose working copy it is; with the columns below as in `runs`. */
+  branch: text(),
+  base_commit: text(),
+  workspace_notice: text(),
+  merged_commit: text(),
+  merged_into: text(),
+  merged_head: text(),
 });
 
 /** System prompts, each text once. */

@@ -86,7 +86,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/memory/feature.ts": "the folder of all vaults",
   "feature/memory/vault-watch.ts": "the folder of all vaults",
   "feature/projects/lfs.ts": "contents from Git LFS, in the repository's folder",
-  "feature/projects/run-workspaces.ts": "the folder of all working copies",
+  "feature/projects/workspaces.ts": "the folder of all working copies",
   "feature/projects/service.ts": "the folder of all projects",
   "feature/projects/submodules.ts": "repositories of submodules, in the repository's folder",
   "feature/sessions/files.ts": "the folder of all working copies",

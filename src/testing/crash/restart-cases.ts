@@ -2,6 +2,7 @@
  * What a server may leave unfinished: every column that says how far something is, with each of its words, and every kind
  * of background job. A word or a kind that is new does not compile, or fails the matrix, until it has its case here.
  */
+import { newId } from "../../core/ids.ts";
 import type { JOB_STATES } from "../../core/jobs.ts";
 import type { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { attachments } from "../../store/tables/attachments.ts";
@@ -116,8 +117,13 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   import_tasks: ({ project }) => ({ project_id: project, tasks: [] }),
   notify: ({ notice, channel }) => ({ delivery_id: notice, channel_id: channel }),
   merge_run: ({ run, project }) => ({
-    ...{ run_id: run, project_id: project, strategy: "merge", into: null, message: "m" },
+    ...{ work_id: run, project_id: project, strategy: "merge", into: null, message: "m" },
     ...{ push: false, task: false, actor: "local", address: null },
+  }),
+  discard_branch: ({ project }) => ({
+    id: newId("session"),
+    project_id: project,
+    branch: "chat/of-a-chat-that-is-gone",
   }),
   compact_chat: ({ session }) => ({ session_id: session }),
   title_chat: ({ session }) => ({ session_id: session, instead_of: "another title" }),

@@ -16,7 +16,7 @@ setDefaultTimeout(300_000);
 function reviewOnHost(data: string, run: string): void {
   const db = new Database(join(data, "skep.db"));
   db.prepare(
-    `INSERT INTO run_comments (id, run_id, side, body, codehost_login, codehost_id, url, created_at)
+    `INSERT INTO change_comments (id, run_id, side, body, codehost_login, codehost_id, url, created_at)
      VALUES ('cmt_host', ?, 'new', 'Mind the tests.', 'alice', 'review-1', 'https://host.test/pulls/1', '2026-01-01T00:00:00.000Z')`,
   ).run(run);
   db.close();

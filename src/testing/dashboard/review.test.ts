@@ -92,7 +92,7 @@ describe.skipIf(!hasBrowser())("a review", () => {
     const db = new Database(join(server.data, "skep.db"));
     const at = new Date().toISOString();
     db.prepare(
-      "UPDATE run_comments SET sent_at = ?, answered_at = ?, answered_by = 'engineer', answer = 'It is a **hundredth** now.' WHERE id = ?",
+      "UPDATE change_comments SET sent_at = ?, answered_at = ?, answered_by = 'engineer', answer = 'It is a **hundredth** now.' WHERE id = ?",
     ).run(at, at, body.id);
     db.close();
     const { page, open, close, faults } = await visit(browser, server.url);

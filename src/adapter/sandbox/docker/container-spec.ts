@@ -12,6 +12,7 @@ export const LABELS = {
   execution: "skep.execution",
   agent: "skep.agent",
   run: "skep.run",
+  work: "skep.work",
 } as const;
 
 export const HOME = "/home/agent";
@@ -54,6 +55,7 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
       [LABELS.execution]: spec.executionId,
       [LABELS.agent]: spec.agentId,
       ...(spec.runId ? { [LABELS.run]: spec.runId } : {}),
+      ...(spec.workId ? { [LABELS.work]: spec.workId } : {}),
     },
     OpenStdin: true,
     StdinOnce: false,

@@ -315,7 +315,7 @@ describe.skipIf(!docker)("a sandbox's container", () => {
       defaultImage: image,
       instanceId: own.instanceId,
     });
-    const [, frozen, killed] = await Promise.all(["run_1", "run_2", "run_3"].map((runId) => own.start({ runId })));
+    const [, frozen, killed] = await Promise.all(["run_1", "run_2", "run_3"].map((workId) => own.start({ workId })));
     await Promise.all([frozen!.freeze(), engine.containers.kill(killed!.containerId)]);
     expect(await failing.driver.sweep(() => false)).toEqual({ removed: 0, left: ["run_1"] });
     expect(await own.driver.sweep(() => false)).toEqual({ removed: 3, left: [] });

@@ -85,7 +85,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
       const ends = await Promise.allSettled(removals);
       const there = dead.filter((_, index) => ends[index]?.status === "rejected");
       const left = there.filter(({ state }) => !HALTED.has(state));
-      const places = left.map(({ labels }) => labels[LABELS.run] ?? labels[LABELS.session] ?? "");
+      const places = left.map(({ labels }) => labels[LABELS.work] ?? labels[LABELS.session] ?? "");
       return { removed: dead.length - there.length, left: places };
     },
     close: () => networks.close(),

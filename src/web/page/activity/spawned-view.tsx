@@ -13,6 +13,7 @@ import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { ChangesLink } from "../changes/work-changes.tsx";
 import { Transcript } from "../run/transcript.tsx";
 
 export function SpawnedView({ id }: { id: string }) {
@@ -57,6 +58,9 @@ export function SpawnedView({ id }: { id: string }) {
                   {Object.keys(work.outputs).length > 0 && <Value value={work.outputs} />}
                 </div>
               )}
+              <p className="mb-3 empty:hidden">
+                <ChangesLink id={work.id} project={work.project_id} />
+              </p>
               <Transcript session={work.session_id} live={live} />
             </>
           );

@@ -1,4 +1,4 @@
-/** What a run changed in its repository, to read, comment, send back and merge. */
+/** What a run, a chat or other work on a branch changed in its repository, to read, comment, send back and merge. */
 import { Columns2, Download, Map as MapIcon, Rows2, Undo2 } from "lucide-react";
 import { type ReactNode, useMemo, useState } from "react";
 import { Link } from "wouter";
@@ -14,18 +14,24 @@ import { FileSection } from "./file-change.tsx";
 import { FileTree } from "./file-tree.tsx";
 import { Merging } from "./merging.tsx";
 import { Publish } from "./publish.tsx";
-import { type Review, useReview } from "./review.ts";
-import { SendBack } from "./send-back.tsx";
+import { type Review, useReview, type Work } from "./review.ts";
+import { SendBack, SendBackWork } from "./send-back.tsx";
 import type { ChangedFile } from "./tree.ts";
 
 type Run = Schemas["Run"];
-type Diff = Schemas["RunDiff"];
+type Diff = Schemas["Diff"];
 
 /** Files per request. */
 const FILES = 50;
 
-export default function Changes({ run }: { run: Run }) {
-  const query = usePages("/v1/runs/{id}/diff", { path: { id: run.id }, query: { limit: FILES } });
+interface ChangesProps {
+  work: Work;
+  /** Where the work is one. */
+  run?: Run | undefined;
+}
+
+export default function Changes({ work, run }: ChangesProps) {
+  const query = usePages("/v1/changes/{id}/diff", { path: { id: work.work_id }, query: { limit: FILES } });
   const first = query.data?.pages[0] as Diff | undefined;
   const more = query.hasNextPage && (
     <div className="mt-4 text-center">
@@ -38,9 +44,9 @@ export default function Changes({ run }: { run: Run }) {
     <Await query={query} rows={6}>
       {() =>
         first && first.stats.files > 0 ? (
-          <ReviewPage key={first.head} run={run} diff={first} shown={query.rows} more={more} />
+          <ReviewPage key={first.head} work={work} run={run} diff={first} shown={query.rows} more={more} />
         ) : (
-          <Empty cli={`skep diff ${run.id}`}>The run has not changed a file of its repository.</Empty>
+          <Empty cli={`skep diff ${work.work_id}`}>The {work.kind} has not changed a file of its repository.</Empty>
         )
       }
     </Await>
@@ -48,25 +54,24 @@ export default function Changes({ run }: { run: Run }) {
 }
 
 const wide = () => matchMedia("(min-width: 1100px)").matches;
-const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 
-interface PageProps {
-  run: Run;
+interface PageProps extends ChangesProps {
   diff: Diff;
   /** The files that are shown below each other. */
   shown: Diff["items"];
   more: ReactNode;
 }
 
-function ReviewPage({ run, diff, shown, more }: PageProps) {
-  const review = useReview(run.id, diff.head);
-  const list = usePages("/v1/runs/{id}/diff/files", { path: { id: run.id } });
+function ReviewPage({ work, run, diff, shown, more }: PageProps) {
+  const { work_id: id, project_id } = work;
+  const review = useReview(id, diff.head);
+  const list = usePages("/v1/changes/{id}/diff/files", { path: { id } });
   const [view, setView] = useParam("view");
   const [alone, setAlone] = useParam("file");
   const [back, setBack] = useState(false);
   const split = view ? view === "split" : wide();
   const { stats } = diff;
-  const ended = ENDED.has(run.status);
+  const quiet = !work.at_work;
   // The list without lines may come later than the first files with theirs.
   const files: readonly ChangedFile[] = list.rows.length > 0 ? list.rows : shown;
   const pick = (path: string) => {
@@ -97,29 +102,29 @@ function ReviewPage({ run, diff, shown, more }: PageProps) {
         >
           {split ? "Unified" : "Side by side"}
         </Button>
-        {run.project_id && (
-          <Link href={`/projects/${run.project_id}/graph?tab=map&run=${run.id}`} className={QUIET_LINK}>
+        {run && (
+          <Link href={`/projects/${project_id}/graph?tab=map&run=${id}`} className={QUIET_LINK}>
             <MapIcon aria-hidden size={14} />
             On the map
           </Link>
         )}
-        <a href={siteUrl(`/v1/runs/${run.id}/diff?format=patch`)} download={`${run.id}.patch`} className={QUIET_LINK}>
+        <a href={siteUrl(`/v1/changes/${id}/diff?format=patch`)} download={`${id}.patch`} className={QUIET_LINK}>
           <Download aria-hidden size={14} />
           Patch
         </a>
-        {ended && <Publish run={run} />}
-        {ended && (
+        {quiet && run && <Publish run={run} />}
+        {quiet && work.kind !== "swarm" && (
           <Button icon={<Undo2 aria-hidden size={14} />} onClick={() => setBack(true)}>
             Send back{review.comments.length > 0 && ` (${review.comments.length})`}
           </Button>
         )}
-        {ended && <Merging run={run} diff={diff} />}
+        {quiet && <Merging work={work} run={run} diff={diff} />}
       </div>
       <OtherComments files={shown} review={review} />
       <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
         <FileTree files={files} total={stats.files} more={list} alone={alone} review={review} onPick={pick} />
         {alone ? (
-          <OneFile key={alone} run={run} path={alone} files={files} split={split} review={review} show={setAlone} />
+          <OneFile key={alone} work={work} path={alone} files={files} split={split} review={review} show={setAlone} />
         ) : (
           <div className="min-w-0">
             <div className="flex flex-col gap-4">
@@ -131,7 +136,12 @@ function ReviewPage({ run, diff, shown, more }: PageProps) {
           </div>
         )}
       </div>
-      {back && <SendBack run={run} review={review} onClose={() => setBack(false)} />}
+      {back &&
+        (run ? (
+          <SendBack run={run} review={review} onClose={() => setBack(false)} />
+        ) : (
+          <SendBackWork work={work} review={review} onClose={() => setBack(false)} />
+        ))}
     </div>
   );
 }
@@ -140,7 +150,7 @@ const QUIET_LINK =
   "inline-flex h-8 items-center gap-1.5 rounded-md px-2.5 text-sm font-medium text-dim hover:bg-hover hover:text-ink max-sm:min-h-11";
 
 interface OneProps {
-  run: Run;
+  work: Work;
   path: string;
   files: readonly ChangedFile[];
   split: boolean;
@@ -150,9 +160,9 @@ interface OneProps {
 }
 
 /** A file that was chosen, with the ways to its neighbors and back to all. */
-function OneFile({ run, path, files, split, review, show }: OneProps) {
-  const params = { path: { id: run.id }, query: { path, limit: 1 } };
-  const query = api.useQuery("get", "/v1/runs/{id}/diff", { params });
+function OneFile({ work, path, files, split, review, show }: OneProps) {
+  const params = { path: { id: work.work_id }, query: { path, limit: 1 } };
+  const query = api.useQuery("get", "/v1/changes/{id}/diff", { params });
   const at = files.findIndex((file) => file.path === path);
   const [before, after] = [files[at - 1], files[at + 1]];
   return (
@@ -174,7 +184,7 @@ function OneFile({ run, path, files, split, review, show }: OneProps) {
           file ? (
             <FileSection file={file} split={split} review={review} unfolded />
           ) : (
-            <Empty>The run has not changed this file.</Empty>
+            <Empty>The {work.kind} has not changed this file.</Empty>
           )
         }
       </Await>

@@ -1,4 +1,4 @@
-/** Comments on a run's changes: one shown, one being written, and those on no line that is shown. */
+/** Comments on changes: one shown, one being written, and those on no line that is shown. */
 import { useId, useState } from "react";
 import { Actor } from "../../shell/actor.tsx";
 import { useMe } from "../../shell/session.tsx";

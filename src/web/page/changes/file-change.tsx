@@ -107,7 +107,7 @@ function Hunks({ file, split, review }: Props) {
   const paint = usePaint(file.path, hunks);
   // What is new or gone as a whole has one side.
   const sides = file.status === "added" ? "new" : file.status === "deleted" ? "gone" : split ? "split" : "both";
-  const drafts = `comment/${review.run}/${file.path}/`;
+  const drafts = `comment/${review.work}/${file.path}/`;
   // A comment that was begun is open again after a reload.
   const [at, setAt] = useState<{ line: string; before?: Comment } | null>(() => {
     const line = draftKeys(drafts)[0]?.slice(drafts.length);

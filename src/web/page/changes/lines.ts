@@ -1,7 +1,7 @@
 /** A file's change as numbered lines, below each other or side by side. */
 import type { Schemas } from "../../api/client.ts";
 
-export type FileChange = Schemas["RunDiffItem"];
+export type FileChange = Schemas["Diff"]["items"][number];
 
 export interface Line {
   kind: "same" | "gone" | "new" | "note";

@@ -1,4 +1,4 @@
-/** Takes a run's work into a branch. What blocks it is shown with its places. */
+/** Takes work into a branch. What blocks it is shown with its places. */
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, fieldError, problemOf, type Schemas } from "../../api/client.ts";
@@ -10,28 +10,29 @@ import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { Warning } from "../../ui/note.tsx";
 import type { StartState } from "../runs/start-page.tsx";
-import { mergeRun } from "./merge-run.ts";
+import { mergeWork } from "./merge-work.ts";
+import type { Work } from "./review.ts";
 
 type Strategy = Schemas["Merge"]["strategy"];
 const STRATEGIES: [Strategy, string, string][] = [
-  ["merge", "Merge commit", "Keeps the run's commits and joins them with one more."],
-  ["squash", "One commit", "All of the run's work as a single commit."],
-  ["rebase", "Rebase", "The run's commits, one after another, on top of the branch."],
+  ["merge", "Merge commit", "Keeps the commits and joins them with one more."],
+  ["squash", "One commit", "All of the work as a single commit."],
+  ["rebase", "Rebase", "The commits, one after another, on top of the branch."],
 ];
 
-export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): void }) {
+interface MergeProps {
+  work: Work;
+  run: Schemas["Run"] | undefined;
+}
+
+export function MergeDialog({ work, run, onClose }: MergeProps & { onClose(): void }) {
   const isAdmin = useAdmin();
   const action = useAction();
   const [strategy, setStrategy] = useState<Strategy>("merge");
-  const project = api.useQuery(
-    "get",
-    "/v1/projects/{id}",
-    { params: { path: { id: run.project_id ?? "" } } },
-    { enabled: run.project_id !== null },
-  );
+  const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id: work.project_id } } });
   const conflicts = conflictsOf(action.error);
   return (
-    <Dialog title="Merge the run's work" onClose={onClose} wide={conflicts !== null}>
+    <Dialog title={run ? "Merge the run's work" : "Merge the changes"} onClose={onClose} wide={conflicts !== null}>
       <Form
         action={conflicts ? { ...action, error: undefined } : action}
         word="Merge"
@@ -43,7 +44,7 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
             ...(text("into") ? { into: text("into") } : {}),
             ...(text("message") ? { message: text("message") } : {}),
           };
-          await mergeRun(run, body);
+          await mergeWork(work, body);
           onClose();
         }}
       >
@@ -73,7 +74,7 @@ export function MergeDialog({ run, onClose }: { run: Schemas["Run"]; onClose(): 
         {isAdmin && project.data?.repository && (
           <Check name="push" label="Push the branch afterwards" hint={project.data.repository} />
         )}
-        {conflicts && <Conflicts run={run} {...conflicts} />}
+        {conflicts && <Conflicts work={work} run={run} {...conflicts} />}
       </Form>
     </Dialog>
   );
@@ -92,19 +93,22 @@ export function conflictsOf(error: unknown): ConflictReport | null {
 }
 
 /** Nothing was merged: where both changed the same, and a run that solves it. */
-export function Conflicts({ run, into, files, more }: ConflictReport & { run: Schemas["Run"] }) {
-  const task = `Take the work of branch ${run.branch} into ${into} and solve the conflicts in ${files
+export function Conflicts({ work, run, into, files, more }: ConflictReport & MergeProps) {
+  const task = `Take the work of branch ${work.branch} into ${into} and solve the conflicts in ${files
     .slice(0, 20)
     .map(({ path }) => path)
-    .join(", ")}.\n\nWhat the run was asked to do:\n${run.task_description}`;
+    .join(", ")}.\n\nWhat was asked:\n${work.title}`;
   const [, navigate] = useLocation();
   // A button, since the task is in the navigation's state: a link opened in another tab would lose it.
-  const solve = () => navigate(`/runs/new?again=${run.id}`, { state: { task } satisfies StartState });
+  const solve = () =>
+    navigate(run ? `/runs/new?again=${run.id}` : `/runs/new?project=${work.project_id}`, {
+      state: { task } satisfies StartState,
+    });
   return (
     <div role="alert">
       <Warning>
         <p className="font-medium">
-          Nothing was merged: the run and {into} changed the same places in{" "}
+          Nothing was merged: the {work.kind} and {into} changed the same places in{" "}
           {files.length === 1 && more === 0 ? "one file" : `${files.length + more} files`}.
         </p>
         <ul className="mt-2 flex flex-col gap-2">

@@ -1,4 +1,4 @@
-/** The main button of a review: the run's work goes into the project's branch. What blocks it is shown with its places. */
+/** The main button of a review: the work goes into the project's branch. What blocks it is shown with its places. */
 import { ChevronDown, GitMerge } from "lucide-react";
 import { useState } from "react";
 import { api, type Schemas } from "../../api/client.ts";
@@ -7,21 +7,23 @@ import { Button } from "../../ui/button.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Conflicts, conflictsOf, MergeDialog } from "./merge-dialog.tsx";
-import { mergeRun } from "./merge-run.ts";
+import { mergeWork } from "./merge-work.ts";
+import type { Work } from "./review.ts";
 
 type Run = Schemas["Run"];
 
-/** @param run that has ended. */
-export function Merging({ run, diff }: { run: Run; diff: Pick<Schemas["RunDiff"], "merged_into"> }) {
+interface MergingProps {
+  /** Nothing changes it now. */
+  work: Work;
+  run: Run | undefined;
+  diff: Pick<Schemas["Diff"], "merged_into">;
+}
+
+export function Merging({ work, run, diff }: MergingProps) {
   const [asked, setAsked] = useParam("merge");
   const [dialog, setDialog] = useState(asked !== "");
   const action = useAction();
-  const project = api.useQuery(
-    "get",
-    "/v1/projects/{id}",
-    { params: { path: { id: run.project_id ?? "" } } },
-    { enabled: run.project_id !== null },
-  );
+  const project = api.useQuery("get", "/v1/projects/{id}", { params: { path: { id: work.project_id } } });
   const into = project.data?.default_branch;
   const conflicts = conflictsOf(action.error);
   return (
@@ -32,7 +34,7 @@ export function Merging({ run, diff }: { run: Run; diff: Pick<Schemas["RunDiff"]
           className="rounded-r-none"
           busy={action.busy}
           icon={<GitMerge aria-hidden size={14} />}
-          onClick={() => action.run(() => mergeRun(run, { strategy: "merge", push: false }))}
+          onClick={() => action.run(() => mergeWork(work, { strategy: "merge", push: false }))}
         >
           {diff.merged_into ? "Merge again" : "Merge"}
           {into && ` into ${into}`}
@@ -49,11 +51,12 @@ export function Merging({ run, diff }: { run: Run; diff: Pick<Schemas["RunDiff"]
       </span>
       {action.error !== undefined && (
         <div className="basis-full">
-          {conflicts ? <Conflicts run={run} {...conflicts} /> : <ProblemNote error={action.error} />}
+          {conflicts ? <Conflicts work={work} run={run} {...conflicts} /> : <ProblemNote error={action.error} />}
         </div>
       )}
       {dialog && (
         <MergeDialog
+          work={work}
           run={run}
           onClose={() => {
             setDialog(false);

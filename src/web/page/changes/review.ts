@@ -1,10 +1,12 @@
-/** What people note while reading a run's changes: comments, kept with the run, and files read, kept in this browser. */
+/** What people note while reading changes: comments, kept with the work, and files read, kept in this browser. */
 import { useCallback, useEffect, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import type { FileChange, Line } from "./lines.ts";
 
-export type Comment = Schemas["RunComment"];
+export type Comment = Schemas["Comment"];
+/** What was changed by whom, as far as a review needs it. */
+export type Work = Pick<Schemas["Changes"], "work_id" | "kind" | "project_id" | "branch" | "title" | "at_work">;
 
 interface Kept {
   /** Paths read, at the commit they were read at. */
@@ -13,9 +15,9 @@ interface Kept {
 }
 
 export interface Review {
-  /** Id of the run that is reviewed. */
-  run: string;
-  /** Comments that the run was not yet sent back with. */
+  /** Id of the run or session that is reviewed. */
+  work: string;
+  /** Comments that the work was not yet sent back with. */
   comments: Comment[];
   /** Those, and the ones that it was sent back with before. */
   all: Comment[];
@@ -27,23 +29,23 @@ export interface Review {
   toggleViewed(path: string): void;
 }
 
-const COMMENTS = "/v1/runs/{id}/comments";
+const COMMENTS = "/v1/changes/{id}/comments";
 const PAGE = 200;
-const keyOf = (run: string) => `skep-review-${run}`;
+const keyOf = (work: string) => `skep-review-${work}`;
 
-function read(run: string, head: string): Kept {
+function read(work: string, head: string): Kept {
   try {
-    const kept: Kept | null = JSON.parse(localStorage.getItem(keyOf(run)) ?? "null");
+    const kept: Kept | null = JSON.parse(localStorage.getItem(keyOf(work)) ?? "null");
     // A new commit is a new change: files have to be read again.
     if (kept?.head === head) return kept;
   } catch {}
   return { viewed: [], head };
 }
 
-/** All comments of the run, sent ones too. */
-function useComments(run: string): Comment[] {
+/** All comments, sent ones too. */
+function useComments(work: string): Comment[] {
   const { rows, hasNextPage, isFetchingNextPage, fetchNextPage } = usePages(COMMENTS, {
-    path: { id: run },
+    path: { id: work },
     query: { limit: PAGE },
   });
   useEffect(() => {
@@ -52,29 +54,29 @@ function useComments(run: string): Comment[] {
   return rows;
 }
 
-export function useReview(run: string, head: string): Review {
-  const [kept, setKept] = useState(() => read(run, head));
-  const all = useComments(run);
+export function useReview(work: string, head: string): Review {
+  const [kept, setKept] = useState(() => read(work, head));
+  const all = useComments(work);
   const toggleViewed = useCallback(
     (path: string) =>
       setKept((old) => {
         const viewed = old.viewed.includes(path) ? old.viewed.filter((one) => one !== path) : [...old.viewed, path];
-        if (viewed.length === 0) localStorage.removeItem(keyOf(run));
-        else localStorage.setItem(keyOf(run), JSON.stringify({ ...old, viewed }));
+        if (viewed.length === 0) localStorage.removeItem(keyOf(work));
+        else localStorage.setItem(keyOf(work), JSON.stringify({ ...old, viewed }));
         return { ...old, viewed };
       }),
-    [run],
+    [work],
   );
   const erase = ({ id }: Comment) =>
-    must(client.DELETE("/v1/runs/{id}/comments/{comment_id}", { params: { path: { id: run, comment_id: id } } }));
+    must(client.DELETE("/v1/changes/{id}/comments/{comment_id}", { params: { path: { id: work, comment_id: id } } }));
   return {
-    run,
+    work,
     comments: all.filter(({ sent_at }) => sent_at === null),
     all,
     viewed: new Set(kept.viewed),
     async save(path, line, body, before) {
       const place = line.after === null ? { line: line.before, side: "old" as const } : { line: line.after };
-      await must(client.POST(COMMENTS, { params: { path: { id: run } }, body: { path, ...place, body } }));
+      await must(client.POST(COMMENTS, { params: { path: { id: work } }, body: { path, ...place, body } }));
       if (before) await erase(before);
       await refresh(COMMENTS);
     },

@@ -9,7 +9,44 @@ import { Form } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import type { Review } from "./review.ts";
+import type { Review, Work } from "./review.ts";
+
+/** Sends other work than a run back: its agent reads the comments and works on the same branch. */
+export function SendBackWork({ work, review, onClose }: { work: Work; review: Review; onClose(): void }) {
+  const action = useAction();
+  const { comments } = review;
+  return (
+    <Dialog title="Send it back" onClose={onClose}>
+      <Form
+        action={action}
+        word="Send back"
+        onCancel={onClose}
+        submit={async ({ text }) => {
+          const message = text("message");
+          const params = { path: { id: work.work_id } };
+          await must(client.POST("/v1/changes/{id}/send-back", { params, body: message ? { message } : {} }));
+          notify("Sent back. The agent works on the comments.");
+          await refresh("/v1/changes", "/v1/chat/sessions");
+          onClose();
+        }}
+      >
+        <p className="mb-3 text-dim">
+          {comments.length > 0 &&
+            `${plural(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. `}
+          The agent continues on the branch as it is.
+        </p>
+        <Field label="Message" error={fieldError(action.error, "message")}>
+          <TextArea
+            name="message"
+            rows={3}
+            required={comments.length === 0}
+            placeholder="What the agent should know."
+          />
+        </Field>
+      </Form>
+    </Dialog>
+  );
+}
 
 export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review: Review; onClose(): void }) {
   const plan = api.useQuery("get", "/v1/runs/{id}/plan", { params: { path: { id: run.id } } });
@@ -30,7 +67,7 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
               await must(client.POST("/v1/runs/{id}/send-back", { params: { path: { id: run.id } }, body }));
               notify("Sent back. The agents work on the comments.");
               // The run's page shows what is there: first the new attempt, then the page.
-              await refresh("/v1/runs", "/v1/steps");
+              await refresh("/v1/runs", "/v1/steps", "/v1/changes");
               navigate(`/runs/${run.id}`);
             }}
           >

@@ -18,6 +18,8 @@ import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
+import { Tabs, useParam } from "../../ui/tabs.tsx";
+import { WorkChanges } from "../changes/work-changes.tsx";
 import { Announce } from "./announce.tsx";
 import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
 import { Composer } from "./composer.tsx";
@@ -95,11 +97,21 @@ function ChatView({ id }: { id: string }) {
   const agent = agents.data?.items.find((one) => one.id === chat?.agent_id)?.name ?? chat?.agent_id ?? "";
   const busy = chat?.status === "busy";
   const open = chat?.status === "ready" || busy;
+  const [tab] = useParam("tab");
+  if (chat && chat.branch !== null && tab === "changes")
+    return (
+      <div data-wide>
+        <ChatHeader chat={chat} agent={agent} />
+        <Views />
+        <WorkChanges id={id} />
+      </div>
+    );
   return (
     <Await query={{ ...query, data: chat }} rows={6} page="Chat">
       {(chat) => (
         <div className="mx-auto max-w-3xl">
           <ChatHeader chat={chat} agent={agent} />
+          {chat.branch !== null && <Views />}
           {query.hasNextPage && (
             <div className="mb-3 text-center">
               <Button kind="quiet" busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
@@ -148,6 +160,17 @@ function ChatView({ id }: { id: string }) {
     </Await>
   );
 }
+
+/** Of a chat that works on a branch of its project. */
+const Views = () => (
+  <Tabs
+    label="Views of the chat"
+    tabs={[
+      { id: "chat", title: "Chat" },
+      { id: "changes", title: "Changes" },
+    ]}
+  />
+);
 
 /** How full the model's window is, and what the chat has cost. */
 function Meter({ chat }: { chat: Chat }) {
@@ -337,7 +360,8 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
             await refreshChat();
           }}
         >
-          Everything that was said in it is removed. This cannot be undone.
+          Everything that was said in it is removed
+          {chat.branch !== null && ", and the branch with what was not merged of it"}. This cannot be undone.
         </Confirm>
       )}
     </>

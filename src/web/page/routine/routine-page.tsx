@@ -17,6 +17,7 @@ import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
+import { ChangesLink } from "../changes/work-changes.tsx";
 import { RoutineDialog } from "../routines/routine-dialog.tsx";
 import { RoutineState } from "../routines/routines-page.tsx";
 import { blackoutText, scheduleText } from "../routines/when.ts";
@@ -253,6 +254,11 @@ function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClo
             <ProblemNote error={action.error} />
             {tick.reason && <p className="mt-2">{tick.reason.message}</p>}
             {tick.summary && <p className="mt-2 break-words whitespace-pre-wrap">{tick.summary}</p>}
+            {tick.session_id && (
+              <p className="mt-2 empty:hidden">
+                <ChangesLink id={tick.id} project={routine.project_id} />
+              </p>
+            )}
             {tick.session_id && <Transcript key={tick.session_id} session={tick.session_id} live={isLive(tick)} />}
           </Panel>
         )}

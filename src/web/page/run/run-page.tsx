@@ -18,7 +18,7 @@ import { RunHeader } from "./run-header.tsx";
 import { StepDetail } from "./step-detail.tsx";
 import { latestOf, openStep, type StepPlan } from "./steps.ts";
 import { useRunKeys } from "./use-run-keys.ts";
-import { useChangedFiles, viewOf } from "./what-next.ts";
+import { useChangedFiles, viewOf, workOfRun } from "./what-next.ts";
 
 const RunGraph = lazy(() => import("./run-graph.tsx"));
 const Changes = lazy(() => import("../changes/changes.tsx"));
@@ -84,7 +84,7 @@ function RunView({ run }: { run: Run }) {
         <>
           <Waiting run={run} />
           <Suspense fallback={<Loading rows={6} />}>
-            <Changes run={run} />
+            <Changes work={workOfRun(run)} run={run} />
           </Suspense>
         </>
       ) : (

@@ -1,11 +1,19 @@
 /** What a run leads to, from its state. */
 import { api, type Schemas } from "../../api/client.ts";
+import type { Work } from "../changes/review.ts";
 
 type Run = Schemas["Run"];
 
 /** Whether its work can be taken into a branch. */
 export const isMergeable = (run: Run): boolean =>
   run.status === "succeeded" && run.project_id !== null && run.branch !== null;
+
+const ENDED = new Set(["succeeded", "failed", "cancelled"]);
+/** What of a run's row is of its changes. */
+export const workOfRun = ({ id, project_id, branch, task_description, status }: Run): Work => ({
+  ...{ work_id: id, kind: "run", project_id: project_id ?? "", branch: branch ?? "", title: task_description },
+  at_work: !ENDED.has(status),
+});
 
 /** Files that the result names; the changes themselves have all. */
 const FILES = 12;

@@ -18,6 +18,7 @@ import { Status, statusWord } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
+import { ChangesLink } from "../changes/work-changes.tsx";
 import { Fold } from "../run/step-detail.tsx";
 import { Transcript } from "../run/transcript.tsx";
 import { NewSwarm } from "../swarms/new-swarm.tsx";
@@ -57,7 +58,12 @@ function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
             Swarms
           </Link>
         }
-        beside={<Status status={swarm.status} />}
+        beside={
+          <>
+            <Status status={swarm.status} />
+            <ChangesLink id={swarm.id} project={swarm.project_id} />
+          </>
+        }
         cli={`skep swarm show ${swarm.id} --outputs`}
         actions={
           swarm.status === "running" ? (

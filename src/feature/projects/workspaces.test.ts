@@ -14,9 +14,10 @@ import { runCancelled } from "../runs/events.ts";
 import { sessionEnded } from "../sessions/events.ts";
 import { cloneOpener, placeOf } from "./clones.ts";
 import { NO_LFS } from "./lfs.ts";
-import { createRunWorkspaces, type RunWorkspaces } from "./run-workspaces.ts";
 import { createProjectStore, type ProjectRow, type ProjectStore } from "./store.ts";
 import { createTurns } from "./turns.ts";
+import { createWorks } from "./works.ts";
+import { createWorkspaces, type Workspaces } from "./workspaces.ts";
 import { createWorktreeRelease, type WorktreeRelease } from "./worktree-release.ts";
 
 const root = mkdtempSync(join(tmpdir(), "skep-runs-"));
@@ -27,7 +28,7 @@ afterAll(() => {
 });
 
 let rows: ProjectStore;
-let work: RunWorkspaces;
+let work: Workspaces;
 let store: Store;
 let worktrees: WorktreeRelease;
 let published: SkepEvent[];
@@ -84,11 +85,12 @@ beforeEach(() => {
     },
   };
   home = mkdtempSync(join(root, "data-"));
-  work = createRunWorkspaces({
+  work = createWorkspaces({
     store,
     log,
     masking: createMasking(),
     rows,
+    works: createWorks(store),
     git,
     submodules: {
       fetch: async () => ({ fetched: [], missing: [] }),
@@ -104,7 +106,7 @@ beforeEach(() => {
     workspaces: join(home, "workspaces"),
     projects: join(home, "projects"),
   });
-  worktrees = createWorktreeRelease({ store, bus, log, workspaces: work });
+  worktrees = createWorktreeRelease({ bus, log, works: createWorks(store), workspaces: work });
   const made = row();
   rows.insert(made);
   project = made.id;
@@ -116,7 +118,7 @@ describe("workspaces of runs", () => {
     const { path, branch } = await work.prepare(run);
     expect(branch).toBeNull();
     writeFileSync(join(path, "result"), "r");
-    expect(await work.commitStep(run, "m")).toEqual({ commit: null, skipped: [] });
+    expect(await work.commit(run, "m")).toEqual({ commit: null, skipped: [] });
     await work.release(run);
     expect((await work.prepare(run)).path).toBe(path);
     expect(readFileSync(join(path, "result"), "utf8")).toBe("r");
@@ -133,7 +135,7 @@ describe("workspaces of runs", () => {
     const places = await Promise.all([work.prepare(run), work.prepare(run), work.prepare(run)]);
     expect(new Set(places.map((place) => place.path)).size).toBe(1);
     writeFileSync(join(places[0]!.path, "a"), "a");
-    const done = await Promise.all([work.commitStep(run, "one"), work.commitStep(run, "two")]);
+    const done = await Promise.all([work.commit(run, "one"), work.commit(run, "two")]);
     expect(done.filter((one) => one.commit !== null)).toHaveLength(1);
     await Bun.sleep(0);
     const commits = published.filter((event) => event.kind === "workspace_changed");
@@ -147,7 +149,7 @@ describe("workspaces of runs", () => {
     ];
     const first = await work.prepare(one);
     writeFileSync(join(first.path, "mine"), "m");
-    await work.commitStep(one, "mine");
+    await work.commit(one, "mine");
     await work.release(one);
     await work.release(one);
     expect(existsSync(first.path)).toBe(false);
@@ -162,7 +164,7 @@ describe("workspaces of runs", () => {
     writeFileSync(join(admin, "index.lock"), "");
     writeFileSync(join(path, "late"), "l");
     await work.prepare(run);
-    expect((await work.commitStep(run, "late")).commit).not.toBeNull();
+    expect((await work.commit(run, "late")).commit).not.toBeNull();
   });
 
   test("a project that is being cloned is busy, one whose clone failed says so, an unknown one is 404", async () => {
@@ -207,7 +209,7 @@ describe("workspaces of runs", () => {
     meanwhile.refreshed = () => rows.remove(rows.find(project)!);
     await expect(work.prepare(two)).rejects.toMatchObject({ status: 404 });
     expect(existsSync(join(dirname(path), two.id))).toBe(false);
-    expect(await work.commitStep(one, "late")).toEqual({ commit: null, skipped: [] });
+    expect(await work.commit(one, "late")).toEqual({ commit: null, skipped: [] });
     await work.releaseAll(project);
     expect(existsSync(path)).toBe(false);
   });

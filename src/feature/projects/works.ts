@@ -1,0 +1,100 @@
+/**
+ * What works on a branch of a project: runs, and chats, swarms with their tasks, spawned work and the ticks of routines,
+ * which are sessions. One form over the two tables that hold them.
+ */
+import { eq } from "drizzle-orm";
+import { isId } from "../../core/ids.ts";
+import type { SessionKind } from "../../engine/kinds.ts";
+import type { Store } from "../../store/store.ts";
+import { runs } from "../../store/tables/runs.ts";
+import { sessions } from "../../store/tables/sessions.ts";
+
+export interface WorkRow {
+  /** Of the run or the session. */
+  id: string;
+  kind: "run" | SessionKind;
+  /** Null: its files are a folder of its own. */
+  project_id: string | null;
+  branch: string | null;
+  /** Whose it is. */
+  user_id: string | null;
+  agent_id: string | null;
+  /** What it was asked to do, or a title of that. */
+  title: string;
+  /** Commit from which its changes are counted; null: it has not begun. */
+  base_commit: string | null;
+  /** What its working copy lacks, a sentence. */
+  workspace_notice: string | null;
+  /** The last merge, as in the table of runs. */
+  merged_commit: string | null;
+  merged_into: string | null;
+  merged_head: string | null;
+  /** Of a run or a session. */
+  status: string;
+  /** RFC 3339; null: more work may follow. */
+  ended_at: string | null;
+  /** Session whose branch takes this one's when it succeeds. */
+  joins: string | null;
+}
+
+type Kept = Pick<WorkRow, "base_commit" | "workspace_notice" | "merged_commit" | "merged_into" | "merged_head">;
+
+export interface Works {
+  find(id: string): WorkRow | undefined;
+  /** The branch that this run or session works on, if that is a project's. */
+  branchOf(id: string): string | null;
+  /** The run or session whose working copy a session works in. */
+  ofSession(sessionId: string): string | undefined;
+  update(id: string, fields: Partial<Kept>): void;
+  /** Whether it has not ended, or something works in its copy. */
+  isNeeded(id: string): boolean;
+  /** Sessions at work in the project, on whatever branch of it. */
+  atWork(projectId: string): number;
+}
+
+const SHARED = "base_commit, workspace_notice, merged_commit, merged_into, merged_head, status";
+const RUN = `SELECT id, 'run' AS kind, project_id, branch, created_by AS user_id, NULL AS agent_id,
+  task_description AS title, finished_at AS ended_at, NULL AS joins, ${SHARED} FROM runs WHERE id = ?`;
+const SESSION = `SELECT id, kind, project_id, branch, user_id, agent_id, coalesce(title, 'Chat') AS title, ended_at,
+  iif(branch IS NULL, NULL, parent_id) AS joins, ${SHARED} FROM sessions WHERE id = ?`;
+const NEEDED = {
+  run: `SELECT 1 FROM runs WHERE id = @id AND finished_at IS NULL
+    UNION ALL SELECT 1 FROM executions WHERE run_id = @id AND finished_at IS NULL LIMIT 1`,
+  session: `SELECT 1 FROM sessions WHERE id = @id AND ended_at IS NULL
+    UNION ALL SELECT 1 FROM sessions JOIN executions ON executions.session_id = sessions.id
+      WHERE sessions.work_id = @id AND executions.finished_at IS NULL LIMIT 1`,
+};
+
+export const runBranch = (runId: string): string => `run/${runId}`;
+/** What the names of branches begin with that work here makes. */
+export const BRANCH_PREFIXES = ["run", "chat", "routine", "swarm", "spawn"] as const;
+const WORK_BRANCH = new RegExp(`^(?:${BRANCH_PREFIXES.join("|")})/((?:run|sess)_\\w+)$`);
+
+/** Id of the run or session that a branch was made for; undefined for a branch of the repository. */
+export const workOfBranch = (branch: string): string | undefined => WORK_BRANCH.exec(branch)?.[1];
+/** Whether that run or session may have a working copy. */
+export const isWorkId = (id: string): boolean => isId("run", id) || isId("session", id);
+
+export function createWorks({ db, statement }: Pick<Store, "db" | "statement">): Works {
+  const find = (id: string): WorkRow | undefined =>
+    statement<WorkRow>(isId("run", id) ? RUN : SESSION).get([id]) ?? undefined;
+  return {
+    find,
+    branchOf: (id) => (isId("run", id) ? runBranch(id) : (find(id)?.branch ?? null)),
+    ofSession: (id) =>
+      statement<string | null>("SELECT coalesce(run_id, work_id) FROM sessions WHERE id = ?").pluck().get(id) ??
+      undefined,
+    update(id, fields) {
+      if (isId("run", id)) db.update(runs).set(fields).where(eq(runs.id, id)).run();
+      else db.update(sessions).set(fields).where(eq(sessions.id, id)).run();
+    },
+    isNeeded: (id) => statement(NEEDED[isId("run", id) ? "run" : "session"]).get({ id }) !== undefined,
+    atWork: (projectId) =>
+      statement<number>(
+        `SELECT count(*) FROM executions JOIN sessions ON sessions.id = executions.session_id
+         WHERE executions.status IN ('queued', 'running') AND sessions.project_id = ? AND sessions.work_id IS NOT NULL`,
+      )
+        .pluck()
+        .get(projectId) ?? 0,
+  };
+}
