@@ -18,6 +18,7 @@ import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { events } from "../feature/events/feature.ts";
+import { history } from "../feature/history/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
@@ -80,6 +81,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(attachments)
+  .with(history)
   .with(voice)
   .with(documents)
   .with(chat)

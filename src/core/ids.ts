@@ -34,6 +34,7 @@ export const ID_PREFIXES = {
   audit: "aud",
   login: "lgn",
   instance: "ins",
+  deletion: "del",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -2,6 +2,7 @@ import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { History } from "../history/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -22,6 +23,7 @@ type Needs = Core & {
   sessions: Sessions & { files: SessionFiles };
   jobs: Pick<Jobs, "enqueue" | "live">;
   attachments: Pick<AttachmentService, "attach">;
+  history: Pick<History, "removeEnded">;
 };
 
 export const chat = defineFeature("chat", (deps: Needs) => {
@@ -47,6 +49,7 @@ export const chat = defineFeature("chat", (deps: Needs) => {
       return { model, window: model === null ? null : (catalogue.info(model).context_window ?? null) };
     },
     attach: attachments.attach,
+    removeEnded: deps.history.removeEnded,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
     assertWorkspaces: deps.storage.assertWorkspaces,
     mostOpen: () => settings.get().limits.user_open_chats,

@@ -76,7 +76,9 @@ export interface Chats {
 export interface ChatsDeps {
   store: Store;
   sessions: Sessions;
-  files: Pick<SessionFiles, "exist" | "remove">;
+  files: Pick<SessionFiles, "exist">;
+  /** Deletes a chat that has ended, with all that belongs to it. */
+  removeEnded(id: string, caller: Caller): void;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
@@ -243,15 +245,13 @@ export function createChats(deps: ChatsDeps): Chats {
         return shown(id);
       }),
     end(id, purge, caller) {
-      store.write(({ after }) => {
+      store.write(() => {
         const row = find(id, caller);
         if (row.ended_at === null) sessions.end(id);
         if (!purge) return;
         if (sessions.find(id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
-        sessions.purge(id);
-        // What fails here, the sweep of files removes later.
-        after(() => void deps.files.remove(id).catch(() => {}));
+        deps.removeEnded(id, caller);
       });
     },
     rewind: (id, messageId, caller) =>

@@ -1,6 +1,7 @@
 import { createGit } from "../../adapter/git.ts";
 import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { killMarked } from "../../adapter/sandbox/process/marked-processes.ts";
+import { HOUR_MS } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -22,6 +23,7 @@ import { createUpdates } from "./updates.ts";
 import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
+const REPACK_MS = 6 * HOUR_MS;
 /** Variable by which the git processes of an earlier life of this server are known. */
 const GIT_MARK = "SKEP_GIT";
 
@@ -97,7 +99,16 @@ export const projects = defineFeature(
       },
       jobs: [clones.definition, updates.definition],
       prunes: [{ keep: "merged_branches_days", run: branches.sweepMerged }],
-      duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
+      duties: [
+        { name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep },
+        {
+          name: "repack",
+          everyMs: REPACK_MS,
+          async run(signal) {
+            for (const id of await workspaces.unpacked()) if (!signal.aborted) await workspaces.repack(id, signal);
+          },
+        },
+      ],
       stop: worktrees.stop,
     };
   },

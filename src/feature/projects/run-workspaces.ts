@@ -3,6 +3,7 @@
  * run that work side by side share it; what touches the repository is done one after another.
  */
 
+import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { eq } from "drizzle-orm";
@@ -13,6 +14,7 @@ import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
 import { runs } from "../../store/tables/runs.ts";
+import { removeFolder } from "../../working-copy/folder.ts";
 import { activity } from "../events/events.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
@@ -49,9 +51,15 @@ export interface RunWorkspaces {
   present(): Promise<{ id: string; project_id: string }[]>;
   /** Removes every worktree of a project. */
   releaseAll(projectId: string): Promise<void>;
+  /** Removes all that a deleted run has on disk: its folder, its branch, its marks. Objects stay until `repack`. Idempotent. */
+  erase(run: RunOfProject): Promise<void>;
+  /** Packs a project's clone and removes the objects that nothing refers to. Its runs wait meanwhile. */
+  repack(projectId: string, signal?: AbortSignal): Promise<void>;
+  /** Projects whose clone has many objects that are not packed. */
+  unpacked(): Promise<string[]>;
 }
 
-export interface RunWorkspacesDeps extends Pick<Turns, "inTurn" | "fetching"> {
+export interface RunWorkspacesDeps extends Pick<Turns, "inTurn" | "fetching" | "alone"> {
   store: Store;
   log: Logger;
   masking: Pick<Masking, "json">;
@@ -69,6 +77,8 @@ export interface RunWorkspacesDeps extends Pick<Turns, "inTurn" | "fetching"> {
   projects: string;
 }
 
+/** A clone with more of them is packed, as git itself would do it. */
+const LOOSE_OBJECTS = 6_700;
 /** Paths that a log line and an event name. */
 const MAX_NAMED = 100;
 const NAMED_MODULES = 5;
@@ -222,6 +232,27 @@ export function createRunWorkspaces(deps: RunWorkspacesDeps): RunWorkspaces {
         .ids()
         .map(async (project_id) => (await worktreesOf(project_id)).map((id) => ({ id, project_id })));
       return (await Promise.all(all)).flat();
+    },
+    async erase(run) {
+      const { project_id } = run;
+      if (!project_id || !rows.find(project_id)) return removeFolder(pathOf(run));
+      await inTurn(project_id, async () => {
+        await git.removeWorktree(worktreeOf(run, project_id));
+        const { repository } = placeOf(projects, project_id);
+        if (!existsSync(repository)) return;
+        await git.removeRefs(repository, [`refs/heads/${branchOf(run.id)}`, `refs/skep/merge/${run.id}`]);
+      });
+    },
+    repack: (projectId, signal) =>
+      deps.alone(projectId, async () => {
+        if (rows.find(projectId)?.workspace_state !== "ready") return;
+        await git.packAndPrune(placeOf(projects, projectId).repository, signal);
+      }),
+    async unpacked() {
+      const found: string[] = [];
+      for (const id of rows.ids())
+        if ((await git.looseObjects(placeOf(projects, id).repository)) > LOOSE_OBJECTS) found.push(id);
+      return found;
     },
     async releaseAll(projectId) {
       await inTurn(projectId, async () => {
