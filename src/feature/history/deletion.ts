@@ -136,6 +136,8 @@ export function defineDeletion(deps: DeletionDeps) {
       const { run, session } = rows.counts(id);
       const done = { runs: run.all, sessions: session.all };
       table.remove({ id });
+      // It names projects.
+      store.statement("DELETE FROM facts WHERE name = 'disk_usage'").run();
       deps.audit({ action: "history.deleted", actor, subject: subject ?? undefined, data: { kind, ...done } });
       emit(historyDeleted, {
         user_id: actor.startsWith("usr_") ? actor : ADMINISTRATORS,

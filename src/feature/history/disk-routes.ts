@@ -6,19 +6,22 @@ import { Job } from "../jobs/model.ts";
 import type { DiskUsages } from "./disk.ts";
 
 const Bytes = t.Integer({ minimum: 0 });
-const DiskUsageView = t.Object({
-  measured_at: Time,
-  total_bytes: Bytes,
-  database: t.Object({
-    bytes: t.Integer({ description: "Of the file." }),
-    free_bytes: t.Integer({ description: "Of pages that hold nothing." }),
-    wal_bytes: t.Integer({ description: "Of the write-ahead log." }),
-  }),
-  kinds: t.Array(t.Object({ kind: t.String(), count: t.Integer(), bytes: Bytes })),
-  users: t.Array(t.Object({ user_id: orNull(t.String({ description: "Null: nobody's." })), bytes: Bytes })),
-  projects: t.Array(t.Object({ project_id: t.String(), name: orNull(t.String()), bytes: Bytes })),
-  largest: t.Array(t.Object({ id: t.String({ description: "Of the run or session." }), bytes: Bytes })),
-});
+const DiskUsageView = t.Object(
+  {
+    measured_at: Time,
+    total_bytes: Bytes,
+    database: t.Object({
+      bytes: t.Integer({ description: "Of the file." }),
+      free_bytes: t.Integer({ description: "Of pages that hold nothing." }),
+      wal_bytes: t.Integer({ description: "Of the write-ahead log." }),
+    }),
+    kinds: t.Array(t.Object({ kind: t.String(), count: t.Integer(), bytes: Bytes })),
+    users: t.Array(t.Object({ user_id: orNull(t.String({ description: "Null: nobody's." })), bytes: Bytes })),
+    projects: t.Array(t.Object({ project_id: t.String(), name: orNull(t.String()), bytes: Bytes })),
+    largest: t.Array(t.Object({ id: t.String({ description: "Of the run or session." }), bytes: Bytes })),
+  },
+  { title: "DiskUsage" },
+);
 
 export const diskRoutes = (disk: DiskUsages) =>
   operations("history", [

@@ -8,22 +8,25 @@ export type HistoryKind = (typeof HISTORY_KINDS)[number];
 
 const Count = (description: string) => t.Integer({ minimum: 0, description });
 
-export const HistoryPreview = t.Object({
-  kind: oneOf(...HISTORY_KINDS),
-  id: t.String(),
-  runs: Count("Runs, with their steps, comments and results."),
-  sessions: Count("Transcripts: of runs, chats and what they started."),
-  messages: Count("Messages in them."),
-  attachments: Count("Files that nothing else holds."),
-  tasks: Count("Tasks of its board."),
-  documents: Count("Documents."),
-  routines: Count("Routines."),
-  memories: Count("Entries of memory that are this user's own."),
-  folders: Count("Folders of runs and chats on the disk."),
-  bytes: Count("Of these folders, as they were last measured."),
-  active: Count("Runs and chats at work. It cannot be deleted before they have ended."),
-  stays: t.Array(t.String(), { description: "What is not deleted, in sentences." }),
-});
+export const HistoryPreview = t.Object(
+  {
+    kind: oneOf(...HISTORY_KINDS),
+    id: t.String(),
+    runs: Count("Runs, with their steps, comments and results."),
+    sessions: Count("Transcripts: of runs, chats and what they started."),
+    messages: Count("Messages in them."),
+    attachments: Count("Files that nothing else holds."),
+    tasks: Count("Tasks of its board."),
+    documents: Count("Documents."),
+    routines: Count("Routines."),
+    memories: Count("Entries of memory that are this user's own."),
+    folders: Count("Folders of runs and chats on the disk."),
+    bytes: Count("Of these folders, as they were last measured."),
+    active: Count("Runs and chats at work. It cannot be deleted before they have ended."),
+    stays: t.Array(t.String(), { description: "What is not deleted, in sentences." }),
+  },
+  { title: "HistoryPreview" },
+);
 export type HistoryPreview = Static<typeof HistoryPreview>;
 
 export const Kept = t.Object({
