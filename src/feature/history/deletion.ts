@@ -9,7 +9,6 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict } from "../../core/errors.ts";
 import { ADMINISTRATORS } from "../../core/events.ts";
 import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
-import { LIMITS } from "../../core/limits.ts";
 import type { Audit } from "../../store/audit.ts";
 import { shrink } from "../../store/shrink.ts";
 import type { Store } from "../../store/store.ts";
@@ -34,6 +33,8 @@ export interface DeletionDeps {
   removeContent(sha256: string): Promise<void>;
   removeProject(id: string, actor: string): Promise<void>;
   removeUser(id: string, actor: string): void;
+  /** A deletion by age or size is done: there may be more. */
+  removedOld(): void;
   /** Backups that were made before: they still hold what was deleted. */
   earlierBackups(): number;
 }
@@ -131,8 +132,9 @@ export function defineDeletion(deps: DeletionDeps) {
   }
 
   function finish({ deletion }: Work): { runs: number; sessions: number } {
-    return store.write(({ emit }) => {
+    return store.write(({ emit, after }) => {
       const { id, kind, subject, actor } = deletion;
+      if (kind === "age") after(deps.removedOld);
       const { run, session } = rows.counts(id);
       const done = { runs: run.all, sessions: session.all };
       table.remove({ id });
@@ -164,6 +166,8 @@ export function defineDeletion(deps: DeletionDeps) {
     while (store.write(rows.removeUnused)) await Bun.sleep(PAUSE_MS);
     job.report({ percent: 94, detail: "Packing repositories" });
     await each(work, "clone", (id) => deps.repack(id, job.signal));
+    // Indexing that was under way when the project went may have made its folder again.
+    if (deletion.kind === "project") await removeRest(work);
     job.report({ percent: 96, detail: "Shrinking the database" });
     const { freed, isWalEmpty } = await shrink(store.sqlite, job.signal);
     const done = finish(work);
@@ -179,5 +183,3 @@ export function defineDeletion(deps: DeletionDeps) {
     },
   });
 }
-
-export const MOST_IN_BATCH = LIMITS.pruneRows;

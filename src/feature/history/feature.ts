@@ -38,8 +38,15 @@ export const history = defineFeature(
     const { store, docker, folder, instanceId } = deps;
     const rows = createHistoryRows(store);
     const disk = createDiskAsker(selfCommand("disk-worker"), folder.root);
+    const settings = () => deps.settings.get().retention;
+    const removeOld = (): void => {
+      const { runs_days, chats_days } = settings();
+      if (runs_days !== null) retention.removeOld("runs", deps.clock.now() - runs_days * DAY_MS);
+      if (chats_days !== null) retention.removeOld("chats", deps.clock.now() - chats_days * DAY_MS);
+    };
     const deletion = defineDeletion({
       ...{ ...deps, rows },
+      removedOld: removeOld,
       endSession: deps.sessions.end,
       removeSessionFiles: deps.sessions.files.remove,
       eraseRun: deps.projects.workspaces.erase,
@@ -56,7 +63,6 @@ export const history = defineFeature(
       },
     });
     const service = createHistory({ ...deps, rows, deletion });
-    const settings = () => deps.settings.get().retention;
     const retention = createRetention({ ...deps, history: service, disk, settings });
     const usage = createDiskUsage({ ...deps, disk });
     return {
@@ -65,15 +71,7 @@ export const history = defineFeature(
       jobs: [deletion, usage.definition],
       prunes: [{ keep: "transcripts_days", run: retention.removeTranscripts }],
       duties: [
-        {
-          name: "old-history",
-          everyMs: RETENTION_MS,
-          run() {
-            const { runs_days, chats_days } = settings();
-            if (runs_days !== null) retention.removeOld("runs", deps.clock.now() - runs_days * DAY_MS);
-            if (chats_days !== null) retention.removeOld("chats", deps.clock.now() - chats_days * DAY_MS);
-          },
-        },
+        { name: "old-history", everyMs: RETENTION_MS, run: removeOld },
         { name: "large-history", everyMs: SIZES_MS, run: retention.removeTooLarge },
         { name: "unfinished-deletions", everyMs: HOUR_MS, run: service.resume },
       ],

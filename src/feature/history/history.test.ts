@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import Database from "better-sqlite3";
+import { makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { skep } from "../../testing/command.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -239,4 +240,88 @@ describe("a deletion", () => {
     for (const path of ["runs/run_01h455vb4pex5vsknk084sn02q", "sessions/x", "projects/x", "users/x", "secrets/x"])
       expect([path, (await call("DELETE", `/v1/history/${path}`)).status]).toEqual([path, 404]);
   });
+});
+
+describe("on the command line", () => {
+  const cli = (...args: string[]) => skep([...args, "--data", server.data]);
+
+  test("chats are listed, ended, deleted; a run is deleted after saying what goes; the disk is measured", async () => {
+    const chat = (await call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "ann", title: "Plans" })).body;
+    expect((await cli("chats")).stdout).toContain(chat.id);
+    expect((await cli("chats", "end", chat.id)).stdout).toBe(`ended ${chat.id}\n`);
+    expect((await cli("chats", "--status", "ended")).stdout).toContain("Plans");
+    expect((await cli("chats", "delete", chat.id, "--yes")).stdout).toBe("deleted chat Plans\n");
+    expect((await call("GET", `/v1/chat/sessions/${chat.id}`)).status).toBe(404);
+
+    const run = await runOf("work");
+    const disk = JSON.parse((await cli("usage", "disk", "--json")).stdout);
+    expect(disk).toMatchObject({
+      total_bytes: expect.any(Number),
+      largest: [{ id: run.id, bytes: expect.any(Number) }],
+    });
+    expect((await cli("usage", "disk", "--last")).stdout).toMatch(/database: [\d.]+ MB/);
+    const preview = (await cli("runs", "delete", run.id, "--preview")).stdout;
+    expect(preview).toContain(`goes: run ${run.id}: 1 run, 1 transcript, `);
+    expect(preview).toContain("stays: What it cost");
+    expect((await call("GET", `/v1/runs/${run.id}`)).status).toBe(200);
+    expect((await cli("runs", "delete", run.id, "--yes")).stdout).toBe(`deleted run ${run.id}\n`);
+    const again = await cli("runs", "delete", run.id, "--yes");
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining("no such run")]);
+  });
+});
+
+test("by age and size the oldest go; what is kept stays, and the preview says how many", async () => {
+  const ids: string[] = [];
+  for (let n = 0; n < 3; n++) ids.push((await runOf("work")).id);
+  const [first, second, third] = ids;
+  expect((await skep(["runs", "keep", first!, "--data", server.data])).stdout).toContain("is kept");
+  expect((await call("GET", "/v1/kept-history")).body).toMatchObject({ items: [{ id: first }] });
+  await server.stop();
+  const db = new Database(join(server.data, "skep.db"));
+  db.prepare("UPDATE runs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id IN (?, ?)").run(first, second);
+  db.close();
+  server = await startServer({ env: ENV, data: server.data });
+  const preview = await call("GET", "/v1/admin/retention?runs_days=90");
+  expect(preview.body).toMatchObject({ runs: { count: 1, limit_days: 90 }, chats: { count: 0, limit_days: null } });
+  expect((await call("PUT", "/v1/settings", { retention: { runs_days: 90 } })).status).toBe(200);
+  await server.stop();
+  server = await startServer({ env: ENV, data: server.data });
+  await event("kinds=history_deleted", ({ data }) => data["kind"] === "age");
+  const left = await Promise.all(
+    [first, second, third].map(async (id) => (await call("GET", `/v1/runs/${id}`)).status),
+  );
+  expect(left).toEqual([200, 404, 200]);
+});
+
+test("a user's everything: what they ran, said and uploaded, and the account; usage keeps its sums", async () => {
+  const accounts = await startServer({ env: { ...ENV, AUTH_ENABLED: "true" } });
+  try {
+    const admin = await setupAdmin(accounts);
+    const [ben, cy] = [
+      await makeUser(accounts, admin, "ben@example.test"),
+      await makeUser(accounts, admin, "cy@example.test"),
+    ];
+    const asked = { pipeline_id: "hello", task_description: CANARY };
+    const run = await accounts.request<Run>("POST", "/v1/runs", { token: ben.token, body: asked });
+    await accounts.request("GET", `/v1/events/stream?run_id=${run.body.id}`, { token: ben.token });
+    const { token } = admin;
+    for (const path of [`users/${ben.id}`, `runs/${run.body.id}`])
+      expect([path, (await accounts.request("DELETE", `/v1/history/${path}`, { token: cy.token })).status]).not.toEqual(
+        [path, 202],
+      );
+    const usage = async () =>
+      (await accounts.request<{ totals: object }>("GET", "/v1/usage?user_id=all", { token })).body.totals;
+    const before = await usage();
+    const job = await accounts.request<Job>("DELETE", `/v1/history/users/${ben.id}`, { token });
+    expect(job.status).toBe(202);
+    const done = ({ data }: { data: Seen }) => data.data?.["id"] === ben.id;
+    await framesUntil(framesOf<Seen>(accounts, "/v1/events/stream?after=0&kinds=history_deleted", token), done);
+    expect((await accounts.request("GET", `/v1/users/${ben.id}`, { token })).status).toBe(404);
+    expect((await accounts.request("GET", `/v1/users/${cy.id}`, { token })).status).toBe(200);
+    expect((await accounts.request("GET", `/v1/runs/${run.body.id}`, { token })).status).toBe(404);
+    expect(filesBelow(accounts.data).filter((path) => readFileSync(path).includes(CANARY))).toEqual([]);
+    expect(await usage()).toEqual(before);
+  } finally {
+    await accounts.remove();
+  }
 });
