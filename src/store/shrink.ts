@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import type Database from "better-sqlite3";
 
-/** A larger database is not rewritten while a start waits for it: `skep compact` does it. */
+/** A larger database is not rewritten while a start waits for it: it is used as it is. */
 const MOST_BYTES = 2 * 1024 ** 3;
 /** `VACUUM` writes the database into the WAL, beside a temporary copy. */
 const ROOM = 2.2;

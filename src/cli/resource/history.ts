@@ -54,7 +54,7 @@ export async function deleteHistory(
   { kind, id, what, flags }: { kind: Kind; id: string; what: string; flags: Flags },
 ): Promise<Answer> {
   const path = `/v1/history/${kind}/${id}` as const;
-  const preview: Preview = await client.call("GET", path as `/v1/history/runs/${string}`);
+  const preview: Preview = await client.call("GET", path);
   const goes = goesText(preview);
   if (flags["preview"])
     return {
@@ -68,7 +68,7 @@ export async function deleteHistory(
       `${preview.active} of it are at work. Cancel them, or wait until they have ended.`,
     );
   await assertMeant(`Delete ${what} with everything${goes ? `: ${goes}` : ""}? It cannot be brought back.`, flags);
-  const started = await client.call("DELETE", path as `/v1/history/runs/${string}`);
+  const started = await client.call("DELETE", path);
   if (flags["wait"] === false) return { json: started, text: `deleting ${what}, as job ${started.id}` };
   const job = await jobEnded(client, started);
   if (job.state !== "succeeded")

@@ -22,6 +22,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/git/attributes.ts": "the repository's own settings",
   "adapter/git/command.ts": "whether the folder to start in is there",
   "adapter/git/commit.ts": "the index, in the repository's folder",
+  "adapter/git/history.ts": "the repository's folder",
   "adapter/git/leftovers.ts": "the repository's folder",
   "adapter/git/lfs-client.ts": "contents from Git LFS, in the repository's folder",
   "adapter/git/lfs.ts": "the list of pointers, in the repository's folder",
