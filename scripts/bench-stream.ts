@@ -46,7 +46,7 @@ function serve(folder: string): void {
     throw error;
   });
   store.onCommit(bus.deliver);
-  const streams = createEventStreams({ log: createEventLog(store, systemClock), bus, runEnds: RUN_ENDS, runRestarted });
+  const streams = createEventStreams({ log: createEventLog(store), bus, runEnds: RUN_ENDS, runRestarted });
   const emit = async () => {
     const began = performance.now();
     for (let sent = 0; sent < rate * seconds; ) {

@@ -17,6 +17,9 @@ if (first === "graph-worker") {
 } else if (first === "measure-worker") {
   const { runMeasureWorker } = await import("./store/measure-worker.ts");
   runMeasureWorker();
+} else if (first === "disk-worker") {
+  const { runDiskWorker } = await import("./store/disk-worker.ts");
+  runDiskWorker();
 } else if (first === "extract") {
   compileFromNowOn();
   const { runExtract } = await import("./text/extract/run.ts");

@@ -11,6 +11,7 @@ import { withoutConversions } from "./git/attributes.ts";
 import { type ChangedPart, changedPaths, type Hunk, hunksOf, patchOf, type Range, type Wanted } from "./git/changes.ts";
 import { createGitCommand, type GitCommand, type GitRunner } from "./git/command.ts";
 import { type CommitOptions, type Committed, commitAll, type Identity } from "./git/commit.ts";
+import { looseObjects, packAndPrune, removeRefs } from "./git/history.ts";
 import { removeLeftovers } from "./git/leftovers.ts";
 import { type LfsPointer, placeContents, readPointers } from "./git/lfs.ts";
 import { fetchObjects, type LfsFetch, type OpenLfs } from "./git/lfs-client.ts";
@@ -140,6 +141,12 @@ export interface Git {
   removeLeftovers(repository: string): Promise<void>;
   /** Deletes a branch that is at `from`. @throws Problem 502 when it is not. */
   removeBranch(repository: string, branch: string, from: string): Promise<void>;
+  /** Deletes every reference at or below these, e.g. `refs/heads/run/ID`. */
+  removeRefs(repository: string, prefixes: readonly string[]): Promise<void>;
+  /** Packs the repository and removes the objects that nothing refers to. Only while nothing else writes to it. */
+  packAndPrune(repository: string, signal?: AbortSignal): Promise<void>;
+  /** About how many objects are files of their own. */
+  looseObjects(repository: string): Promise<number>;
   commitAll(
     place: WorktreePlace,
     options: Omit<CommitOptions, "gitDir" | "worktree" | "maxFileBytes">,
@@ -231,6 +238,9 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       for (const ref of [branch, from]) assertRef(ref);
       await git(["update-ref", "-d", `refs/heads/${branch}`, from], bare(repository));
     },
+    removeRefs: (repository, prefixes) => removeRefs(git, repository, prefixes),
+    packAndPrune: (repository, signal) => packAndPrune(git, repository, signal),
+    looseObjects,
     commitAll: (place, options) =>
       commitAll(git, {
         ...options,

@@ -50,7 +50,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   const bus = createBus((err, event) => log.error({ err, kind: event.kind }, "subscriber failed"));
   store.onCommit(bus.deliver);
   const clockwork = createClockwork(clock, (err, source) => log.error({ err, source }, "work that was due failed"));
-  const eventLog = createEventLog(store, clock);
+  const eventLog = createEventLog(store);
   const keys = instanceKeys({ config, folder, log });
   if (keys.engineToken !== undefined) masking.add("ENGINE_INTERNAL_TOKEN", keys.engineToken);
   const idempotency = createIdempotency(store, clock);

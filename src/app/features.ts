@@ -19,6 +19,7 @@ import { documents } from "../feature/documents/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
+import { history } from "../feature/history/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
@@ -81,6 +82,7 @@ export const FEATURES = noFeatures()
   .with(usage)
   .with(sessions)
   .with(attachments)
+  .with(history)
   .with(voice)
   .with(documents)
   .with(chat)

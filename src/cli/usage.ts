@@ -4,6 +4,7 @@ import { type Command, Option } from "commander";
 import type { AnswerOf } from "../api/types.ts";
 import { connect, type ServerFlags, withServer } from "./server/locate.ts";
 import { costText, shortCostText, tableLines } from "./terminal/table.ts";
+import { diskCommand } from "./usage-disk.ts";
 
 interface Flags extends ServerFlags {
   from?: string;
@@ -15,8 +16,10 @@ interface Flags extends ServerFlags {
 type UsageView = AnswerOf<"GET", "/v1/usage">;
 type Totals = UsageView["totals"];
 
-export function usageCommand(program: Command, _exit: (code: number) => void): void {
-  withServer(program.command("usage"))
+export function usageCommand(program: Command, exit: (code: number) => void): void {
+  const usage = withServer(program.command("usage"));
+  diskCommand(usage, exit);
+  usage
     .description("what model calls cost, and what is left of the budgets")
     .option("--from <time>", "start: a day or RFC 3339 (default: this month)")
     .option("--to <time>", "before")

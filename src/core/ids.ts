@@ -36,6 +36,7 @@ export const ID_PREFIXES = {
   instance: "ins",
   eval: "evl",
   evalAttempt: "eva",
+  deletion: "del",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

@@ -54,6 +54,8 @@ export interface JobOptions<Payload = unknown, Result extends JobResult = JobRes
   resumable?: boolean;
   /** True: it acts on other machines, so it waits while this instance stands by as a copy of another. */
   outward?: boolean;
+  /** False: its work has reached a point from which it must finish. Cancelling it is refused then. */
+  mayCancel?(payload: Payload): boolean;
   /** Called in the transaction that writes the job's end, for rows that must change with it. SQL only. */
   ended?(job: EndedJob<Payload, Result>): void;
 }

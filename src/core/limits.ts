@@ -42,7 +42,7 @@ export const LIMITS = {
   providerAnswerBytes: 16 * 1024 * 1024,
   /** Numbers of one answer of an embedding model. */
   vectorValues: 2_000_000,
-  eventKeepMs: 14 * DAY_MS,
+  eventKeepDays: 14,
   eventDataBytes: 256 * 1024,
   passwordCharactersMin: 10,
   passwordCharactersMax: 512,

@@ -43,7 +43,7 @@ function rig() {
     throw error;
   });
   store.onCommit(bus.deliver);
-  const log = createEventLog(store, systemClock);
+  const log = createEventLog(store);
   const streams = createEventStreams({ log, bus, runEnds: [complete, failed, cancelled], runRestarted: restarted });
   closers.push(() => {
     streams.close();

@@ -25,6 +25,7 @@ export function ensureDatabase(path: string): void {
     // Nothing depends on the draft until it has its name: it is brought to the disk once, as a whole.
     db.pragma("synchronous = OFF");
     db.pragma("journal_mode = MEMORY");
+    db.pragma("auto_vacuum = INCREMENTAL");
     migrate(db, null);
     db.pragma("journal_mode = WAL");
   } finally {

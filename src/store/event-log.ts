@@ -1,6 +1,5 @@
 /** Reading the durable event log, and keeping it bounded. */
 
-import type { Clock } from "../core/clock.ts";
 import { timestamp } from "../core/clock.ts";
 import type { EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -46,8 +45,8 @@ export interface EventLog {
   firstId(): number;
   /** Gives a user's events to another user, or to administrators only. */
   handOver(from: string, to: string | null): void;
-  /** Removes some of what is older than the limits say. @returns whether there may be more. */
-  prune(): boolean;
+  /** Removes some of what is older than that time, ms since the epoch, or too many. @returns whether there may be more. */
+  prune(before: number): boolean;
 }
 
 /** True if the event passes the filter. */
@@ -79,7 +78,7 @@ const PAGE_ROWS = 5_000;
 const PAGE_CHARACTERS = 2_000_000;
 const CHUNK_ROWS = 250;
 
-export function createEventLog(store: Store, clock: Clock): EventLog {
+export function createEventLog(store: Store): EventLog {
   const { sqlite } = store;
   const last = sqlite.prepare("SELECT seq FROM sqlite_sequence WHERE name = 'events'").pluck();
   const first = sqlite.prepare("SELECT min(id) FROM events").pluck();
@@ -142,7 +141,7 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
       if (to === null) return;
       store.write(() => sqlite.prepare("UPDATE events SET user_id = ? WHERE user_id = ?").run(to, from));
     },
-    prune() {
+    prune(before) {
       const oldest = lastId() - LIMITS.eventKeepRows;
       // The lower its id, the older an event: the first ones say whether there is anything to do. Those that were written
       // while the clock was ahead hold back what follows until their time has come or there are too many events.
@@ -150,7 +149,7 @@ export function createEventLog(store: Store, clock: Clock): EventLog {
         `DELETE FROM events WHERE id IN (SELECT id FROM events ORDER BY id LIMIT ${LIMITS.pruneRows})
            AND (id <= ? OR at < ?)`,
       );
-      const { changes } = store.write(() => remove.run(oldest, timestamp(clock.now() - LIMITS.eventKeepMs)));
+      const { changes } = store.write(() => remove.run(oldest, timestamp(before)));
       return changes === LIMITS.pruneRows;
     },
   };

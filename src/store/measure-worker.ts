@@ -23,13 +23,13 @@ export function runMeasureWorker(): void {
   if (!process.send) throw new Error("measure-worker is started by the server, over IPC");
   process.on("disconnect", () => process.exit(0));
   process.on("message", async ({ folder, names }: Order) => {
-    for (const name of names) process.send?.((await sizeOf(folder, name)) ?? { name, gone: true });
+    for (const name of names) process.send?.((await sizeOfFolder(folder, name)) ?? { name, gone: true });
     process.exit(0);
   });
 }
 
 /** Links count as files and are not followed. @returns undefined where there is no such folder. */
-async function sizeOf(parent: string, name: string): Promise<FolderSize | undefined> {
+export async function sizeOfFolder(parent: string, name: string): Promise<FolderSize | undefined> {
   const size: FolderSize = { name, files: 0, bytes: 0 };
   try {
     using all = openFolder(parent, "latin1");

@@ -76,7 +76,7 @@ describe("store", () => {
 
   test("a nested write that fails undoes its own rows, events and effects, and nothing else", () => {
     const store = open();
-    const log = createEventLog(store, systemClock);
+    const log = createEventLog(store);
     const seen: string[] = [];
     const fail = (title: string): void => {
       store.write(({ emit, after }) => {
@@ -114,7 +114,7 @@ describe("store", () => {
     });
     await Promise.resolve();
     expect({ answer, seen, errors }).toEqual({ answer: "answer", seen: ["next"], errors: ["at once", "later"] });
-    expect(createEventLog(store, systemClock).lastId()).toBe(1);
+    expect(createEventLog(store).lastId()).toBe(1);
     store.close();
   });
 
@@ -122,13 +122,13 @@ describe("store", () => {
     const store = open();
     const wrong = [{ title: 1 }, {}, { title: "a", more: true }] as unknown as { title: string }[];
     for (const data of wrong) expect(() => store.write(({ emit }) => emit(said, { data }))).toThrow("event said");
-    expect(createEventLog(store, systemClock).lastId()).toBe(0);
+    expect(createEventLog(store).lastId()).toBe(0);
     store.close();
   });
 
   test("queued chunks come before the next event, joined, in order", () => {
     const store = open();
-    const log = createEventLog(store, systemClock);
+    const log = createEventLog(store);
     for (const text of ["a", "b", "c"]) store.emitSoon(output, { session_id: "s", data: { text } });
     store.emitSoon(output, { session_id: "s", data: { text: "d", call_id: "1" } });
     store.write((tx) => tx.emit(said, activity("after")));
@@ -142,7 +142,7 @@ describe("store", () => {
 
   test("chunks queued for a transaction that failed are not lost", () => {
     const store = open();
-    const log = createEventLog(store, systemClock);
+    const log = createEventLog(store);
     store.emitSoon(output, { session_id: "s", data: { text: "kept" } });
     expect(() =>
       store.write(() => {

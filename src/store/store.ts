@@ -15,6 +15,7 @@ import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { createRows, type RowsOf } from "./rows.ts";
+import { makeShrinkable } from "./shrink.ts";
 import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
 import { withSteadyPlans } from "./steady-plans.ts";
 
@@ -80,6 +81,7 @@ export function openStore({ path, clock, copies, ...options }: StoreOptions): St
   try {
     tune(sqlite);
     migrate(sqlite, copies ?? null);
+    if (path !== ":memory:") makeShrinkable(sqlite, path);
   } catch (error) {
     sqlite.close();
     throw error;
@@ -100,6 +102,8 @@ function tune(sqlite: Database.Database): void {
   sqlite.pragma("foreign_keys = ON");
   sqlite.pragma("trusted_schema = OFF");
   sqlite.pragma("temp_store = MEMORY");
+  // What is deleted is overwritten with zeros, so that a deleted secret is in no byte of the file.
+  sqlite.pragma("secure_delete = ON");
   // Every 2 MB of written pages are brought into the database by the commit that completes them: about 4 ms of this thread.
   sqlite.pragma("wal_autocheckpoint = 500");
   // In KiB. The system keeps pages of the file as well; the driver's 16 MB hold them twice.

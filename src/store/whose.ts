@@ -197,8 +197,11 @@ export const WHOSE_FILES = { skills: rows("skills", "ownerOrNobody", { owner: "o
 export const INTERNAL: Record<string, string> = {
   budget_notices: "which notices were given",
   change_comments: "comments on changes, shown to those who may read the run or session that made these",
+  deletion_items: "what a deletion removes, part of its job",
+  deletions: "deletions under way, shown as jobs",
   document_text: "an index of documents, read joined to them",
   facts: "what the server notes about itself",
+  kept_history: "read with the run or session that it names",
   idempotency: "answers that are repeated to the caller who got them, found by a digest of the caller",
   login_failures: "counts wrong passwords, by account",
   memory_consolidations: "what a vault held when it was tidied last",

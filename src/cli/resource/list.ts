@@ -1,5 +1,6 @@
 /** Every resource that gets commands from `resourceCommands`. */
 import { agents } from "./agents.ts";
+import { chats } from "./chats.ts";
 import { codehost } from "./codehost.ts";
 import { cookies } from "./cookies.ts";
 import { documents } from "./documents.ts";
@@ -24,6 +25,7 @@ import { users } from "./users.ts";
 import { voice } from "./voice.ts";
 
 export const RESOURCES: readonly AnyResource[] = [
+  chats,
   projects,
   tasks,
   pipelines,

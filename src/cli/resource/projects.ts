@@ -8,6 +8,7 @@ import { gitRoot } from "../git-folder.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
+import { everythingOf } from "./history.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
@@ -121,8 +122,8 @@ export const projects: Resource<List> = {
       run: (call) => vision(call),
     },
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
-      flags: "--force",
-      about: "also with runs that were not merged",
+      force: { flags: "--force", about: "also with runs that were not merged" },
+      everything: everythingOf("projects"),
     }),
   ],
 };

@@ -10,8 +10,9 @@ import type { Client } from "../server/client.ts";
 import { oneLine } from "../terminal/style.ts";
 import { spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
+import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
 import type { Answer, Call, Flags, Resource, Verb } from "./resource.ts";
-import { COST, statusStyle } from "./words.ts";
+import { COST, keepVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/runs";
 type Item = RowOf<List>;
@@ -49,7 +50,16 @@ export const runs: Resource<List> = {
   ],
   empty: 'No runs yet. Try: skep run hello "Greet me"',
   show: (run, { client, flags }) => (flags["follow"] ? follow(run, client, flags) : show(run, client)),
-  verbs: [],
+  verbs: [
+    {
+      name: "delete",
+      about: "delete an ended run with its files, its branch and all that was said",
+      on: "one",
+      options: DELETE_OPTIONS,
+      run: ({ client, item: { id }, flags }) => deleteHistory(client, { kind: "runs", id, what: `run ${id}`, flags }),
+    },
+    keepVerb<Item, List>("run"),
+  ],
 };
 
 type Step = RowOf<`/v1/steps/${string}`>;

@@ -2,6 +2,7 @@
 import type { RowOf } from "../../api/types.ts";
 import { askHidden } from "../terminal/ask.ts";
 import { timeText } from "../terminal/table.ts";
+import { everythingOf } from "./history.ts";
 import type { Flags, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb } from "./words.ts";
 
@@ -66,7 +67,9 @@ export const users: Resource<List> = {
         return shown(await client.call("PUT", path, body));
       },
     },
-    deleteVerb("delete a user; what it owned becomes yours", (item: Item) => `user ${item["email"]}`),
+    deleteVerb("delete a user; what it owned becomes yours", (item: Item) => `user ${item["email"]}`, {
+      everything: everythingOf("users"),
+    }),
   ],
 };
 

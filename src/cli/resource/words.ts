@@ -5,7 +5,7 @@ import { Problem } from "../../core/errors.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
 import { type Column, type Cost, shortCostText } from "../terminal/table.ts";
-import type { Call, Flags, OneVerb, OptionSpec } from "./resource.ts";
+import type { Answer, Call, Flags, OneVerb, OptionSpec } from "./resource.ts";
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {
   succeeded: "green",
@@ -37,19 +37,43 @@ export async function assertMeant(question: string, flags: Flags): Promise<void>
   if (!(await confirm(question))) throw new Problem(400, "stopped", "Stopped; nothing was changed.");
 }
 
-/** The verb that deletes one. @param losing what is deleted, in the question. @param force for what is refused without it. */
+/** The verb that keeps one from the settings for retention. */
+export function keepVerb<Row extends { id: string }, List extends string>(one: string): OneVerb<Row, List> {
+  return {
+    name: "keep",
+    about: `keep a ${one}, whatever retention.* says; --off lets it go by age again`,
+    on: "one",
+    options: [{ flags: "--off", about: "let it go again" }],
+    async run({ client, item: { id }, flags }) {
+      const isKept = flags["off"] !== true;
+      await client.ask(isKept ? "PUT" : "DELETE", `/v1/kept-history/${id}`);
+      return { json: { id, kept: isKept }, text: isKept ? `${id} is kept` : `${id} goes by retention.*` };
+    },
+  };
+}
+
+/** What a deletion can be told. */
+interface DeleteChoices<Row> {
+  /** For what is refused without it. */
+  force?: OptionSpec;
+  /** For what can be deleted with all that belongs to it. */
+  everything?: { options: readonly OptionSpec[]; run(call: Call<Row>, what: string): Promise<Answer> };
+}
+
+/** The verb that deletes one. @param losing what is deleted, in the question. */
 export function deleteVerb<Row, List extends string>(
   about: string,
   losing: (item: Row) => string,
-  force?: OptionSpec,
+  { force, everything }: DeleteChoices<Row> = {},
 ): OneVerb<Row, List> {
   return {
     name: "delete",
     about,
     on: "one",
-    options: force ? [YES, force] : [YES],
+    options: [YES, ...(force ? [force] : []), ...(everything?.options ?? [])],
     async run(call) {
       const what = losing(call.item);
+      if (everything && call.flags["everything"]) return everything.run(call, what);
       await assertMeant(`Delete ${what}?`, call.flags);
       await call.client.ask("DELETE", call.flags["force"] ? `${call.path}?force=true` : call.path);
       return { json: { deleted: true, what }, text: `deleted ${what}` };

@@ -52,6 +52,8 @@ export interface AttachmentService {
   removeOf(userId: string): void;
   /** Removes content of a user who is deleted, after the transaction, unless somebody else has the same. `sweep` finds the rest. */
   dropOf(userId: string, digests: readonly string[]): void;
+  /** Removes content that no row refers to. Waits for what was sent a short while ago. */
+  dropUnheld(sha256: string): Promise<void>;
 }
 
 export interface AttachmentsDeps {
@@ -75,6 +77,7 @@ const HEAD_BYTES = 1024 * 1024;
 const TAIL_BYTES = 65_536;
 /** Between content that was received and its row. */
 const KEEPING_MS = 60_000;
+const KEEPER_LOOK_MS = 1_000;
 
 export function createAttachments(deps: AttachmentsDeps): AttachmentService {
   const { store, clock, content, jobs, readText, settling } = deps;
@@ -93,15 +96,22 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
        UNION ALL SELECT 1 FROM documents WHERE sha256 = @sha256 LIMIT 1`,
     ).get({ sha256 }) !== undefined;
 
-  /** Who sent content a short while ago: its row may not be there yet. */
-  const keepers = new Map<string, Set<string | undefined>>();
+  /** Who sent content a short while ago whose row is not there yet: once for each time that it was sent. */
+  const keepers = new Map<string, { userId: string | undefined }[]>();
   const noteKeeper = (sha256: string, { userId }: Caller): void => {
-    const known = keepers.get(sha256) ?? new Set();
-    keepers.set(sha256, known.add(userId));
-    setTimeout(() => keepers.delete(sha256), KEEPING_MS).unref();
+    const sent = { userId };
+    keepers.set(sha256, [...(keepers.get(sha256) ?? []), sent]);
+    setTimeout(() => forgetKeeper(sha256, (one) => one === sent), KEEPING_MS).unref();
   };
-  const isSentBy = (others: ReadonlySet<string | undefined> | undefined, userId: string): boolean =>
-    [...(others ?? [])].some((one) => one !== userId);
+  function forgetKeeper(sha256: string, is: (sent: { userId: string | undefined }) => boolean): void {
+    const all = keepers.get(sha256) ?? [];
+    const at = all.findIndex(is);
+    const left = all.filter((_, index) => index !== at);
+    if (left.length > 0) keepers.set(sha256, left);
+    else keepers.delete(sha256);
+  }
+  const isSentBy = (others: readonly { userId: string | undefined }[] = [], userId: string): boolean =>
+    others.some((one) => one.userId !== userId);
   const dropOf = (userId: string, digests: readonly string[]): void =>
     store.write(({ after }) =>
       after(() => {
@@ -147,6 +157,7 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       };
       return store.write(() => {
         rows.insert(row);
+        forgetKeeper(sha256, ({ userId }) => userId === caller.userId);
         const options = { key: row.id, subject: name, userId: caller.userId };
         if (isReadable) jobs.enqueue(readText, { attachment_id: row.id, owner: caller.userId ?? "" }, options);
         return present(row);
@@ -195,6 +206,10 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
       });
     },
     dropOf,
+    async dropUnheld(sha256) {
+      while (keepers.has(sha256)) await Bun.sleep(KEEPER_LOOK_MS);
+      if (!isHeld(sha256)) await content.remove(sha256);
+    },
   };
 }
 

@@ -2,6 +2,7 @@ import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { History } from "../history/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -15,11 +16,12 @@ import { createChats } from "./service.ts";
 type Needs = Core & {
   settings: Pick<SettingsService, "get" | "modelFor">;
   providers: Pick<ServiceOf<typeof providers>, "catalogue" | "anyConfigured" | "wrongModel">;
-  projects: Pick<ServiceOf<typeof projects>, "exists" | "workspaces" | "works" | "discardWork">;
+  projects: Pick<ServiceOf<typeof projects>, "exists" | "workspaces" | "works">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions & { files: SessionFiles };
   jobs: Pick<Jobs, "enqueue" | "live">;
   attachments: Pick<AttachmentService, "attach">;
+  history: Pick<History, "removeEnded">;
 };
 
 export const chat = defineFeature("chat", (deps: Needs) => {
@@ -38,8 +40,6 @@ export const chat = defineFeature("chat", (deps: Needs) => {
     ...{ store, sessions, events: eventLog, files: sessions.files },
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
-    workOf: projects.works.find,
-    discardWork: projects.discardWork,
     wrongModel: providers.wrongModel,
     modelOf(row) {
       const fallback = settings.modelFor("chat") ?? (providers.anyConfigured() ? null : SCRIPTED_MODEL);
@@ -47,6 +47,7 @@ export const chat = defineFeature("chat", (deps: Needs) => {
       return { model, window: model === null ? null : (catalogue.info(model).context_window ?? null) };
     },
     attach: attachments.attach,
+    removeEnded: deps.history.removeEnded,
     timeoutSeconds: () => settings.get().limits.timeout_seconds,
     mostOpen: () => settings.get().limits.user_open_chats,
   });

@@ -11,7 +11,6 @@ import { messages as messageTable } from "../../store/tables/sessions.ts";
 import { mayRead, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
-import type { WorkRow } from "../projects/works.ts";
 import type { SessionFiles } from "../sessions/files.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import type { ChatJobs } from "./jobs.ts";
@@ -79,13 +78,12 @@ export interface Chats {
 export interface ChatsDeps {
   store: Store;
   sessions: Sessions;
-  files: Pick<SessionFiles, "exist" | "remove">;
+  files: Pick<SessionFiles, "exist">;
+  /** Deletes a chat that has ended, with all that belongs to it. */
+  removeEnded(id: string, caller: Caller): void;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   projectExists(id: string): boolean;
-  workOf(id: string): WorkRow | undefined;
-  /** Removes the branch and the working copy of a chat that is removed, in the background. Inside a transaction. */
-  discardWork(work: WorkRow): void;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   /** The model that answers in the session, and its window in tokens. */
@@ -256,17 +254,13 @@ export function createChats(deps: ChatsDeps): Chats {
       return shown(id);
     },
     end(id, purge, caller) {
-      store.write(({ after }) => {
+      store.write(() => {
         const row = find(id, caller);
         if (row.ended_at === null) sessions.end(id);
         if (!purge) return;
         if (sessions.find(id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
-        const work = deps.workOf(id);
-        sessions.purge(id);
-        if (work && work.branch !== null) return deps.discardWork(work);
-        // What fails here, the sweep of files removes later.
-        after(() => void deps.files.remove(id).catch(() => {}));
+        deps.removeEnded(id, caller);
       });
     },
     rewind: (id, messageId, caller) =>

@@ -18,7 +18,7 @@ export const events = defineFeature(
         fine: new Set(FINE.map(({ kind }) => kind)),
       }),
     handOver: eventLog.handOver,
-    prunes: [{ keep: null, run: eventLog.prune }],
+    prunes: [{ keep: "events_days", run: eventLog.prune }],
   }),
   eventEvents,
 );

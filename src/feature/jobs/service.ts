@@ -181,6 +181,8 @@ export function createJobs({ store, clock, clockwork, log, masking, audit, stand
         const row = rowFor(id, caller);
         if (!caller.admin && !owns(caller, row.user_id)) throw notFound("job");
         if (row.finished_at !== null) throw conflict(`The job has ${row.state} already.`, "job_ended");
+        if (runner.definitionOf(row.kind)?.mayCancel?.(row.payload) === false)
+          throw conflict("The job has gone too far to be cancelled; it finishes.", "job_finishes");
         audit({ action: "job.cancelled", actor: actorOf(caller), subject: id, address: caller.address });
         return present(requestCancel(row));
       });

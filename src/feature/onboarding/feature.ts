@@ -3,6 +3,7 @@ import type { Agents } from "../agents/service.ts";
 import type { AttachmentService } from "../attachments/service.ts";
 import type { Chats } from "../chat/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { History } from "../history/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -27,6 +28,7 @@ type Needs = Core & {
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
   attachments: Pick<AttachmentService, "attach">;
+  history: Pick<History, "removeEnded">;
   chat: Pick<Chats, "pageOf">;
   tasks: Pick<Tasks, "create">;
 };
@@ -54,6 +56,7 @@ export const onboarding = defineFeature(
         if (wrong) throw invalidField("/model", wrong);
       },
       pageOf: deps.chat.pageOf,
+      removeEnded: deps.history.removeEnded,
       attach: deps.attachments.attach,
     });
     return {

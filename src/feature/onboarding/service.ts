@@ -47,6 +47,8 @@ export interface Onboardings {
 export interface OnboardingsDeps {
   store: Store;
   sessions: Sessions;
+  /** Deletes a session that has ended, with all that belongs to it. */
+  removeEnded(id: string, caller: Caller): void;
   rows: OnboardingStore;
   progress: Progress;
   /** @throws Problem 404 unknown, 409 switched off. */
@@ -132,7 +134,7 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
         if (!purge) return;
         if (sessions.find(session.id)?.ended_at === null)
           throw conflict("The reply is being stopped. Delete it again in a moment.", "session_busy");
-        sessions.purge(session.id);
+        deps.removeEnded(session.id, caller);
       }),
     prune(before) {
       for (const sessionId of rows.left(timestamp(before), PRUNED_AT_ONCE)) sessions.end(sessionId);

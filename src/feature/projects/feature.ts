@@ -1,9 +1,8 @@
-import { Type as t } from "@sinclair/typebox";
 import { createGit } from "../../adapter/git.ts";
 import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { killMarked } from "../../adapter/sandbox/process/marked-processes.ts";
+import { HOUR_MS } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
-import { defineJob } from "../../core/jobs.ts";
 import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -20,12 +19,12 @@ import { createProjectStore } from "./store.ts";
 import { createSubmodules } from "./submodules.ts";
 import { createTurns, onFirstCall } from "./turns.ts";
 import { createUpdates } from "./updates.ts";
-import { createWorks, type WorkRow } from "./works.ts";
+import { createWorks } from "./works.ts";
 import { createWorkspaces } from "./workspaces.ts";
 import { createWorktreeRelease } from "./worktree-release.ts";
 
 const SWEEP_MS = 600_000;
-const DISCARD_ATTEMPTS = 5;
+const REPACK_MS = 6 * HOUR_MS;
 /** Variable by which the git processes of an earlier life of this server are known. */
 const GIT_MARK = "SKEP_GIT";
 
@@ -67,21 +66,6 @@ export const projects = defineFeature(
     const works = createWorks(store);
     const workspaces = createWorkspaces({ ...own, ...places, works, submodules, lfs, refresh, gitDepth });
     const branches = createWorkBranches({ ...own, works, settle });
-    /** The working copy and the branch of a session that is gone. */
-    const discards = defineJob(
-      "discard_branch",
-      t.Object({ id: t.String(), project_id: t.String(), branch: t.String() }),
-      async ({ branch, ...work }) => {
-        await workspaces.discard(work, branch);
-        return undefined;
-      },
-      { attempts: DISCARD_ATTEMPTS },
-    );
-    /** Inside the transaction that removes the session. */
-    const discardWork = ({ id, project_id, branch, user_id }: WorkRow): void => {
-      if (project_id !== null && branch !== null)
-        deps.jobs.enqueue(discards, { id, project_id, branch }, { subject: branch, userId: user_id ?? undefined });
-    };
     const unmerged = branches.unmerged;
     const service = createProjects({
       ...own,
@@ -104,7 +88,6 @@ export const projects = defineFeature(
         works,
         workspaces,
         branches,
-        discardWork,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
         /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */
@@ -118,9 +101,18 @@ export const projects = defineFeature(
         await endOldGits();
         await service.recover();
       },
-      jobs: [clones.definition, updates.definition, discards],
+      jobs: [clones.definition, updates.definition],
       prunes: [{ keep: "merged_branches_days", run: branches.sweepMerged }],
-      duties: [{ name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep }],
+      duties: [
+        { name: "worktrees", everyMs: SWEEP_MS, run: worktrees.sweep },
+        {
+          name: "repack",
+          everyMs: REPACK_MS,
+          async run(signal) {
+            for (const id of await workspaces.unpacked()) if (!signal.aborted) await workspaces.repack(id, signal);
+          },
+        },
+      ],
       stop: worktrees.stop,
     };
   },

@@ -62,6 +62,8 @@ export interface Projects {
    * @throws Problem 409 while runs are at work; `unmerged_branches` with their names unless `force`.
    */
   remove(id: string, force: boolean, caller: Caller): Promise<void>;
+  /** Removes a project whose runs are gone, merged or not. Idempotent. @param actor as in the audit log. */
+  erase(id: string, actor: string): Promise<void>;
   /** Continues with unfinished clones and removes folders of projects that are gone. */
   recover(): Promise<void>;
 }
@@ -196,6 +198,15 @@ export function createProjects(deps: ProjectsDeps): Projects {
         rows.remove(row);
         const data = { name: row.name };
         audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });
+      });
+      await deps.discard(id);
+    },
+    async erase(id, actor) {
+      store.write(() => {
+        const row = rows.find(id);
+        if (!row) return;
+        rows.remove(row);
+        audit({ action: "project.deleted", actor, subject: id });
       });
       await deps.discard(id);
     },

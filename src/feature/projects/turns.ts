@@ -4,11 +4,12 @@
  * - A *turn* moves branches and marks, makes, commits, releases and checks out working copies, or pushes: one after
  *   another, in order of arrival. Merges, steps' commits and the start and end of runs are turns.
  * - A *fetch* writes objects and `refs/remotes/` and nothing else, and may take long: beside turns, one after another.
- * - What is *alone* removes the clone: it waits for both, and both wait for it. The clone that is made after that is in
- *   no queue: its project says `cloning` meanwhile, and a turn that finds this ends at once.
- * - A *look* (diff, hunks, patch, the code graph) needs no leave: objects are never removed from a clone (`gc.auto` is
- *   off), a reference is written after the objects that it names, and git passes over a working copy that is not whole
- *   (adapter/git/worktree.ts). The same makes a fetch's check of all references safe beside turns.
+ * - What is *alone* removes the clone, or packs it: it waits for both, and both wait for it. The clone that is made after
+ *   a removal is in no queue: its project says `cloning` meanwhile, and a turn that finds this ends at once.
+ * - A *look* (diff, hunks, patch, the code graph) needs no leave: objects are removed from a clone only by what is alone,
+ *   once nothing refers to them (`gc.auto` is off), a reference is written after the objects that it names, and git
+ *   passes over a working copy that is not whole (adapter/git/worktree.ts). The same makes a fetch's check of all
+ *   references safe beside turns.
  *
  * Where a turn and a fetch remove references at once, the one waits for the other's `packed-refs.lock`
  * (adapter/git/command.ts).

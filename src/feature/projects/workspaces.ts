@@ -4,6 +4,7 @@
  * done one after another.
  */
 
+import { existsSync } from "node:fs";
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Committed, Git, WorktreePlace } from "../../adapter/git.ts";
@@ -12,6 +13,7 @@ import { isId } from "../../core/ids.ts";
 import type { Logger } from "../../core/log.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Store } from "../../store/store.ts";
+import { removeFolder } from "../../working-copy/folder.ts";
 import { activity } from "../events/events.ts";
 import { placeOf } from "./clones.ts";
 import { workspaceChanged } from "./events.ts";
@@ -19,7 +21,7 @@ import { type FetchedLfs, type Lfs, NO_LFS } from "./lfs.ts";
 import type { ProjectRow, ProjectStore } from "./store.ts";
 import type { FetchedSubmodules, MissingSubmodule, Submodules } from "./submodules.ts";
 import type { Turns } from "./turns.ts";
-import { isWorkId, type WorkRow, type Works } from "./works.ts";
+import { BRANCH_PREFIXES, isWorkId, type WorkRow, type Works } from "./works.ts";
 
 export interface WorkOfProject {
   /** Of the run, or of the session whose working copy it is. */
@@ -58,15 +60,19 @@ export interface Workspaces {
     to: WorkOfProject,
     signal?: AbortSignal,
   ): Promise<Record<"from" | "to", string> | undefined>;
-  /** Removes the working copy and the branch of a session that is gone. Idempotent. */
-  discard(work: WorkOfProject, branch: string): Promise<void>;
   /** The runs and sessions that have a worktree on disk. */
   present(): Promise<{ id: string; project_id: string }[]>;
   /** Removes every worktree of a project. */
   releaseAll(projectId: string): Promise<void>;
+  /** Removes all that a deleted run or session has on disk: its folder, its branch, its marks. Objects stay until `repack`. Idempotent. */
+  erase(work: WorkOfProject): Promise<void>;
+  /** Packs a project's clone and removes the objects that nothing refers to. Its runs wait meanwhile. */
+  repack(projectId: string, signal?: AbortSignal): Promise<void>;
+  /** Projects whose clone has many objects that are not packed. */
+  unpacked(): Promise<string[]>;
 }
 
-export interface WorkspacesDeps extends Pick<Turns, "inTurn" | "fetching"> {
+export interface WorkspacesDeps extends Pick<Turns, "inTurn" | "fetching" | "alone"> {
   store: Store;
   log: Logger;
   masking: Pick<Masking, "json">;
@@ -85,6 +91,8 @@ export interface WorkspacesDeps extends Pick<Turns, "inTurn" | "fetching"> {
   projects: string;
 }
 
+/** A clone with more of them is packed, as git itself would do it. */
+const LOOSE_OBJECTS = 6_700;
 /** Paths that a log line and an event name. */
 const MAX_NAMED = 100;
 const NAMED_MODULES = 5;
@@ -289,21 +297,33 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       const { path } = await prepare(to, signal);
       return { from: pathOf(from), to: path };
     },
-    async discard(work, branch) {
-      const { project_id } = work;
-      if (!project_id) return;
-      await inTurn(project_id, async () => {
-        await git.removeWorktree(worktreeOf(work, project_id));
-        if (rows.find(project_id)?.workspace_state !== "ready") return;
-        const tip = await tipOf(project_id, branch);
-        if (tip !== null) await git.removeBranch(repositoryOf(project_id), branch, tip);
-      });
-    },
     async present() {
       const all = rows
         .ids()
         .map(async (project_id) => (await worktreesOf(project_id)).map((id) => ({ id, project_id })));
       return (await Promise.all(all)).flat();
+    },
+    async erase(work) {
+      const { id, project_id } = work;
+      if (project_id && rows.find(project_id))
+        await inTurn(project_id, async () => {
+          await git.removeWorktree(worktreeOf(work, project_id));
+          const repository = repositoryOf(project_id);
+          if (!existsSync(repository)) return;
+          const branches = BRANCH_PREFIXES.map((prefix) => `refs/heads/${prefix}/${id}`);
+          await git.removeRefs(repository, [...branches, `refs/skep/merge/${id}`]);
+        });
+      await removeFolder(pathOf(work));
+    },
+    repack: (projectId, signal) =>
+      deps.alone(projectId, async () => {
+        if (rows.find(projectId)?.workspace_state !== "ready") return;
+        await git.packAndPrune(repositoryOf(projectId), signal);
+      }),
+    async unpacked() {
+      const found: string[] = [];
+      for (const id of rows.ids()) if ((await git.looseObjects(repositoryOf(id))) > LOOSE_OBJECTS) found.push(id);
+      return found;
     },
     async releaseAll(projectId) {
       await inTurn(projectId, async () => {

@@ -55,7 +55,7 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
       return undefined;
     },
     now(routine) {
-      const { id, agent_id, user_id, project_id, max_concurrent } = routine;
+      const { id, agent_id, user_id, max_concurrent } = routine;
       const live = deps.rows.live(id).length;
       if (live >= max_concurrent)
         return reason(

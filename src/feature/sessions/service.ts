@@ -109,8 +109,6 @@ export interface Sessions {
   titleFor(sessionId: string, signal: AbortSignal): Promise<string | undefined>;
   /** Begins a session that has no messages with those of another, up to that `seq`. */
   copyTranscript(from: string, last: number, to: string): void;
-  /** Removes a session that has ended, with its transcript and all below it. */
-  purge(id: string): void;
   /** Connects the engine that works on the rows; it is called after the commit that concerns it. */
   connect(engine: Pick<Scheduler, "wake" | "stopOne">, betweenTurns?: BetweenTurns): void;
 }
@@ -271,11 +269,6 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     },
     titleFor: async (sessionId, signal) => between().title(payer(sessionId), signal),
     copyTranscript: (from, last, to) => store.write(() => transcript.copy(from, last, to)),
-    purge: (id) =>
-      store.write(() => {
-        if (known(id).ended_at === null) throw conflict("The session has not ended.", "session_open");
-        rows.removeSession(id);
-      }),
     connect(next, between) {
       betweenTurns = between;
       engine = next;

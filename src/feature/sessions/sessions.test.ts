@@ -462,7 +462,7 @@ describe("what the model reads of a session", () => {
   });
 });
 
-test("a purged session leaves nothing behind, not its prompts either; one that others began with stays", async () => {
+test("a deleted session leaves nothing behind, not its prompts either; one that others began with stays", async () => {
   const { rig, model, sessions, chat, say, answered } = await started();
   const count = (table: string) => rig.store.sqlite.prepare(`SELECT count(*) FROM ${table}`).pluck().get();
   const chats = [chat(), chat()];
@@ -472,13 +472,16 @@ test("a purged session leaves nothing behind, not its prompts either; one that o
     (await model.next()).reply("Hi");
     await answered(turn.message_id);
   }
-  expect(["prompts", "messages", "tool_calls"].map(count)).toEqual([1, 6, 2]);
-  expect(() => sessions.purge(chats[0]!)).toThrow("has not ended");
-  for (const id of chats) sessions.end(id);
-  sessions.purge(chats[0]!);
-  expect(["prompts", "sessions", "executions", "messages", "tool_calls"].map(count)).toEqual([1, 1, 1, 3, 1]);
-  sessions.purge(chats[1]!);
-  expect(["prompts", "sessions", "executions", "messages", "tool_calls"].map(count)).toEqual([0, 0, 0, 0, 0]);
+  const left = () => ["prompts", "sessions", "executions", "messages", "tool_calls", "deletions"].map(count);
+  expect(left()).toEqual([1, 2, 2, 6, 2, 0]);
+  for (const [index, id] of chats.entries()) {
+    const gone = rig.event(({ kind, data }) => kind === "history_deleted" && data["id"] === id);
+    sessions.end(id);
+    rig.services.history.removeEnded(id, LOCAL_ADMIN);
+    expect(count("sessions")).toBe(1 - index);
+    await gone;
+    expect(left()).toEqual(index === 0 ? [1, 1, 1, 3, 1, 0] : [0, 0, 0, 0, 0, 0]);
+  }
 });
 
 describe("the queue", () => {

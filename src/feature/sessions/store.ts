@@ -272,18 +272,6 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
     updateExecution: (id: string, change: Partial<ExecutionRow>) =>
       changeRow(db, executions, change, eq(executions.id, id)),
     removeExecution: (id: string) => void db.delete(executions).where(eq(executions.id, id)).run(),
-    /** With everything below it, and the prompts that nothing else began with. */
-    removeSession(id: string): void {
-      const tree = sql`WITH RECURSIVE tree(id) AS (
-        SELECT ${id} UNION ALL SELECT sessions.id FROM sessions JOIN tree ON sessions.parent_id = tree.id)
-        SELECT DISTINCT prompt_id AS id FROM executions WHERE prompt_id IS NOT NULL AND session_id IN (SELECT id FROM tree)`;
-      const used = db.all<{ id: string }>(tree);
-      db.delete(sessions).where(eq(sessions.id, id)).run();
-      for (const prompt of used) {
-        const others = db.select({ id: executions.id }).from(executions).where(eq(executions.prompt_id, prompt.id));
-        if (!others.limit(1).get()) db.delete(prompts).where(eq(prompts.id, prompt.id)).run();
-      }
-    },
     keepPrompt,
     prompt: (id: string): string | undefined =>
       db.select({ text: prompts.text }).from(prompts).where(eq(prompts.id, id)).get()?.text,

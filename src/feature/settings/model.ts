@@ -17,6 +17,8 @@ const Usd = (description: string) =>
   orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: `${description}, USD; null: no limit.` }));
 const Days = (description: string) =>
   orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, days; null: forever.` }));
+const Gigabytes = (description: string) =>
+  orNull(t.Number({ minimum: 0.001, maximum: 1_000_000, description: `${description}, GB; null: no limit.` }));
 
 export const Settings = t.Object(
   {
@@ -86,6 +88,16 @@ export const Settings = t.Object(
               "Logged model calls are kept, days; null: forever. A month at least: budgets are sums over them. The daily totals stay.",
           }),
         ),
+        runs_days: Days("Runs are kept after they ended, with all that belongs to them"),
+        runs_gb: Gigabytes("Runs that have ended, with their files; the oldest go first"),
+        chats_days: Days("Chats, and the work of routines, swarms and onboardings, are kept after they ended"),
+        chats_gb: Gigabytes("Chats and their like that have ended, with their files; the oldest go first"),
+        transcripts_days: Days("What agents said in runs and routines is kept after they ended; results stay"),
+        events_days: t.Integer({
+          minimum: 1,
+          maximum: 3_650,
+          description: "Events are kept, days; the newest 500,000 at most.",
+        }),
         api_usage_days: Days("Request counts are kept"),
         audit_days: Days("The audit log is kept"),
         onboarding_days: Days("Onboarding sessions that nobody continues stay open"),
@@ -178,6 +190,12 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   retention: {
     llm_calls_days: null,
+    runs_days: null,
+    runs_gb: null,
+    chats_days: null,
+    chats_gb: null,
+    transcripts_days: null,
+    events_days: LIMITS.eventKeepDays,
     api_usage_days: 400,
     audit_days: 400,
     onboarding_days: 30,

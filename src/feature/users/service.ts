@@ -51,6 +51,8 @@ export interface Users extends UserLists {
   prepare(input: UserCreate, caller: Caller): Promise<{ commit(): User }>;
   update(id: string, input: UserUpdate, caller: Caller): Promise<ChangedUser>;
   remove(id: string, caller: Caller): void;
+  /** Removes a user whose work is gone; nobody inherits. Idempotent. @param actor as in the audit log. */
+  erase(id: string, actor: string): void;
 }
 
 export function createUsers(deps: UsersDeps): Users {
@@ -167,6 +169,16 @@ export function createUsers(deps: UsersDeps): Users {
         deps.handOver(id, heir);
         db.delete(users).where(eq(users.id, id)).run();
         record("user.deleted", caller, id, { handed_to: heir });
+      });
+    },
+    erase(id, actor) {
+      store.write(() => {
+        const row = db.select().from(users).where(eq(users.id, id)).get();
+        if (!row) return;
+        assertNotLast(row);
+        deps.handOver(id, otherAdministrator(db, id) ?? null);
+        db.delete(users).where(eq(users.id, id)).run();
+        audit({ action: "user.deleted", actor, subject: id, data: { handed_to: null } });
       });
     },
   };

@@ -20,6 +20,7 @@ const ROOT = resolve(import.meta.dir, "../../..");
 const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^serve\b/, "runs until it is stopped: new-user.test.ts, locate.test.ts"],
   [/^demo$/, "demo.test.ts"],
+  [/^(runs|chats|projects|users) (delete|keep) [A-Z]+/, "need what they delete or keep: history.test.ts"],
   [/^(try-now|cancel) RUN$/, "needs a run that waits for its provider: provider-wait.test.ts"],
   [/^(eval (?!shipped)|evals \w)/, "needs commands in a sandbox: src/feature/evals/evals.test.ts"],
   [/^models try\b/, "contacts a provider: src/feature/engine/model-trial.test.ts"],

@@ -80,7 +80,7 @@ export async function openLives(pipelines: Record<string, string>) {
   }
   const config = readConfig({ DATA: data, SANDBOX: "process", LOG_LEVEL: "silent", MAX_EXECUTIONS: "50" });
   const store = openStore({ path: ":memory:", clock, checkEvents: true });
-  const eventLog = createEventLog(store, clock);
+  const eventLog = createEventLog(store);
   let life = await born();
   life.services.settings.update({ limits: { executions_per_agent: 50 } }, LOCAL_ADMIN);
 

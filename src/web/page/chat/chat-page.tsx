@@ -6,6 +6,7 @@ import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
+import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { Field, Input } from "../../ui/field.tsx";
@@ -350,19 +351,16 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
         </Confirm>
       )}
       {dialog === "delete" && (
-        <Confirm
-          title="Delete the chat?"
-          word="Delete it"
+        <DeleteHistory
+          kind="sessions"
+          id={chat.id}
+          what="the chat"
           onClose={close}
-          act={async () => {
-            await must(client.DELETE("/v1/chat/sessions/{id}", { params: { ...path.params, query: { purge: true } } }));
+          leave={() => {
             navigate("/chat");
-            await refreshChat();
+            void refreshChat();
           }}
-        >
-          Everything that was said in it is removed
-          {chat.branch !== null && ", and the branch with what was not merged of it"}. This cannot be undone.
-        </Confirm>
+        />
       )}
     </>
   );

@@ -7,6 +7,7 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
@@ -34,7 +35,7 @@ export default function ProjectPage() {
 }
 
 function ProjectView({ project }: { project: Project }) {
-  const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
+  const [dialog, setDialog] = useState<"edit" | "delete" | "everything" | null>(null);
   const [force, setForce] = useState(false);
   const admin = useAdmin();
   const [, navigate] = useLocation();
@@ -104,11 +105,25 @@ function ProjectView({ project }: { project: Project }) {
         >
           Its workspace with all branches of runs and its code graph are removed from this server. Runs and costs stay
           in the lists. This cannot be undone.
+          <p className="mt-3">
+            <Button kind="quiet" onClick={() => setDialog("everything")}>
+              Delete its runs and their texts as well…
+            </Button>
+          </p>
           <label className="mt-3 flex items-center gap-2">
             <input type="checkbox" checked={force} onChange={(event) => setForce(event.target.checked)} />
             Also when runs have work that was not merged
           </label>
         </Confirm>
+      )}
+      {dialog === "everything" && (
+        <DeleteHistory
+          kind="projects"
+          id={project.id}
+          what={project.name}
+          onClose={close}
+          leave={() => navigate("/projects")}
+        />
       )}
     </>
   );

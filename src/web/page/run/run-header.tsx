@@ -1,5 +1,5 @@
 /** The head of a run in two lines: what it does and its state; time, cost, where. The main button is what comes next. */
-import { GitBranch, Play, RotateCw, ScrollText, Square } from "lucide-react";
+import { GitBranch, Play, RotateCw, ScrollText, Square, Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
@@ -7,6 +7,7 @@ import { refresh } from "../../api/queries.ts";
 import { useVerbs } from "../../shell/verbs.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
+import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { costText, count, plural, usd } from "../../ui/format.ts";
 import { CopyButton, useHeading } from "../../ui/page.tsx";
@@ -31,7 +32,7 @@ interface Props {
 }
 
 export function RunHeader({ run, files, tab, around }: Props) {
-  const [dialog, setDialog] = useState<"restart" | "cancel" | null>(null);
+  const [dialog, setDialog] = useState<"restart" | "cancel" | "delete" | null>(null);
   const [told, setTold] = useState(false);
   const [, navigate] = useLocation();
   const ended = ENDED.has(run.status);
@@ -83,6 +84,11 @@ export function RunHeader({ run, files, tab, around }: Props) {
             </Button>
           )}
           {ended && (
+            <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
+              Delete
+            </Button>
+          )}
+          {ended && (
             <Button icon={<Play aria-hidden size={14} />} onClick={() => navigate(`/runs/new?again=${run.id}`)}>
               Run again
             </Button>
@@ -106,6 +112,15 @@ export function RunHeader({ run, files, tab, around }: Props) {
       </div>
       {told && <Given run={run} around={around} />}
       {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
+      {dialog === "delete" && (
+        <DeleteHistory
+          kind="runs"
+          id={run.id}
+          what="the run"
+          onClose={() => setDialog(null)}
+          leave={() => navigate("/runs")}
+        />
+      )}
       {dialog === "cancel" && (
         <Confirm
           title="Cancel the run?"

@@ -14,12 +14,14 @@ import { Ago } from "../../ui/time.tsx";
 import { AuditLog } from "./audit-log.tsx";
 import { Backups } from "./backups.tsx";
 import { Containers } from "./containers.tsx";
+import { Disk } from "./disk.tsx";
 
 export default function SystemPage() {
   const [tab] = useParam("tab", "health");
   const views: Record<string, () => ReactNode> = {
     health: () => <Health />,
     backups: () => <Backups />,
+    disk: () => <Disk />,
     containers: () => <Containers />,
     audit: () => <AuditLog />,
     requests: () => <Requests />,
@@ -32,6 +34,7 @@ export default function SystemPage() {
         tabs={[
           { id: "health", title: "Health" },
           { id: "backups", title: "Backups" },
+          { id: "disk", title: "Disk" },
           { id: "containers", title: "Containers" },
           { id: "audit", title: "Audit log" },
           { id: "requests", title: "Requests" },

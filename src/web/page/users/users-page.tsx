@@ -6,6 +6,7 @@ import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useMe } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
+import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
@@ -204,7 +205,18 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
   const me = useMe();
   const action = useAction();
   const [deleting, setDeleting] = useState(false);
+  const [everything, setEverything] = useState(false);
   const params = { path: { id: user.id } };
+  if (everything)
+    return (
+      <DeleteHistory
+        kind="users"
+        id={user.id}
+        what={user.display_name}
+        onClose={onClose}
+        leave={() => void refresh("/v1/admin/users", "/v1/users")}
+      />
+    );
   if (deleting)
     return (
       <Confirm
@@ -218,6 +230,11 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
       >
         Their keys and log-ins end at once, their own provider keys are removed. What they made passes to you; runs and
         costs keep saying who started them. This cannot be undone.
+        <p className="mt-3">
+          <Button kind="quiet" onClick={() => setEverything(true)}>
+            Delete their runs, chats and texts as well…
+          </Button>
+        </p>
       </Confirm>
     );
   return (

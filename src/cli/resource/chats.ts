@@ -1,0 +1,56 @@
+/** `skep chats`: your chats. `skep chat` says something in one. */
+import type { RowOf } from "../../api/types.ts";
+import { timeText } from "../terminal/table.ts";
+import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
+import type { Resource } from "./resource.ts";
+import { COST, keepVerb, statusStyle } from "./words.ts";
+
+type List = "/v1/chat/sessions";
+type Item = RowOf<List>;
+
+export const chats: Resource<List> = {
+  name: "chats",
+  one: "chat",
+  about: "your chats: list, end, delete them",
+  path: "/v1/chat/sessions",
+  idOf: ({ id }) => id,
+  columns: [
+    { head: "CHAT", of: ({ id }) => id },
+    { head: "AGENT", of: ({ agent_id }) => agent_id },
+    { head: "STATUS", of: ({ status }) => status, style: ({ status }) => statusStyle(status) },
+    { head: "MESSAGES", of: ({ message_count }) => message_count, right: true },
+    { head: "LAST", of: ({ last_activity_at }) => timeText(last_activity_at) },
+    COST,
+    { head: "TITLE", of: ({ title }) => title, shrinks: true },
+  ],
+  filters: [
+    {
+      flags: "--status <status>",
+      about: "open ones unless given",
+      query: "status",
+      choices: ["active", "ended", "all"],
+    },
+    { flags: "--agent <agent>", about: "with this agent", query: "agent_id" },
+  ],
+  empty: "No open chats. Begin one: skep chat. Ended ones: skep chats --status ended",
+  verbs: [
+    {
+      name: "end",
+      about: "end a chat; what was said stays",
+      on: "one",
+      async run({ client, item, path }) {
+        await client.ask("DELETE", path);
+        return { json: { ended: true, id: item.id }, text: `ended ${item.id}` };
+      },
+    },
+    {
+      name: "delete",
+      about: "delete a chat with its files and all that was said",
+      on: "one",
+      options: DELETE_OPTIONS,
+      run: ({ client, item, flags }) =>
+        deleteHistory(client, { kind: "sessions", id: item.id, what: `chat ${item.title ?? item.id}`, flags }),
+    },
+    keepVerb<Item, List>("chat"),
+  ],
+};

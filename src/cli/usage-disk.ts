@@ -1,0 +1,66 @@
+/** `skep usage disk`: who takes what on the disk of the server. */
+import type { Command } from "commander";
+import type { AnswerOf } from "../api/types.ts";
+import { jobEnded } from "./resource/jobs.ts";
+import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+import { bytesText, tableLines, timeText } from "./terminal/table.ts";
+
+type Usage = NonNullable<AnswerOf<"GET", "/v1/admin/disk">["usage"]>;
+
+export function diskCommand(usage: Command, exit: (code: number) => void): void {
+  withServer(usage.command("disk"))
+    .description("who takes what on the disk of the server, for its administrators")
+    .option("--last", "what was measured last; nothing is measured now")
+    .action(async (_flags, command: Command) => {
+      // The command above has the same flags for the server, and reads them first.
+      const flags: ServerFlags & { last?: boolean } = command.optsWithGlobals();
+      const client = await connect(flags);
+      if (!flags.last) {
+        const job = await jobEnded(client, await client.call("POST", "/v1/admin/disk/measure"));
+        if (job.state !== "succeeded") {
+          console.error(`skep: the disk was not measured: ${job.error?.message ?? job.state}`);
+          return exit(1);
+        }
+      }
+      const { usage } = await client.call("GET", "/v1/admin/disk");
+      if (flags.json) return console.log(JSON.stringify(usage));
+      if (usage === null) return console.log("The disk was never measured. Measure it: skep usage disk");
+      console.log(linesOf(usage).join("\n"));
+    });
+}
+
+function linesOf({ database, kinds, users, projects, largest, ...usage }: Usage): string[] {
+  const table = (head: string, rows: [name: string, bytes: number][]): string[] =>
+    rows.length === 0
+      ? []
+      : [
+          "",
+          ...tableLines(
+            [
+              { head, of: ([name]) => name, shrinks: true },
+              { head: "SIZE", of: ([, bytes]) => bytesText(bytes), right: true },
+            ],
+            rows,
+          ),
+        ];
+  return [
+    `${bytesText(usage.total_bytes)} in all, measured ${timeText(usage.measured_at)}`,
+    `database: ${bytesText(database.bytes)}, of that free: ${bytesText(database.free_bytes)}; write-ahead log: ${bytesText(database.wal_bytes)}`,
+    ...table(
+      "KIND",
+      kinds.map(({ kind, count, bytes }) => [`${kind} (${count.toLocaleString("en")})`, bytes]),
+    ),
+    ...table(
+      "USER",
+      users.map(({ user_id, bytes }) => [user_id ?? "nobody", bytes]),
+    ),
+    ...table(
+      "PROJECT",
+      projects.map(({ project_id, name, bytes }) => [name ?? `${project_id} (deleted)`, bytes]),
+    ),
+    ...table(
+      "LARGEST",
+      largest.map(({ id, bytes }) => [id, bytes]),
+    ),
+  ];
+}

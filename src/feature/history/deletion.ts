@@ -1,0 +1,184 @@
+/**
+ * The job that deletes history. Its rows (`deletions`, `deletion_items`) say what is left to do, so a killed server goes on
+ * where it was. It may be cancelled until it begins; from then on it finishes. In order: rows of runs and sessions with
+ * their files, what a project or user has besides, contents of files, what names them elsewhere, clones; then the database
+ * is shrunk, so that no byte of it is left.
+ */
+import { Type as t } from "@sinclair/typebox";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
+import { defineJob, type EndedJob, type RunningJob } from "../../core/jobs.ts";
+import type { Audit } from "../../store/audit.ts";
+import { shrink } from "../../store/shrink.ts";
+import type { Store } from "../../store/store.ts";
+import { deletions } from "../../store/tables/history.ts";
+import { historyDeleted } from "./events.ts";
+import { createMentions } from "./mentions.ts";
+import type { HistoryRows, Item } from "./rows.ts";
+
+export interface DeletionDeps {
+  store: Store;
+  rows: HistoryRows;
+  clock: Clock;
+  audit: Audit;
+  /** Ends a session that nobody works in. Inside a transaction. */
+  endSession(id: string): void;
+  /** Removes containers of these sessions. */
+  removeContainers(sessions: readonly string[]): Promise<void>;
+  /** What a run or a session has on disk: its folder, its branch, its marks. */
+  erase(work: { id: string; project_id: string | null }): Promise<void>;
+  repack(projectId: string, signal: AbortSignal): Promise<void>;
+  /** Removes content unless something still refers to it. */
+  removeContent(sha256: string): Promise<void>;
+  removeProject(id: string, actor: string): Promise<void>;
+  removeUser(id: string, actor: string): void;
+  /** A deletion by age or size is done: there may be more. */
+  removedOld(): void;
+  /** Backups that were made before: they still hold what was deleted. */
+  earlierBackups(): number;
+}
+
+type Deletion = typeof deletions.$inferSelect;
+type Work = RunningJob & { deletion: Deletion };
+
+const Payload = t.Object({ deletion_id: t.String() });
+export const DELETION_ATTEMPTS = 5;
+/** Runs and sessions whose rows go in one transaction. */
+const BATCH = 20;
+const PAUSE_MS = 2;
+
+export const notEnded = (active: readonly string[]) =>
+  conflict(
+    `${active.slice(0, 3).join(", ")}${active.length > 3 ? " and others" : ""} ${active.length === 1 ? "is" : "are"} at work. Cancel, or wait until the work has ended, then delete again.`,
+    "history_active",
+    { active },
+  );
+
+export function defineDeletion(deps: DeletionDeps) {
+  const { store, rows, clock } = deps;
+  const table = store.rows(deletions);
+  const mentions = createMentions(store);
+  const find = (id: string): Deletion | undefined => table.find({ id });
+
+  /** The point of no return. @throws Problem 409 `history_active`. */
+  function begin(deletion: Deletion): void {
+    store.write(() => {
+      const { id, kind, subject } = deletion;
+      if (kind !== "age" && subject !== null) rows.gather(id, { kind, id: subject });
+      const active = rows.active(id);
+      if (active.length > 0) throw notEnded(active);
+      for (const session of rows.open(id)) deps.endSession(session);
+      table.update({ begun_at: timestamp(clock.now()) }, { id });
+    });
+  }
+
+  function reportProgress({ deletion, report }: Work, detail: string): void {
+    const { run, session } = rows.counts(deletion.id);
+    const [all, done] = [run.all + session.all, run.done + session.done];
+    report({ percent: all === 0 ? undefined : Math.floor((90 * done) / all), detail });
+  }
+
+  /** Rows of a batch, in as many transactions as they need; then their files. */
+  async function removeHistory(work: Work): Promise<void> {
+    const { id } = work.deletion;
+    for (;;) {
+      // Sessions first: a run's row says which sessions are its own.
+      const batch = rows.left(id, ["session"], BATCH);
+      const found = batch.length > 0 ? batch : rows.left(id, ["run"], BATCH);
+      if (found.length === 0) return;
+      await removeBatch(work, found);
+      const { run, session } = rows.counts(id);
+      reportProgress(work, `${run.done} of ${run.all} runs, ${session.done} of ${session.all} transcripts`);
+    }
+  }
+  async function removeBatch({ deletion, signal }: Work, batch: readonly Item[]): Promise<void> {
+    store.write(() => {
+      for (const { kind, id } of batch) if (kind === "session") rows.noteContents(deletion.id, kind, id);
+    });
+    for (let left = batch; left.length > 0; ) {
+      left = store.write(() => left.filter(({ kind, id }) => !rows.remove(kind === "run" ? "run" : "session", id)));
+      signal.throwIfAborted();
+      await Bun.sleep(PAUSE_MS);
+    }
+    await deps.removeContainers(batch.map(({ id }) => id));
+    for (const { id, project_id } of batch) await deps.erase({ id, project_id });
+    store.write(() => {
+      for (const item of batch) rows.note(deletion.id, item);
+    });
+  }
+
+  /** What a project or a user has besides runs and sessions. */
+  async function removeRest({ deletion: { kind, subject, actor } }: Work): Promise<void> {
+    if (subject === null || (kind !== "project" && kind !== "user")) return;
+    while (!store.write(() => rows.remove(kind, subject))) await Bun.sleep(PAUSE_MS);
+    if (kind === "project") await deps.removeProject(subject, actor);
+    else deps.removeUser(subject, actor);
+  }
+
+  async function each(work: Work, kind: "content" | "clone", act: (id: string) => Promise<void>): Promise<void> {
+    for (;;) {
+      const batch = rows.left(work.deletion.id, [kind], BATCH);
+      if (batch.length === 0) return;
+      for (const { id } of batch) {
+        work.signal.throwIfAborted();
+        await act(id);
+      }
+      store.write(() => {
+        for (const item of batch) rows.note(work.deletion.id, item);
+      });
+    }
+  }
+
+  function finish({ deletion }: Work): { runs: number; sessions: number } {
+    return store.write(({ emit, after }) => {
+      const { id, kind, subject, actor } = deletion;
+      if (kind === "age") after(deps.removedOld);
+      const { run, session } = rows.counts(id);
+      const done = { runs: run.all, sessions: session.all };
+      table.remove({ id });
+      // It names projects.
+      store.statement("DELETE FROM facts WHERE name = 'disk_usage'").run();
+      deps.audit({ action: "history.deleted", actor, subject: subject ?? undefined, data: { kind, ...done } });
+      emit(historyDeleted, {
+        user_id: actor.startsWith("usr_") ? actor : ADMINISTRATORS,
+        data: { kind, id: subject, ...done },
+      });
+      return done;
+    });
+  }
+
+  async function run({ deletion_id }: { deletion_id: string }, job: RunningJob) {
+    const deletion = find(deletion_id);
+    if (!deletion) return undefined;
+    const work: Work = { ...job, deletion };
+    job.signal.throwIfAborted();
+    if (deletion.begun_at === null) begin(deletion);
+    await removeHistory(work);
+    await removeRest(work);
+    job.report({ percent: 91, detail: "Files" });
+    await each(work, "content", deps.removeContent);
+    job.report({ percent: 92, detail: "Events, jobs and notices that name it" });
+    const ids = rows.ids(deletion_id);
+    if (deletion.subject !== null) ids.add(deletion.subject);
+    await mentions.remove(ids, job);
+    while (store.write(rows.removeUnused)) await Bun.sleep(PAUSE_MS);
+    job.report({ percent: 94, detail: "Packing repositories" });
+    await each(work, "clone", (id) => deps.repack(id, job.signal));
+    // Indexing that was under way when the project went may have made its folder again.
+    if (deletion.kind === "project") await removeRest(work);
+    job.report({ percent: 96, detail: "Shrinking the database" });
+    const { freed, isWalEmpty } = await shrink(store.sqlite, job.signal);
+    const done = finish(work);
+    return { ...done, freed_bytes: freed, wal_emptied: isWalEmpty, earlier_backups: deps.earlierBackups() };
+  }
+
+  return defineJob("delete_history", Payload, run, {
+    attempts: DELETION_ATTEMPTS,
+    mayCancel: ({ deletion_id }) => find(deletion_id)?.begun_at === null,
+    /** One that never began is forgotten; of one that did, the row stays, and the next start goes on with it. */
+    ended({ payload: { deletion_id }, state }: EndedJob<{ deletion_id: string }>) {
+      if (state !== "succeeded") table.remove({ id: deletion_id, begun_at: null });
+    },
+  });
+}

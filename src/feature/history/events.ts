@@ -1,0 +1,18 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
+
+export const historyDeleted = defineEvent(
+  "history_deleted",
+  t.Object(
+    {
+      kind: oneOf("run", "session", "project", "user", "age"),
+      id: orNull(t.String({ description: "Of the run, session, project or user. Null: of many." })),
+      runs: t.Integer(),
+      sessions: t.Integer(),
+    },
+    { description: "A run, a chat, or a project's or user's everything was deleted with all that belonged to it." },
+  ),
+);
+
+export const historyEvents = [historyDeleted] as const;

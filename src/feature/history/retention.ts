@@ -1,0 +1,119 @@
+/** Removing runs, chats and transcripts by age and size, a bounded number at a time; what is kept on purpose stays. */
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { DiskAsker, OldItem } from "../../store/disk-worker.ts";
+import type { Store } from "../../store/store.ts";
+import type { Settings } from "../settings/model.ts";
+import type { RetentionPreview } from "./model.ts";
+import type { History } from "./service.ts";
+
+export interface RetentionDeps {
+  store: Store;
+  clock: Clock;
+  history: Pick<History, "removeOld" | "isRemovingOld">;
+  disk: DiskAsker;
+  settings(): Settings["retention"];
+}
+
+export type RetentionService = ReturnType<typeof createRetention>;
+
+const GB = 1_000_000_000;
+/** Runs or chats of one deletion. */
+const MOST = LIMITS.pruneRows;
+const NOT_KEPT = (table: string) => `NOT EXISTS (SELECT 1 FROM kept_history WHERE kept_history.id = ${table}.id)`;
+const OLD = {
+  runs: { from: "runs", when: "finished_at", where: `finished_at < @before AND ${NOT_KEPT("runs")}` },
+  chats: {
+    from: "sessions",
+    when: "last_activity_at",
+    where: `last_activity_at < @before AND run_id IS NULL AND parent_id IS NULL AND ended_at IS NOT NULL AND ${NOT_KEPT("sessions")}`,
+  },
+  /** Of runs and their like; a chat without what was said would be nothing. */
+  transcripts: {
+    from: "sessions",
+    when: "ended_at",
+    where: `ended_at < @before AND kind <> 'chat' AND message_count > 0 AND ${NOT_KEPT("sessions")}
+      AND (run_id IS NULL OR NOT EXISTS (SELECT 1 FROM kept_history WHERE kept_history.id = sessions.run_id))`,
+  },
+} as const;
+
+export function createRetention({ store, clock, history, disk, settings }: RetentionDeps) {
+  const { statement } = store;
+  const before = (days: number): string => timestamp(clock.now() - days * DAY_MS);
+
+  function olderThan(of: "runs" | "chats", time: number): OldItem[] {
+    const { from, when, where } = OLD[of];
+    return statement<OldItem>(
+      `SELECT '${of === "runs" ? "run" : "session"}' AS kind, id, project_id FROM ${from} WHERE ${where} ORDER BY ${when} LIMIT ${MOST}`,
+    ).all({ before: timestamp(time) });
+  }
+  const removeAll = (items: OldItem[], subject: string): void => {
+    if (items.length > 0 && !history.isRemovingOld()) history.removeOld(items, subject);
+  };
+  function preview(of: keyof typeof OLD, days: number | null, gb: number | null): RetentionPreview["runs"] {
+    const { from, when, where } = OLD[of];
+    const found =
+      days === null
+        ? { count: 0, oldest: null, bytes: 0 }
+        : statement<{ count: number; oldest: string | null; bytes: number }>(
+            `SELECT count(*) AS count, min(${when}) AS oldest,
+               coalesce(sum((SELECT bytes FROM workspace_sizes WHERE name = ${from}.id)), 0) AS bytes FROM ${from} WHERE ${where}`,
+          ).get({ before: before(days) })!;
+    return { ...found, limit_days: days, limit_gb: gb };
+  }
+  return {
+    /** Those that ended before that time, ms since the epoch. */
+    removeOld: (of: "runs" | "chats", time: number): void => removeAll(olderThan(of, time), `${of} by age`),
+    /** Removes what was said in sessions that ended before; their results stay. @returns whether there may be more. */
+    removeTranscripts(time: number): boolean {
+      const ids = JSON.stringify(
+        statement<string>(`SELECT id FROM sessions WHERE ${OLD.transcripts.where} LIMIT 20`)
+          .pluck()
+          .all({ before: timestamp(time) }),
+      );
+      const among = "session_id IN (SELECT value FROM json_each(?))";
+      return store.write(() => {
+        if (ids === "[]") return false;
+        for (const table of ["tool_calls", "messages"]) statement(`DELETE FROM ${table} WHERE ${among}`).run(ids);
+        statement("UPDATE sessions SET message_count = 0 WHERE id IN (SELECT value FROM json_each(?))").run(ids);
+        return true;
+      });
+    },
+    /** The oldest, until the rest is below the settings' size. */
+    async removeTooLarge(signal: AbortSignal): Promise<void> {
+      const { runs_gb, chats_gb } = settings();
+      for (const [of, gb] of [
+        ["runs", runs_gb],
+        ["chats", chats_gb],
+      ] as const) {
+        if (gb === null || history.isRemovingOld()) continue;
+        const { items } = await disk.tooLarge(of, gb * GB, MOST, signal);
+        removeAll(items, `${of} by size`);
+      }
+    },
+    /** What would go, by the settings or by other numbers of days. */
+    async preview(days: {
+      runs_days?: number;
+      chats_days?: number;
+      transcripts_days?: number;
+    }): Promise<RetentionPreview> {
+      const own = settings();
+      const answer = {
+        runs: preview("runs", days.runs_days ?? own.runs_days, own.runs_gb),
+        chats: preview("chats", days.chats_days ?? own.chats_days, own.chats_gb),
+        transcripts: preview("transcripts", days.transcripts_days ?? own.transcripts_days, null),
+      };
+      for (const of of ["runs", "chats"] as const) {
+        const gb = answer[of].limit_gb;
+        if (gb === null) continue;
+        const { count, bytes } = await disk.tooLarge(of, gb * GB, 0);
+        answer[of] = {
+          ...answer[of],
+          count: Math.max(answer[of].count, count),
+          bytes: Math.max(answer[of].bytes, bytes),
+        };
+      }
+      return answer;
+    },
+  };
+}

@@ -1,0 +1,215 @@
+/** Deleting history with everything, and keeping some of it from the settings for retention. */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { forbidden, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { owns } from "../../core/ownership.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Store } from "../../store/store.ts";
+import { deletions, keptHistory } from "../../store/tables/history.ts";
+import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
+import { type defineDeletion, notEnded } from "./deletion.ts";
+import type { HistoryKind, HistoryPreview, Kept } from "./model.ts";
+import type { HistoryRows } from "./rows.ts";
+
+export interface HistoryDeps {
+  store: Store;
+  rows: HistoryRows;
+  clock: Clock;
+  jobs: Pick<Jobs, "enqueue" | "live">;
+  deletion: ReturnType<typeof defineDeletion>;
+}
+
+type Kind = "run" | "session" | "project" | "user";
+const KINDS = { runs: "run", sessions: "session", projects: "project", users: "user" } as const;
+
+const COUNTS = `SELECT
+  (SELECT count(*) FROM deletion_items WHERE deletion_id = @deletion AND kind = 'run') AS runs,
+  (SELECT count(*) FROM deletion_items WHERE deletion_id = @deletion AND kind = 'session') AS sessions,
+  (SELECT coalesce(sum(message_count), 0) FROM sessions WHERE id IN
+    (SELECT id FROM deletion_items WHERE deletion_id = @deletion AND kind = 'session')) AS messages,
+  (SELECT count(*) FROM attachment_holds WHERE session_id IN
+    (SELECT id FROM deletion_items WHERE deletion_id = @deletion AND kind = 'session')) AS attachments,
+  (SELECT count(*) FROM tasks WHERE @kind = 'project' AND project_id = @id) AS tasks,
+  (SELECT count(*) FROM documents WHERE (@kind = 'project' AND project_id = @id) OR (@kind = 'user' AND user_id = @id)) AS documents,
+  (SELECT count(*) FROM pulse_routines WHERE (@kind = 'project' AND project_id = @id) OR (@kind = 'user' AND user_id = @id)) AS routines,
+  (SELECT count(*) FROM memory_entries WHERE @kind = 'user' AND owner_id = @id) AS memories,
+  (SELECT count(*) FROM workspace_sizes WHERE name IN (SELECT id FROM deletion_items WHERE deletion_id = @deletion)) AS folders,
+  (SELECT coalesce(sum(bytes), 0) FROM workspace_sizes WHERE name IN
+    (SELECT id FROM deletion_items WHERE deletion_id = @deletion)) AS bytes`;
+
+const STAYS = {
+  always: "What it cost, in the sums of usage, and the audit log: numbers, ids and times, without texts.",
+  backups: "Backups that were made before, here or elsewhere: delete those as well.",
+  merged: "What was merged into another branch, or pushed to a code host.",
+  memory: "What agents wrote into their memory: see Memory.",
+  tasks: "Tasks on the boards of projects.",
+};
+
+export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDeps) {
+  const { statement } = store;
+  const table = store.rows(deletions);
+  const kept = store.rows(keptHistory);
+
+  /** Only its owner deletes it, and administrators what they may read. @throws Problem 403, 404. */
+  function assertMayDelete(kind: Kind, id: string, caller: Caller): void {
+    if (kind === "project" || kind === "user") {
+      if (
+        statement(`SELECT 1 FROM ${kind}s WHERE id = ?`).get(id) === undefined ||
+        (kind === "user" && !caller.admin && caller.userId !== id)
+      )
+        throw notFound(kind);
+      if (kind === "project" && !caller.admin) throw forbidden("Only an administrator deletes a project.");
+      return;
+    }
+    const owner = kind === "run" ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
+    if (!caller.admin && !owns(caller, owner)) throw forbidden("Only its owner or an administrator deletes it.");
+  }
+  function ownerOfRun(id: string, caller: Caller): string | null {
+    const row = statement<{ created_by: string | null; project_id: string | null }>(
+      "SELECT created_by, project_id FROM runs WHERE id = ?",
+    ).get(id);
+    if (!row || !mayRead(caller, WHOSE.runs, row)) throw notFound("run");
+    return row.created_by;
+  }
+  function ownerOfSession(id: string, caller: Caller): string | null {
+    const row = statement<{ user_id: string | null; project_id: string | null; kind: string }>(
+      "SELECT user_id, project_id, kind FROM sessions WHERE id = ? AND run_id IS NULL AND parent_id IS NULL",
+    ).get(id);
+    const whose = row?.kind === "chat" ? WHOSE_SESSIONS.chat : WHOSE.sessions;
+    if (!row || !mayRead(caller, whose, row)) throw notFound("chat");
+    return row.user_id;
+  }
+
+  /** Counts what a deletion would take, by gathering it and taking that back. */
+  function preview(what: HistoryKind, id: string, caller: Caller): HistoryPreview {
+    const kind = KINDS[what];
+    assertMayDelete(kind, id, caller);
+    const draft = newId("deletion");
+    return store.write(() => {
+      table.insert({ id: draft, kind, subject: id, actor: "", begun_at: null, created_at: timestamp(clock.now()) });
+      rows.gather(draft, { kind, id });
+      type Counts = Omit<HistoryPreview, "kind" | "id" | "active" | "stays">;
+      const counts = statement<Counts>(COUNTS).get({ deletion: draft, kind, id })!;
+      const active = rows.active(draft).length;
+      table.remove({ id: draft });
+      const stays = [
+        STAYS.always,
+        ...(kind === "session" || kind === "project" ? [] : [STAYS.merged]),
+        ...(kind === "user" || kind === "run" ? [STAYS.tasks] : []),
+        STAYS.memory,
+        STAYS.backups,
+      ];
+      return { kind: what, id, ...counts, active, stays };
+    });
+  }
+
+  /** Asks for a deletion. Joins the transaction around it. @throws Problem 403, 404, 409 `history_active`. */
+  function remove(what: HistoryKind, id: string, caller: Caller): Job {
+    const kind = KINDS[what];
+    assertMayDelete(kind, id, caller);
+    return store.write(() => {
+      const known = table.find({ kind, subject: id });
+      const live = known && jobs.live(deletion, known.id);
+      if (live) return live;
+      const row = {
+        id: newId("deletion"),
+        kind,
+        subject: id,
+        actor: actorOf(caller),
+        begun_at: null,
+        created_at: timestamp(clock.now()),
+      };
+      if (!known) {
+        table.insert(row);
+        rows.gather(row.id, { kind, id });
+        const active = rows.active(row.id);
+        if (active.length > 0) throw notEnded(active);
+      }
+      return enqueue(known?.id ?? row.id, id, caller.userId === id ? undefined : caller.userId);
+    });
+  }
+  const enqueue = (deletion_id: string, subject: string, userId: string | undefined): Job =>
+    jobs.enqueue(deletion, { deletion_id }, { key: deletion_id, subject, userId });
+
+  return {
+    preview,
+    remove,
+    /** Deletes a session that has ended: its rows at once, the rest in the background. Joins the transaction around it. */
+    removeEnded(sessionId: string, caller: Caller): void {
+      store.write(() => {
+        const id = newId("deletion");
+        const at = timestamp(clock.now());
+        table.insert({ id, kind: "session", subject: sessionId, actor: actorOf(caller), begun_at: at, created_at: at });
+        rows.gather(id, { kind: "session", id: sessionId });
+        for (const session of rows.ids(id)) {
+          rows.noteContents(id, "session", session);
+          while (!rows.remove("session", session));
+        }
+        enqueue(id, sessionId, caller.userId);
+      });
+    },
+    /** Deletes runs and sessions by age or size. Joins the transaction around it. */
+    removeOld(
+      ids: readonly { kind: "run" | "session"; id: string; project_id: string | null }[],
+      subject: string,
+    ): void {
+      store.write(() => {
+        const id = newId("deletion");
+        table.insert({
+          id,
+          kind: "age",
+          subject: null,
+          actor: "retention",
+          begun_at: null,
+          created_at: timestamp(clock.now()),
+        });
+        for (const item of ids)
+          statement(
+            "INSERT INTO deletion_items (deletion_id, kind, id, project_id) VALUES (@deletion, @kind, @id, @project_id)",
+          ).run({ deletion: id, ...item });
+        rows.gatherSessionsOfRuns(id);
+        enqueue(id, subject, undefined);
+      });
+    },
+    /** Whether old history is being removed now. */
+    isRemovingOld: (): boolean => table.find({ kind: "age" }) !== undefined,
+    /** Goes on with what an earlier process, or a job that failed, left. */
+    resume(): void {
+      for (const { id, subject } of table.list([]))
+        if (!jobs.live(deletion, id)) enqueue(id, subject ?? "old history", undefined);
+    },
+    keep(id: string, caller: Caller): Kept {
+      if (id.startsWith("run_")) assertMayDelete("run", id, caller);
+      else assertMayDelete("session", id, caller);
+      return store.write(() => {
+        kept.insertIfNew({ id, kept_by: caller.userId ?? null, kept_at: timestamp(clock.now()) });
+        return kept.find({ id })!;
+      });
+    },
+    release(id: string, caller: Caller): void {
+      if (id.startsWith("run_")) assertMayDelete("run", id, caller);
+      else assertMayDelete("session", id, caller);
+      store.write(() => kept.remove({ id }));
+    },
+    kept(page: Page, caller: Caller): ListAnswer<Kept> {
+      const [ofRuns, ...runValues] = readable(caller, WHOSE.runs) ?? ["1"];
+      const [ofSessions, ...sessionValues] = readable(caller, WHOSE_SESSIONS.chat, "sessions") ?? ["1"];
+      const found = statement<Kept>(
+        `SELECT kept_history.* FROM kept_history WHERE id > ? AND (
+           EXISTS (SELECT 1 FROM runs WHERE runs.id = kept_history.id AND ${ofRuns})
+           OR EXISTS (SELECT 1 FROM sessions WHERE sessions.id = kept_history.id AND ${ofSessions})) ORDER BY id LIMIT ?`,
+      ).all(page.after ?? "", ...runValues, ...sessionValues, page.limit + 1);
+      return listAnswer(
+        found,
+        page,
+        ({ id }) => id,
+        (row) => row,
+      );
+    },
+  };
+}
+
+export type History = ReturnType<typeof createHistory>;

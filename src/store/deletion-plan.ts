@@ -1,0 +1,154 @@
+/**
+ * What happens to the rows of each table when a run, a session, a project or a user is deleted with everything: the one list
+ * that names every table. A table that is missing in it fails a test (`deletion-plan.test.ts`).
+ *
+ * The order is that of the deletion: what a row is found by goes after it. Sums, counts and audit entries stay; they hold no text.
+ */
+
+/** What is deleted. In conditions `@id` is its id. A run's sessions, and those below a session, are deleted as sessions. */
+export type Reach = "run" | "session" | "project" | "user";
+
+type Conditions = Partial<Record<Reach, string>>;
+
+export interface Fate {
+  /** Rows that are deleted. */
+  goes?: Conditions;
+  /** Rows that stay and lose these columns. */
+  loses?: { columns: string; of: Conditions };
+  /** Rows go with those of this table, by a reference or a trigger. */
+  with?: string;
+  /** Why rows stay, or who else removes them. */
+  stays?: string;
+  /** One run or session may have very many rows, so they are removed in pieces. The table has row ids. */
+  isLarge?: true;
+}
+
+const OF_EXECUTIONS = "execution_id IN (SELECT id FROM executions WHERE session_id = @id)";
+/** What this session alone holds. */
+const HELD_ALONE = `id IN (SELECT attachment_id FROM attachment_holds WHERE session_id = @id) AND NOT EXISTS
+  (SELECT 1 FROM attachment_holds AS held WHERE held.attachment_id = attachments.id AND held.session_id <> @id)`;
+
+export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
+  // What was said and done.
+  events: { goes: { run: "run_id = @id", session: "session_id = @id" }, isLarge: true },
+  tool_calls: { goes: { session: "session_id = @id" }, isLarge: true },
+  messages: { goes: { session: "session_id = @id" }, isLarge: true },
+  memory_recalls: { goes: { session: "session_id = @id" } },
+  memory_session_recalls: { with: "sessions" },
+  memory_versions: { goes: { session: OF_EXECUTIONS, user: "user_id = @id" }, isLarge: true },
+  agent_messages: { goes: { session: "from_session_id = @id", user: "user_id = @id" }, isLarge: true },
+  notification_deliveries: { goes: { run: "run_id = @id" } },
+  llm_calls: {
+    loses: { columns: "error_message = NULL", of: { run: "run_id = @id", session: "session_id = @id" } },
+    stays: "what a call cost",
+  },
+  tts_calls: { loses: { columns: "error = NULL", of: { user: "user_id = @id" } }, stays: "what a call cost" },
+  codehost_deliveries: {
+    loses: { columns: "notice = NULL, detail = NULL, error = NULL", of: { run: "run_id = @id" } },
+    stays: "refuses what a code host sends twice",
+  },
+  pulse_ticks: {
+    loses: { columns: "summary = NULL, reason = NULL, session_id = NULL", of: { session: "session_id = @id" } },
+    stays: "counts the times of a routine; goes with it",
+  },
+  documents: {
+    goes: { project: "project_id = @id", user: "user_id = @id" },
+    loses: { columns: "session_id = NULL", of: { session: "session_id = @id" } },
+  },
+  document_sections: { with: "documents" },
+  document_chunks: { with: "document_sections" },
+  document_text: { with: "document_chunks" },
+  attachments: { goes: { session: HELD_ALONE, user: "user_id = @id" } },
+  attachment_holds: { with: "sessions" },
+  swarm_tasks: { with: "swarms" },
+  swarms: { with: "sessions" },
+  onboardings: { with: "sessions" },
+  executions: { goes: { session: "session_id = @id" }, isLarge: true },
+  sessions: { goes: { session: "id = @id" } },
+  prompts: { stays: "texts that sessions share: removed once nothing refers to them" },
+  workspace_sizes: { goes: { run: "name = @id", session: "name = @id", user: "user_id = @id" } },
+
+  // Runs.
+  tasks: {
+    goes: { project: "project_id = @id" },
+    loses: { columns: "run_id = NULL, branch = NULL", of: { run: "run_id = @id" } },
+  },
+  task_dependencies: { with: "tasks" },
+  task_history: { with: "tasks" },
+  task_texts: { with: "tasks" },
+  task_trigrams: { with: "task_texts" },
+  steps: { goes: { run: "run_id = @id" } },
+  change_comments: { goes: { run: "run_id = @id", session: "session_id = @id", user: "created_by = @id" } },
+  codehost_runs: { with: "runs" },
+  run_agents: { with: "runs" },
+  run_texts: { with: "runs" },
+  run_trigrams: { with: "run_texts" },
+  runs: { goes: { run: "id = @id" } },
+  run_definitions: { stays: "texts that runs share: removed once nothing refers to them" },
+  kept_history: { goes: { run: "id = @id", session: "id = @id" } },
+
+  // What a project or a user has besides.
+  evals: { goes: { user: "user_id = @id" } },
+  eval_tasks: { with: "evals" },
+  eval_attempts: {
+    loses: { columns: "run_id = NULL, turns = NULL, reason = NULL", of: { run: "run_id = @id" } },
+    with: "evals",
+  },
+  model_trials: { stays: "the server's" },
+  pulse_routines: { goes: { project: "project_id = @id", user: "user_id = @id" } },
+  codehost_rules: { goes: { project: "project_id = @id", user: "user_id = @id" } },
+  notification_channels: { goes: { project: "project_id = @id", user: "owner_id = @id" } },
+  workflow_policies: { with: "projects" },
+  projects: { stays: "removed with its clone (projects/service.ts)" },
+  jobs: { goes: { project: "project_id = @id", user: "user_id = @id AND finished_at IS NOT NULL" } },
+  notifications: { goes: { user: "user_id = @id" } },
+  cookie_sets: { goes: { user: "owner_id = @id" } },
+  cookie_grants: { with: "cookie_sets" },
+  user_provider_keys: { goes: { user: "user_id = @id" } },
+  memory_entries: { stays: "made from files: a user's own files are removed (memory/service.ts), then their rows" },
+  memory_units: { stays: "removed with their entry" },
+  memory_text: { stays: "removed with their entry" },
+  memory_vectors: { with: "memory_units" },
+  memory_scores: { stays: "removed with their entry" },
+  memory_contradictions: { stays: "removed when one of the texts changes" },
+  memory_consolidations: { stays: "digests" },
+
+  // The account.
+  users: { stays: "removed last (users/service.ts)" },
+  auth_sessions: { with: "users" },
+  refresh_tokens: { with: "auth_sessions" },
+  recovery_codes: { with: "users" },
+  api_keys: { with: "users" },
+  identities: { with: "users" },
+  preferences: { with: "users" },
+  waitlist: { goes: { user: "email = (SELECT email FROM users WHERE id = @id)" } },
+  login_failures: { stays: "digests and counts, for a day" },
+
+  // Money and counts.
+  usage_days: { stays: "sums" },
+  usage_hours: { stays: "sums" },
+  usage_projects: { stays: "sums" },
+  run_days: { stays: "sums" },
+  agent_totals: { stays: "counts the runs that are there" },
+  api_usage: { stays: "counts requests" },
+  budget_notices: { stays: "which warnings were given" },
+  audit: { stays: "who did what, for security: ids, no texts of work" },
+
+  // The server's own.
+  deletions: { stays: "the deletion itself; goes when it is done" },
+  deletion_items: { with: "deletions" },
+  agent_tts_settings: { stays: "an agent's" },
+  facts: { stays: "the server's" },
+  idempotency: { stays: "answers of the last day: those that name what was deleted are removed (history/deletion.ts)" },
+  mcp_servers: { stays: "the server's" },
+  mcp_tools: { stays: "the server's" },
+  migrations: { stays: "the server's" },
+  notification_position: { stays: "the server's" },
+  oidc_providers: { stays: "the server's" },
+  providers: { stays: "the server's" },
+  replaced_secrets: { stays: "sealed; they mask what is in texts that stay" },
+  secret_grants: { stays: "the server's" },
+  secrets: { stays: "sealed, the server's" },
+  settings: { stays: "the server's" },
+  tool_overrides: { stays: "an agent's" },
+};

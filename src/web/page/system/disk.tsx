@@ -1,0 +1,152 @@
+/** Who takes what on the disk, and what the settings for retention would remove. */
+import { HardDrive } from "lucide-react";
+import { useState } from "react";
+import { Link } from "wouter";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { FactRow } from "../../ui/facts.tsx";
+import { bytes, plural, sentence } from "../../ui/format.ts";
+import { JobProgress } from "../../ui/job-progress.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+import { type Column, Table } from "../../ui/table.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+interface Row {
+  name: string;
+  size: number;
+  href?: string;
+}
+
+const COLUMNS: Column<Row>[] = [
+  {
+    ...{ title: "What", className: "w-2/3 min-w-40" },
+    cell: ({ name, href }) =>
+      href ? (
+        <Link href={href} className="underline">
+          {name}
+        </Link>
+      ) : (
+        name
+      ),
+  },
+  { title: "Size", align: "right", cell: ({ size }) => bytes(size) },
+];
+
+export function Disk() {
+  const query = api.useQuery("get", "/v1/admin/disk");
+  const [job, setJob] = useState("");
+  const action = useAction();
+  const measure = () =>
+    action.run(async () => {
+      setJob((await must(client.POST("/v1/admin/disk/measure"))).id);
+    });
+  const button = (
+    <Button kind="primary" busy={action.busy} icon={<HardDrive aria-hidden size={14} />} onClick={measure}>
+      Measure now
+    </Button>
+  );
+  return (
+    <Section title="Disk" actions={query.data?.usage ? button : undefined}>
+      <ProblemNote error={action.error} />
+      {job && (
+        <JobProgress
+          key={job}
+          id={job}
+          about="Measuring the disk."
+          onEnd={() => refresh("/v1/admin/disk", "/v1/jobs")}
+        />
+      )}
+      <Await query={query}>
+        {({ usage }) =>
+          usage === null ? (
+            <Empty action={button} cli="skep usage disk">
+              The disk was never measured.
+            </Empty>
+          ) : (
+            <Measured usage={usage} />
+          )
+        }
+      </Await>
+      <Retention />
+    </Section>
+  );
+}
+
+function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
+  const parts: [title: string, rows: Row[]][] = [
+    ["Kinds", usage.kinds.map(({ kind, count, bytes: size }) => ({ name: `${sentence(kind)}: ${count}`, size }))],
+    ["Users", usage.users.map(({ user_id, bytes: size }) => ({ name: user_id ?? "Nobody", size }))],
+    [
+      "Projects",
+      usage.projects.map(({ project_id, name, bytes: size }) => ({
+        name: name ?? `${project_id}, deleted`,
+        size,
+        ...(name === null ? {} : { href: `/projects/${project_id}` }),
+      })),
+    ],
+    [
+      "Largest runs and chats",
+      usage.largest.map(({ id, bytes: size }) => ({
+        name: id,
+        size,
+        ...(id.startsWith("run_") ? { href: `/runs/${id}` } : {}),
+      })),
+    ],
+  ];
+  return (
+    <>
+      <FactRow
+        facts={[
+          ["In all", bytes(usage.total_bytes)],
+          ["Database", bytes(usage.database.bytes)],
+          ["Free in it", bytes(usage.database.free_bytes)],
+          ["Measured", <Ago key="at" at={usage.measured_at} />],
+        ]}
+      />
+      {parts
+        .filter(([, rows]) => rows.length > 0)
+        .map(([title, rows]) => (
+          <Section key={title} title={title}>
+            <Table label={title} rows={rows} columns={COLUMNS} keyOf={({ name }) => name} />
+          </Section>
+        ))}
+    </>
+  );
+}
+
+/** What would go now. */
+function Retention() {
+  const query = api.useQuery("get", "/v1/admin/retention");
+  return (
+    <Section title="What goes by age and size">
+      <Await query={query}>
+        {(found) => (
+          <ul className="list-disc pl-5">
+            {(["runs", "chats", "transcripts"] as const).map((kind) => {
+              const { limit_days, limit_gb, count } = found[kind];
+              const limits = [
+                ...(limit_days === null ? [] : [plural(limit_days, "day")]),
+                ...(limit_gb === null ? [] : [`${limit_gb} GB`]),
+              ];
+              return (
+                <li key={kind}>
+                  {sentence(kind)}:{" "}
+                  {limits.length === 0 ? "kept forever" : `kept ${limits.join(", ")}; ${count} would go now`}
+                </li>
+              );
+            })}
+          </ul>
+        )}
+      </Await>
+      <p className="mt-2">
+        <Link href="/settings?tab=retention" className="underline">
+          How long history is kept
+        </Link>
+      </p>
+    </Section>
+  );
+}
