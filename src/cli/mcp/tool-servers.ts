@@ -7,11 +7,10 @@ import { isObject, textIn } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
-import { listItems } from "../resource/find.ts";
 import type { Call, Resource, Verb } from "../resource/resource.ts";
-import { deleteVerb, statusStyle } from "../resource/words.ts";
+import { deleteVerb, listVerb, statusStyle, switchVerb } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
-import { fieldLines, tableLines } from "../terminal/table.ts";
+import { fieldLines } from "../terminal/table.ts";
 
 type List = "/v1/mcp";
 type Item = RowOf<List>;
@@ -49,7 +48,20 @@ export const toolServers: Resource<List> = {
     { head: "ERROR", of: ({ error }) => error ?? "", shrinks: true },
   ],
   empty: "No tool servers yet. Add one: skep mcp add NAME URL, or skep mcp add NAME --image IMAGE COMMAND…",
-  verbs: [list(), show(), add(), importVerb(), approve(), ...grants(), ...switches(), authorize(), logs(), remove()],
+  verbs: [
+    listVerb("list the tool servers", MOST, () => toolServers),
+    show(),
+    add(),
+    importVerb(),
+    approve(),
+    ...grants(),
+    switchVerb("enable", "switch a tool server on", true, (one: Item) => [lineOf(one)]),
+    switchVerb("disable", "switch a tool server off", false, (one: Item) => [lineOf(one)]),
+    restart(),
+    authorize(),
+    logs(),
+    deleteVerb("delete a tool server and what it kept", ({ id }: Item) => `tool server ${id}, with what it kept`),
+  ],
 };
 
 const answer = (item: Item) => ({ json: item, text: lineOf(item) });
@@ -58,19 +70,6 @@ const lineOf = (one: Item): string => {
   const wait = waiting(one).length > 0 ? `, ${waiting(one).length} waiting (skep mcp approve ${one["id"]})` : "";
   return `${one["id"]} ${one["status"]}${tail}; ${ready(one).length} tools${wait}; granted to ${agentsOf(one)}`;
 };
-
-function list(): Verb<Item, List> {
-  return {
-    name: "list",
-    about: "list the tool servers",
-    on: "none",
-    async run({ client, path }) {
-      const found = await listItems(client, path, new URLSearchParams(), MOST);
-      const text = found.items.length === 0 ? toolServers.empty : tableLines(toolServers.columns, found.items);
-      return { json: found, text };
-    },
-  };
-}
 
 function show(): Verb<Item, List> {
   return {
@@ -229,21 +228,13 @@ function grants(): Verb<Item, List>[] {
   ];
 }
 
-function switches(): Verb<Item, List>[] {
-  const put =
-    (enabled: boolean) =>
-    async ({ client, path }: One) =>
-      answer(await client.call("PUT", path, { enabled }));
-  return [
-    { name: "enable", about: "switch a tool server on", on: "one", run: put(true) },
-    { name: "disable", about: "switch a tool server off", on: "one", run: put(false) },
-    {
-      name: "restart",
-      about: "start a tool server again",
-      on: "one",
-      run: async ({ client, path }: One) => answer(await client.call("PATCH", `${path}/status`, { status: "running" })),
-    },
-  ];
+function restart(): Verb<Item, List> {
+  return {
+    name: "restart",
+    about: "start a tool server again",
+    on: "one",
+    run: async ({ client, path }) => answer(await client.call("PATCH", `${path}/status`, { status: "running" })),
+  };
 }
 
 function authorize(): Verb<Item, List> {
@@ -294,10 +285,3 @@ function logs(): Verb<Item, List> {
 /** A frame of the log has a time as events do, and a stream and a text of its own. */
 const logText = (line: SkepEvent): string =>
   `${paint("dim", new Date(line.at).toTimeString().slice(0, 8))} ${paint("cyan", textIn(line, "stream") ?? "")} ${textIn(line, "text")}`;
-
-function remove(): Verb<Item, List> {
-  return deleteVerb(
-    "delete a tool server and what it kept",
-    (item: Item) => `tool server ${item["id"]}, with what it kept`,
-  );
-}

@@ -6,10 +6,11 @@ import { Problem } from "../../core/errors.ts";
 import { type Exit, optionOf, say, verbCommand } from "../resource/command.ts";
 import { findOne, listItems } from "../resource/find.ts";
 import type { Flags, Resource } from "../resource/resource.ts";
+import { listVerb } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { connect, withServer } from "../server/locate.ts";
 import { plain } from "../terminal/style.ts";
-import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
+import { fieldLines, timeText } from "../terminal/table.ts";
 import { terminalOnboarding } from "./terminal-onboarding.ts";
 
 type List = "/v1/onboarding/sessions";
@@ -35,16 +36,7 @@ const onboardings: Resource<List> = {
   ],
   empty: "No onboarding sessions. Begin one with: skep onboard",
   verbs: [
-    {
-      name: "list",
-      about: "list your sessions, newest first",
-      on: "none",
-      async run({ client, path }) {
-        const found = await listItems(client, path, new URLSearchParams(), SHOWN);
-        const text = found.items.length === 0 ? onboardings.empty : tableLines(onboardings.columns, found.items);
-        return { json: found, text };
-      },
-    },
+    listVerb("list your sessions, newest first", SHOWN, () => onboardings),
     {
       name: "show",
       about: "show what a session has found out so far",

@@ -6,7 +6,7 @@ import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne } from "./find.ts";
 import { projects } from "./projects.ts";
 import type { Call, Flags, OptionSpec, Resource, Verb } from "./resource.ts";
-import { assertMeant, bodyOf, deleteVerb, listOf, statusStyle, YES } from "./words.ts";
+import { assertMeant, bodyOf, deleteVerb, editVerb, listOf, statusStyle, switchVerb, YES } from "./words.ts";
 
 type List = "/v1/codehost/rules";
 type Item = RowOf<List>;
@@ -99,13 +99,12 @@ export const codehost: Resource<List> = {
       ],
       run: add,
     },
-    {
-      name: "update",
-      about: "change a rule",
-      on: "one",
-      options: [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
-      run: async ({ client, path, flags }) => showRule(await client.call("PUT", path, ruleFrom(flags))),
-    },
+    editVerb(
+      "update",
+      "change a rule",
+      [{ flags: "--event <event>", about: "what starts a run", choices: EVENTS }, ...RULE_OPTIONS],
+      { fieldsOf: ({ flags }) => ruleFrom(flags), linesOf },
+    ),
     {
       name: "try",
       about: "ask whether a rule would start a run at an issue or pull request; nothing is started",
@@ -121,8 +120,8 @@ export const codehost: Resource<List> = {
         return { json: trial, text: `${trial["starts"] ? "yes" : "no"}: ${trial["detail"]} (${trial["title"]})` };
       },
     },
-    switchVerb("enable", "let a rule start runs", true),
-    switchVerb("disable", "keep a rule from starting runs", false),
+    switchVerb("enable", "let a rule start runs", true, linesOf),
+    switchVerb("disable", "keep a rule from starting runs", false, linesOf),
     deleteVerb("delete a rule; runs that it started continue", (item: Item) => `rule ${item["name"]}`),
     runVerb(
       "push",
@@ -139,7 +138,11 @@ export const codehost: Resource<List> = {
   ],
 };
 
-const showRule = (rule: Item) => ({ json: rule, text: fieldLines(Object.entries(rule)) });
+function linesOf(rule: Item): string[] {
+  return fieldLines(Object.entries(rule));
+}
+
+const showRule = (rule: Item) => ({ json: rule, text: linesOf(rule) });
 
 function runVerb<At extends "push" | "pull-request">(
   name: string,
@@ -160,11 +163,6 @@ function runVerb<At extends "push" | "pull-request">(
       return { json: answer, text: textOf(answer) };
     },
   };
-}
-
-function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
-  const run = async ({ client, path }: One) => showRule(await client.call("PUT", path, { enabled }));
-  return { name, about, on: "one", run };
 }
 
 function ruleFrom(flags: Flags): BodyOf<"PUT", One["path"]> {

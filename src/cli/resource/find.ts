@@ -27,7 +27,13 @@ export const listItems = <const Address extends string>(
   count: number,
 ): Promise<List<RowAt<Address>>> => readPages(client, path, query, count);
 
-async function readPages<Row>(client: Client, path: string, query: URLSearchParams, count: number): Promise<List<Row>> {
+/** The same for a list whose rows the caller knows. */
+export async function readPages<Row>(
+  client: Client,
+  path: string,
+  query: URLSearchParams,
+  count: number,
+): Promise<List<Row>> {
   const items: Row[] = [];
   for (let cursor: string | null = ""; ; ) {
     const page = new URLSearchParams(query);

@@ -2,8 +2,8 @@
 import type { BodyOf, Schemas } from "../../api/types.ts";
 import { readSecret } from "../read-input.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, Flags, OptionSpec, Resource, Verb } from "./resource.ts";
-import { bodyOf, deleteVerb, listOf } from "./words.ts";
+import type { Call, Flags, OptionSpec, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
 
 type List = "/v1/auth/oidc";
 /** Administrators see all of a provider, others what its button needs. */
@@ -49,13 +49,7 @@ export const sso: Resource<List, Item, Item> = {
         );
       },
     },
-    {
-      name: "update",
-      about: "change a provider",
-      on: "one",
-      options: OPTIONS,
-      run: async ({ client, path, flags }) => showProvider(await client.call("PUT", path, await bodyFrom(flags))),
-    },
+    editVerb("update", "change a provider", OPTIONS, { fieldsOf: ({ flags }) => bodyFrom(flags), linesOf }),
     {
       name: "test",
       about: "try a provider: its description, keys, redirect address and secret",
@@ -70,8 +64,8 @@ export const sso: Resource<List, Item, Item> = {
         return { json: tried, text: lines.join("\n"), code: tried["verdict"] === "fail" ? 1 : 0 };
       },
     },
-    switchVerb("enable", "let users sign on through a provider", true),
-    switchVerb("disable", "close sign-on through a provider", false),
+    switchVerb("enable", "let users sign on through a provider", true, linesOf),
+    switchVerb("disable", "close sign-on through a provider", false, linesOf),
     deleteVerb("delete a provider; accounts stay", (item: Item) => `sign-on through ${item["name"]}`),
   ],
 };
@@ -96,9 +90,8 @@ async function bodyFrom(flags: Flags): Promise<BodyOf<"PUT", One["path"]>> {
   };
 }
 
-const showProvider = (provider: Item) => ({ json: provider, text: fieldLines(Object.entries(provider)) });
-
-function switchVerb(name: string, about: string, enabled: boolean): Verb<Item, List> {
-  const run = async ({ client, path }: One) => showProvider(await client.call("PUT", path, { enabled }));
-  return { name, about, on: "one", run };
+function linesOf(provider: Item): string[] {
+  return fieldLines(Object.entries(provider));
 }
+
+const showProvider = (provider: Item) => ({ json: provider, text: linesOf(provider) });

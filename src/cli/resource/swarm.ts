@@ -10,7 +10,7 @@ import { oneLine, paint, plain } from "../terminal/style.ts";
 import { type Column, fullCostText, spanText, tableLines, timeText } from "../terminal/table.ts";
 import { listItems } from "./find.ts";
 import type { Answer, Call, Flags, OptionSpec, Resource } from "./resource.ts";
-import { COST, statusStyle } from "./words.ts";
+import { COST, listVerb, statusStyle } from "./words.ts";
 
 type List = "/v1/swarm";
 type Item = RowOf<List>;
@@ -59,15 +59,7 @@ export const swarm: Resource<List> = {
       options: [FOLLOW, OUTPUTS],
       run,
     },
-    {
-      name: "list",
-      about: "list swarms, as `skep swarm` does",
-      on: "none",
-      async run({ client, path }) {
-        const found = await listItems(client, path, new URLSearchParams(), SWARMS);
-        return { json: found, text: found.items.length === 0 ? swarm.empty : tableLines(swarm.columns, found.items) };
-      },
-    },
+    listVerb("list swarms, as `skep swarm` does", SWARMS, () => swarm),
     {
       name: "show",
       about: "show one with its tasks, as `skep swarm ONE` does",

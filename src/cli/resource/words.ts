@@ -4,8 +4,9 @@ import type { AnswerOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { confirm, hasPerson } from "../terminal/ask.ts";
 import type { Style } from "../terminal/style.ts";
-import { type Column, type Cost, shortCostText } from "../terminal/table.ts";
-import type { Answer, Call, Flags, OneVerb, OptionSpec } from "./resource.ts";
+import { type Column, type Cost, shortCostText, tableLines } from "../terminal/table.ts";
+import { readPages } from "./find.ts";
+import type { Answer, Call, Flags, ListVerb, OneVerb, OptionSpec, Resource } from "./resource.ts";
 
 const STATUS_STYLES: Readonly<Record<string, Style>> = {
   succeeded: "green",
@@ -80,6 +81,22 @@ export function deleteVerb<Row, List extends string>(
     },
   };
 }
+
+/** The verb that lists, as the command without a verb does. @param resource a function: its verbs are made before it is. */
+export const listVerb = <Row, List extends string>(
+  about: string,
+  most: number,
+  resource: () => Pick<Resource<List, Row, unknown>, "columns" | "empty">,
+): ListVerb<List> => ({
+  name: "list",
+  about,
+  on: "none",
+  async run({ client, path }) {
+    const { columns, empty } = resource();
+    const found = await readPages<Row>(client, path, new URLSearchParams(), most);
+    return { json: found, text: found.items.length === 0 ? empty : tableLines(columns, found.items) };
+  },
+});
 
 /** What the verbs that change one need: its fields from flags, and the text about the changed one. */
 export interface ChangeWords<Row, One> {
