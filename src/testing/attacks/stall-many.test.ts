@@ -20,7 +20,6 @@ beforeAll(async () => {
 afterAll(() => rig?.stop());
 
 const times = <T>(count: number, make: (i: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
-const status = (path: string) => rig.must("GET", path) as Promise<{ items: unknown[] }>;
 
 test("a hundred runs that are asked for at once", async () => {
   const work = { id: "work", agent: "stranger", input: "Do it." };
