@@ -11,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { oncePerSnapshot } from "./once-per-snapshot.ts";
 import { createTextFolder, TEXT_FILE_BYTES, type TextFolder } from "./text-folder.ts";
 
 const home = mkdtempSync(join(tmpdir(), "skep-text-"));
@@ -176,5 +177,17 @@ describe("text folder", () => {
     expect(folder.read("binary.md")?.problem).toContain("UTF-8");
     expect(folder.read("folder.md")).toBeUndefined();
     expect(codeOf(() => folder.write("x.md", "x".repeat(TEXT_FILE_BYTES + 1)))).toBe("too_large");
+  });
+
+  test("what is made of files is made once in a snapshot until something is written, and each time outside", () => {
+    let made = 0;
+    const count = oncePerSnapshot(folder, () => ++made);
+    expect([count("a"), count("a")]).toEqual([1, 2]);
+    folder.snapshot(() => {
+      expect([count("a"), count("b"), count("a")]).toEqual([3, 4, 3]);
+      folder.write("a.md", "a", { synced: false });
+      expect([count("a"), count("a")]).toEqual([5, 5]);
+    });
+    expect(folder.snapshot(() => count("a"))).toBe(6);
   });
 });

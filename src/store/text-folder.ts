@@ -23,6 +23,7 @@ import { open } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
 import { codeOf, Problem } from "../core/errors.ts";
 import { takeTurns } from "../core/turns.ts";
+import { inBatches } from "./batches.ts";
 
 export interface TextFile {
   /** Relative to the folder, with `/`. */
@@ -72,8 +73,8 @@ export interface TextFolder {
    * turn in between. `work` then finds them as `look` did.
    */
   snapshotInTurns<T>(look: () => Iterable<void>, work: () => T): Promise<T>;
-  /** What is made of files, once for each key in a snapshot until something is written; outside of one each time. */
-  once<T>(key: string, make: () => T): T;
+  /** The same object in a snapshot until something is written; undefined outside of one. */
+  moment(): object | undefined;
 }
 
 export const TEXT_FILE_BYTES = 512 * 1024;
@@ -100,13 +101,13 @@ interface Snapshot {
   files: Map<string, TextFile | undefined>;
   /** Real paths. */
   folders: Map<string, string | undefined>;
-  /** What was made of them, by key. */
-  made: Map<string, unknown>;
+  /** Another object after each change of ours. */
+  moment: object;
 }
 
 const emptySnapshot = (): Snapshot => ({
   ...{ lists: new Map(), files: new Map(), folders: new Map() },
-  made: new Map(),
+  moment: {},
 });
 
 export function createTextFolder(root: string): TextFolder {
@@ -212,8 +213,9 @@ export function createTextFolder(root: string): TextFolder {
     drop(path);
     for (const one of snapshot ? [snapshot, ...preparing] : preparing) forgetIn(one, path);
   };
-  const forgetIn = ({ lists, files, folders, made }: Snapshot, path: string): void => {
-    made.clear();
+  const forgetIn = (taken: Snapshot, path: string): void => {
+    const { lists, files, folders } = taken;
+    taken.moment = {};
     const isOf = (one: string) => one === path || one.startsWith(`${path}/`);
     // A folder above may be new.
     const isAround = (one: string) => one === "" || isOf(one) || path.startsWith(`${one}/`);
@@ -285,15 +287,7 @@ export function createTextFolder(root: string): TextFolder {
         preparing.delete(taken);
       }
     },
-    once<T>(key: string, make: () => T): T {
-      if (snapshot === undefined) return make();
-      const { made } = snapshot;
-      if (made.has(key)) return made.get(key) as T;
-      const value = make();
-      // What `make` wrote may have emptied it.
-      made.set(key, value);
-      return value;
-    },
+    moment: () => snapshot?.moment,
     write(path, text, { synced } = { synced: true }) {
       const draft = draftOf(path, text);
       try {
@@ -338,32 +332,6 @@ export function createTextFolder(root: string): TextFolder {
       } finally {
         forget(path);
       }
-    },
-  };
-}
-
-/** Works on what is added, some at once, one batch after another. */
-function inBatches<T>(work: (item: T) => Promise<void>, atOnce: number) {
-  const queue: T[] = [];
-  let [running, failures]: [Promise<void> | undefined, unknown[]] = [undefined, []];
-  const run = async () => {
-    while (queue.length > 0) {
-      const ended = await Promise.allSettled(queue.splice(0, atOnce).map(work));
-      failures.push(...ended.flatMap((one) => (one.status === "rejected" ? [one.reason] : [])));
-    }
-    running = undefined;
-  };
-  return {
-    add(item: T): void {
-      queue.push(item);
-      running ??= Promise.resolve().then(run);
-    },
-    /** Resolves when all that was added has been worked on. @throws the first failure since this was last asked. */
-    async done(): Promise<void> {
-      while (running) await running;
-      const [failure] = failures;
-      failures = [];
-      if (failure !== undefined) throw failure;
     },
   };
 }

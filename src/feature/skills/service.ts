@@ -5,6 +5,7 @@ import { didYouMean } from "../../core/near.ts";
 import { type Asker, owns } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
+import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { mayRead as mayReadFile, WHOSE_FILES } from "../../store/whose.ts";
@@ -195,10 +196,11 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
       yield;
     }
   }
-  /** Names of usable skills for everybody's work. Agents without skills of their own share one list. */
-  const namesFor = (agentId: string, which: string, isNamed: (skill: SkillFile) => boolean): string[] => {
-    const names = () => seenBy(agentId, EVERYBODY).flatMap((skill) => (isNamed(skill) ? [skill.name] : []));
-    return files.level(agentId).length > 0 ? names() : folder.once(`names of ${which} skills`, names);
+  /** Names of skills in everybody's work, by agent. Agents without skills of their own share one list. */
+  const namesFor = (isNamed: (skill: SkillFile) => boolean): ((agentId: string) => string[]) => {
+    const namesIn = (skills: readonly SkillFile[]) => skills.flatMap((one) => (isNamed(one) ? [one.name] : []));
+    const shared = oncePerSnapshot(folder, () => namesIn(everybodysFor(EVERYBODY)));
+    return (agentId) => (files.level(agentId).length > 0 ? namesIn(seenBy(agentId, EVERYBODY)) : shared(""));
   };
 
   return {
@@ -248,8 +250,8 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
           .flatMap((agentId) => files.level(agentId))
           .map(({ source_file, problems }) => ({ file: source_file, problems })),
       ),
-    readableBy: (agentId) => namesFor(agentId, "readable", ({ usable }) => usable),
-    namesOf: (agentId) => namesFor(agentId, "offered", ({ usable, enabled }) => usable && enabled),
+    readableBy: namesFor(({ usable }) => usable),
+    namesOf: namesFor(({ usable, enabled }) => usable && enabled),
     forAgents: {
       available: (work) =>
         available(work).map((skill) => {

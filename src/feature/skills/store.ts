@@ -5,6 +5,7 @@
 import { timestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { FrontMatter } from "../../engine/front-matter.ts";
+import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
 import type { FolderEntry, TextFile, TextFolder } from "../../store/text-folder.ts";
 import { originOf } from "../memory/model.ts";
 import type { FileProblem, Skill } from "./model.ts";
@@ -80,8 +81,8 @@ export function createSkillFiles(folder: TextFolder, format: FrontMatterFormat):
     known.set(file, skill);
     return isFolder ? { ...skill, has_files: folder.list(path).some((one) => one.name !== FOLDER_FILE) } : skill;
   };
-  const level = (agentId: string | null): SkillFile[] =>
-    folder.once(`skills of ${agentId ?? "everybody"}`, () => readLevel(agentId));
+  const levels = oncePerSnapshot(folder, (agentId) => readLevel(agentId || null));
+  const level = (agentId: string | null): SkillFile[] => levels(agentId ?? "");
   const readLevel = (agentId: string | null): SkillFile[] => {
     const taken = new Map<string, string>();
     const found = folder.list(levelFolder(agentId)).flatMap((entry) => load(agentId, entry) ?? []);

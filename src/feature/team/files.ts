@@ -3,6 +3,7 @@ import { timestamp } from "../../core/clock.ts";
 import { isSlug } from "../../core/ids.ts";
 import type { AgentFile } from "../../engine/agent-file.ts";
 import type { SourceProblem } from "../../engine/yaml-text.ts";
+import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
 import type { TextFile, TextFolder } from "../../store/text-folder.ts";
 
 export interface StoredAgent extends AgentFile {
@@ -46,14 +47,15 @@ export function createAgentFiles(folder: TextFolder, parse: ParseAgentFile): Age
     known.set(file, agent);
     return agent;
   };
-  const ids = (): string[] =>
+  const ids = oncePerSnapshot(folder, (): string[] =>
     folder
       .list("")
       .filter(({ name, kind }) => kind === "folder" && isSlug(name) && folder.read(fileOf(name)) !== undefined)
-      .map(({ name }) => name);
+      .map(({ name }) => name),
+  );
   return {
     find,
-    ids: () => folder.once("ids of agents", ids),
+    ids: () => ids(""),
     *look() {
       for (const { name, kind } of folder.list("")) {
         if (kind === "folder") find(name);
