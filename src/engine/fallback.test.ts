@@ -67,6 +67,19 @@ test("where all have used up their quota, the work waits for the one that answer
   expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
 });
 
+test("a model whose window is smaller than the prompt is passed by", async () => {
+  const hand = createHandModel();
+  const windowOf = async ({ model }: { model: string }) => (model === "custom-b/m" ? 50 : 200_000);
+  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: { ...hand, windowOf } });
+  rig.services.settings.update({ models: { fallback: FALLBACK } }, LOCAL_ADMIN);
+  const { id } = rig.create("one");
+  (await hand.next()).reply(failing("provider_error"));
+  const second = await hand.next();
+  expect(second.request.model).toBe("ollama/small");
+  second.reply(DONE);
+  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+});
+
 test("an agent's own fallbacks come before those of the settings, and an empty list means none", async () => {
   const own = await open(FALLBACK, { worker: "---\nname: Worker\nfallback: [custom-own/m]\n---\nYou work." });
   (await own.model.next()).reply(failing("provider_unreachable"));

@@ -62,10 +62,13 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
     .command("shipped")
     .description("write ten small tasks in five languages into a folder, to begin with")
     .argument("<folder>", "where they are written; it is made")
-    .action((folder: string) => {
+    .option("--json", "JSON instead of words")
+    .action((folder: string, _: ServerFlags, own: Command) => {
       const tasks = shippedTasks();
       for (const task of tasks) writeTask(`${folder}/${task.name}`, task);
-      console.log(`${tasks.length} tasks in ${folder}\ntry them with: skep eval ${folder} --oracle`);
+      const json = { folder, tasks: tasks.map(({ name }) => name) };
+      const text = [`${tasks.length} tasks in ${folder}`, `prove them with: skep eval ${folder} --oracle`];
+      say(own.optsWithGlobals<ServerFlags>(), { json, text }, exit);
     });
 }
 

@@ -10,17 +10,19 @@ import { isRunEnd } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
-import { evalAttempts, evals, evalTasks, type PackedTask } from "../../store/tables/evals.ts";
+import { evals, evalTasks, type PackedTask } from "../../store/tables/evals.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import type { RunsService } from "../runs/service.ts";
 import { definitionOf, EVAL_PIPELINE, WORK_STEP, type Worker } from "./definition.ts";
 import { evalChanged } from "./events.ts";
 import { outcomeOf } from "./outcome.ts";
-import { type AttemptRow, type EvalRow, isOpen } from "./scores.ts";
+import { type EvalRow, isOpen } from "./scores.ts";
+import type { AttemptRow, AttemptStore } from "./store.ts";
 
 export interface DriverDeps {
   store: Store;
   clock: Clock;
+  attempts: AttemptStore;
   /** The model that plays recorded replies. */
   replayModel: string;
   runs: Pick<RunsService, "create" | "cancel" | "rows">;
@@ -34,17 +36,16 @@ export interface Driver {
   /** An attempt's run has ended. */
   runEnded(runId: string): void;
   /** Ends its runs and everything that has not begun. */
-  cancel(row: EvalRow): void;
+  cancel(row: EvalRow, caller: Caller): void;
   emit(tx: WriteTx, row: EvalRow, change: "created" | "progress" | "done" | "cancelled" | "deleted"): void;
 }
 
 /** Answers to a new run that say "later": too many runs, no room, no engine. */
 const LATER: ReadonlySet<number> = new Set([413, 429, 503]);
 
-export function createDriver({ store, clock, replayModel, runs }: DriverDeps): Driver {
+export function createDriver({ store, clock, attempts, replayModel, runs }: DriverDeps): Driver {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
-  const attempts = store.rows(evalAttempts);
   const work = store.rows(executions);
   const accounts = store.rows(users);
   const now = () => timestamp(clock.now());
@@ -75,16 +76,26 @@ export function createDriver({ store, clock, replayModel, runs }: DriverDeps): D
     };
   }
 
-  /** @returns whether its run has ended. */
+  const ended = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
+  /** Writes the change, and makes it in the row at hand. */
+  function change(attempt: AttemptRow, fields: Partial<AttemptRow>): void {
+    attempts.rows.update(fields, { id: attempt.id });
+    Object.assign(attempt, fields);
+  }
+
+  /** Takes what came of its run, if that has ended. @returns whether it has. */
   function collect(attempt: AttemptRow): boolean {
     const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);
     if (run && !isRunEnd(run.status)) return false;
-    if (!run) return attempts.update(ended("error", "Its run was removed."), { id: attempt.id }) > 0;
-    const steps = runs.rows.stepsOf(run.id);
-    attempts.update({ ...outcomeOf(run, steps), ...figuresOf(run.id, steps), finished_at: now() }, { id: attempt.id });
+    const steps = run ? runs.rows.stepsOf(run.id) : [];
+    change(
+      attempt,
+      run
+        ? { ...outcomeOf(run, steps), ...figuresOf(run.id, steps), finished_at: now() }
+        : ended("error", "Its run was removed."),
+    );
     return true;
   }
-  const ended = (status: AttemptRow["status"], reason: string) => ({ status, reason, finished_at: now() });
 
   /**
    * What the next attempt may cost, USD: its task's budget, within what is left of the eval's after what others at work may
@@ -107,9 +118,11 @@ export function createDriver({ store, clock, replayModel, runs }: DriverDeps): D
     const { task } = tasks.find({ eval_id: row.id, name: attempt.task })!;
     const budget = budgetFor(row, task, all);
     if (budget === "wait") return false;
-    if (budget === "none")
-      return attempts.update(ended("skipped", `The eval's $${row.budget_usd} are used up.`), { id: attempt.id }) > 0;
-    const model = attempt.turns ? replayModel : attempt.model;
+    if (budget === "none") {
+      change(attempt, ended("skipped", `The eval's $${row.budget_usd} are used up.`));
+      return true;
+    }
+    const model = row.replayed ? replayModel : attempt.model;
     try {
       const run = runs.create(
         {
@@ -121,28 +134,28 @@ export function createDriver({ store, clock, replayModel, runs }: DriverDeps): D
         caller,
         { made: definitionOf(task, workerOf(attempt)), ...(task.commit === null ? {} : { base: task.commit }) },
       );
-      attempts.update({ status: "running", run_id: run.id }, { id: attempt.id });
+      change(attempt, { status: "running", run_id: run.id });
     } catch (error) {
       if (!isProblem(error)) throw error;
       if (LATER.has(error.status)) return false;
-      attempts.update(ended("error", wordsOf(error)), { id: attempt.id });
+      change(attempt, ended("error", wordsOf(error)));
     }
     return true;
   }
 
-  function startSome(row: EvalRow): void {
+  /** @param all of the eval. @returns whether anything began or was left out. */
+  function startSome(row: EvalRow, all: AttemptRow[]): boolean {
     const caller = callerOf(row);
-    if (!caller) return cancelOpen(row);
-    for (;;) {
-      const all = attempts.list([{ eval_id: row.id }], { order: "id" });
-      const next = all.find(({ status }) => status === "queued");
-      const atWork = all.filter(({ status }) => status === "running").length;
-      if (!next || atWork >= row.parallel || !start(row, next, caller, all)) return;
+    const queued = all.filter(({ status }) => status === "queued");
+    if (!caller) for (const attempt of queued) change(attempt, ended("cancelled", "Its user may not work any more."));
+    let places = row.parallel - all.filter(({ status }) => status === "running").length;
+    let some = !caller && queued.length > 0;
+    for (const attempt of caller ? queued : []) {
+      if (places <= 0 || !start(row, attempt, caller!, all)) break;
+      if (attempt.status === "running") places--;
+      some = true;
     }
-  }
-
-  function cancelOpen({ id }: EvalRow): void {
-    attempts.update(ended("cancelled", "The eval was cancelled."), { eval_id: id, status: "queued" });
+    return some;
   }
 
   function end(tx: WriteTx, row: EvalRow, status: "done" | "cancelled"): void {
@@ -154,11 +167,11 @@ export function createDriver({ store, clock, replayModel, runs }: DriverDeps): D
     store.write((tx) => {
       const row = rows.find({ id: evalId });
       if (row?.status !== "running") return;
-      const open = attempts.list([{ eval_id: evalId, status: "running" }]);
-      for (const attempt of open) collect(attempt);
-      startSome(row);
-      if (attempts.list([{ eval_id: evalId }]).some(isOpen)) emit(tx, row, "progress");
-      else end(tx, row, "done");
+      const all = attempts.of(evalId);
+      const taken = all.filter((one) => one.status === "running" && collect(one)).length;
+      const begun = startSome(row, all);
+      if (!all.some(isOpen)) end(tx, row, "done");
+      else if (taken > 0 || begun) emit(tx, row, "progress");
     });
   }
 
@@ -167,16 +180,16 @@ export function createDriver({ store, clock, replayModel, runs }: DriverDeps): D
     emit,
     advanceAll: () => actOnEach(rows.list([["evals.status = 'running'"]], { order: "id" }), ({ id }) => advance(id)),
     runEnded(runId) {
-      const attempt = attempts.find({ run_id: runId });
+      const attempt = attempts.ofRun(runId);
       if (attempt?.status === "running") advance(attempt.eval_id);
     },
-    cancel(row) {
+    cancel(row, caller) {
       store.write((tx) => {
-        cancelOpen(row);
-        for (const attempt of attempts.list([{ eval_id: row.id, status: "running" }])) {
+        for (const attempt of attempts.of(row.id).filter(isOpen)) {
           const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);
-          if (run && !isRunEnd(run.status)) runs.cancel(run.id, { kind: "local", admin: true });
-          collect(attempt);
+          if (!run) change(attempt, ended("cancelled", "The eval was cancelled."));
+          else if (!isRunEnd(run.status)) runs.cancel(run.id, caller);
+          if (run) collect(attempt);
         }
         end(tx, row, "cancelled");
       });

@@ -12,6 +12,7 @@ import { createTaskOfRun } from "./from-run.ts";
 import { createRecordings } from "./recording.ts";
 import { evalRoutes } from "./routes.ts";
 import { createEvals } from "./service.ts";
+import { createAttemptStore } from "./store.ts";
 
 /** What could not begin, since there were too many runs, is tried again. */
 const LOOK_MS = 15_000;
@@ -26,9 +27,10 @@ type Needs = Core & {
 export const evals = defineFeature(
   "evals",
   ({ store, clock, bus, agents, projects, providers, runs }: Needs) => {
-    const driver = createDriver({ store, clock, runs, replayModel: SCRIPTED_MODEL });
+    const attempts = createAttemptStore(store);
+    const driver = createDriver({ store, clock, attempts, runs, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
-      ...{ store, clock, driver, wrongModel: providers.wrongModel },
+      ...{ store, clock, driver, attempts, wrongModel: providers.wrongModel },
       recordingOf: createRecordings(store, runs.rows),
       assertAgent: (id) => void agents.ready(id),
       assertProject(name) {

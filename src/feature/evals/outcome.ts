@@ -1,9 +1,8 @@
 /** What an attempt's ended run says. */
 import type { RunStatus, StepStatus } from "../../core/run-states.ts";
-import type { evalAttempts } from "../../store/tables/evals.ts";
 import { CHECK_STEP, WORK_STEP } from "./definition.ts";
+import type { AttemptRow } from "./store.ts";
 
-type AttemptRow = typeof evalAttempts.$inferSelect;
 interface EndedStep {
   step_id: string;
   status: StepStatus;

@@ -1,12 +1,14 @@
 /** What the models of an eval answered, read from the transcripts of its runs, for playing it again without them. */
 import { membersOf } from "../../core/is-object.ts";
 import type { Store } from "../../store/store.ts";
-import type { RecordedTurn } from "../../store/tables/evals.ts";
+import type { evalAttempts, RecordedTurn } from "../../store/tables/evals.ts";
 import { messages } from "../../store/tables/sessions.ts";
 import type { RunStore } from "../runs/store.ts";
 import { WORK_STEP } from "./definition.ts";
 import { BUILT_IN_HARNESS, type EvalRecording } from "./model.ts";
-import type { AttemptRow } from "./scores.ts";
+
+/** An attempt with what a replay plays. */
+export type RecordedRow = typeof evalAttempts.$inferSelect;
 
 const MOST_TURNS = 500;
 
@@ -28,7 +30,7 @@ export function createRecordings(store: Store, runs: Pick<RunStore, "stepsOf">) 
       return { ...(text && { text }), ...(thinking && { thinking }), ...(calls.length > 0 && { tool_calls: calls }) };
     });
   }
-  return (attempts: readonly AttemptRow[]): EvalRecording => ({
+  return (attempts: readonly RecordedRow[]): EvalRecording => ({
     version: 1,
     attempts: attempts.flatMap(({ worker, task, agent_id, model, harness, number, run_id, turns }) => {
       if (worker !== "agent" || run_id === null || agent_id === null) return [];

@@ -1,11 +1,11 @@
 /** Sums and chances over an eval's attempts. */
 import { toUsd } from "../../core/money.ts";
-import type { evalAttempts, evals } from "../../store/tables/evals.ts";
+import type { evals } from "../../store/tables/evals.ts";
 import { passAllK, passAtK } from "./estimators.ts";
 import type { Eval, EvalComparison, EvalScore } from "./model.ts";
+import type { AttemptRow } from "./store.ts";
 
 export type EvalRow = typeof evals.$inferSelect;
-export type AttemptRow = typeof evalAttempts.$inferSelect;
 
 const OPEN: ReadonlySet<AttemptRow["status"]> = new Set(["queued", "running"]);
 export const isOpen = ({ status }: AttemptRow): boolean => OPEN.has(status);
@@ -20,19 +20,11 @@ const times = (attempts: readonly AttemptRow[], status: AttemptRow["status"]): n
 const total = (attempts: readonly AttemptRow[], of: (one: AttemptRow) => number): number =>
   attempts.reduce((sum, one) => sum + of(one), 0);
 
-export const sumsOf = (attempts: readonly AttemptRow[]) => ({
+const sumsOf = (attempts: readonly AttemptRow[]) => ({
   ...{ passed: times(attempts, "passed"), failed: times(attempts, "failed"), errors: times(attempts, "error") },
   cost_usd: toUsd(total(attempts, ({ cost_nano }) => cost_nano)),
   calls_without_price: total(attempts, (one) => one.calls_without_price),
   tokens: total(attempts, ({ tokens }) => tokens),
-});
-
-export const presentEval = (row: EvalRow, attempts: readonly AttemptRow[]): Eval => ({
-  ...row,
-  tasks: new Set(attempts.map(({ task }) => task)).size,
-  ended: attempts.filter((one) => !isOpen(one)).length,
-  total: attempts.length,
-  ...sumsOf(attempts),
 });
 
 /** The mean over the tasks that were tried at least k times; null: none was. */
@@ -73,8 +65,8 @@ export function problemsOf(attempts: readonly AttemptRow[]): { task: string; mes
 }
 
 export function comparisonOf(
-  before: { row: EvalRow; attempts: AttemptRow[] },
-  after: { row: EvalRow; attempts: AttemptRow[] },
+  before: { shown: Eval; attempts: AttemptRow[] },
+  after: { shown: Eval; attempts: AttemptRow[] },
 ): EvalComparison {
   const places = (attempts: readonly AttemptRow[]) =>
     Map.groupBy(attempts, (one) => JSON.stringify([one.task, keyOf(one)]));
@@ -92,8 +84,8 @@ export function comparisonOf(
     return was === null || is === null ? 0 : Math.sign(is - was);
   });
   return {
-    before: presentEval(before.row, before.attempts),
-    after: presentEval(after.row, after.attempts),
+    before: before.shown,
+    after: after.shown,
     better: moved.filter((one) => one > 0).length,
     worse: moved.filter((one) => one < 0).length,
     tasks,

@@ -7,7 +7,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { above, below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { evalAttempts, evals, evalTasks, type PackedTask, type RecordedTurn } from "../../store/tables/evals.ts";
+import { evals, evalTasks, type PackedTask, type RecordedTurn } from "../../store/tables/evals.ts";
 import { mayRead, readable, WHOSE } from "../../store/whose.ts";
 import type { Driver } from "./driver.ts";
 import {
@@ -22,13 +22,16 @@ import {
   MOST_ATTEMPTS,
 } from "./model.ts";
 import { packFiles } from "./pack.ts";
-import { type AttemptRow, comparisonOf, type EvalRow, presentEval, problemsOf, scoresOf } from "./scores.ts";
+import type { RecordedRow } from "./recording.ts";
+import { comparisonOf, type EvalRow, problemsOf, scoresOf } from "./scores.ts";
+import type { AttemptRow, AttemptStore } from "./store.ts";
 
 export interface EvalsDeps {
   store: Store;
   clock: Clock;
   driver: Driver;
-  recordingOf(attempts: readonly AttemptRow[]): EvalRecording;
+  attempts: AttemptStore;
+  recordingOf(attempts: readonly RecordedRow[]): EvalRecording;
   /** @throws Problem 404, 409. */
   assertAgent(id: string): void;
   /** @throws Problem 404. */
@@ -39,24 +42,23 @@ export interface EvalsDeps {
 const WORK_SECONDS = 900;
 const CHECK_SECONDS = 300;
 
-type NewAttempt = Pick<AttemptRow, "task" | "worker" | "agent_id" | "model" | "harness" | "number" | "turns">;
+type NewAttempt = Pick<RecordedRow, "task" | "worker" | "agent_id" | "model" | "harness" | "number" | "turns">;
 
 export type Evals = ReturnType<typeof createEvals>;
 
-export function createEvals({ store, clock, driver, recordingOf, ...deps }: EvalsDeps) {
+export function createEvals({ store, clock, driver, attempts, recordingOf, ...deps }: EvalsDeps) {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
-  const attempts = store.rows(evalAttempts);
-  const attemptsOf = (id: string): AttemptRow[] => attempts.list([{ eval_id: id }], { order: "id" });
   const find = (id: string, caller: Caller): EvalRow => {
     const row = rows.find({ id });
     if (!row || !mayRead(caller, WHOSE.evals, row)) throw notFound("eval");
     return row;
   };
+  const shown = (row: EvalRow): Eval => ({ ...row, ...attempts.totals([row.id]).get(row.id)! });
   const detail = (row: EvalRow): EvalDetail => {
-    const all = attemptsOf(row.id);
+    const all = attempts.of(row.id);
     return {
-      ...presentEval(row, all),
+      ...shown(row),
       scores: scoresOf(row, all),
       problems: row.mode === "oracle" ? problemsOf(all) : [],
     };
@@ -93,7 +95,7 @@ export function createEvals({ store, clock, driver, recordingOf, ...deps }: Eval
           rows.insert(row);
           for (const [name, task] of packed) tasks.insert({ eval_id: row.id, name, task });
           for (const one of planned)
-            attempts.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
+            attempts.rows.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
           driver.emit(tx, row, "created");
           tx.after(() => driver.advance(row.id));
           return detail(row);
@@ -102,33 +104,34 @@ export function createEvals({ store, clock, driver, recordingOf, ...deps }: Eval
     list(page: Page, caller: Caller): ListAnswer<Eval> {
       const where = [readable(caller, WHOSE.evals), below("evals.id", page)];
       const found = rows.list(where, { order: "evals.id DESC", limit: page.limit + 1 });
+      const totals = attempts.totals(found.map(({ id }) => id));
       return listAnswer(
         found,
         page,
         ({ id }) => id,
-        (row) => presentEval(row, attemptsOf(row.id)),
+        (row) => ({ ...row, ...totals.get(row.id)! }),
       );
     },
     get: (id: string, caller: Caller): EvalDetail => detail(find(id, caller)),
     attempts(id: string, page: Page, caller: Caller): ListAnswer<EvalAttempt> {
       const row = find(id, caller);
-      const where = [{ eval_id: row.id }, above("eval_attempts.id", page)];
-      const found = attempts.list(where, { order: "eval_attempts.id", limit: page.limit + 1 });
+      const found = attempts.page(row.id, above("eval_attempts.id", page), page.limit + 1);
       return listAnswer(found, page, (one) => one.id, presentAttempt);
     },
     compare(id: string, other: string, caller: Caller): EvalComparison {
       const [after, before] = [find(id, caller), find(other, caller)];
       return comparisonOf(
-        { row: before, attempts: attemptsOf(before.id) },
-        { row: after, attempts: attemptsOf(after.id) },
+        { shown: shown(before), attempts: attempts.of(before.id) },
+        { shown: shown(after), attempts: attempts.of(after.id) },
       );
     },
-    recording: (id: string, caller: Caller): EvalRecording => recordingOf(attemptsOf(find(id, caller).id)),
+    recording: (id: string, caller: Caller): EvalRecording =>
+      recordingOf(attempts.rows.list([{ eval_id: find(id, caller).id }], { order: "id" })),
     /** @throws Problem 409 when it has ended. */
     cancel(id: string, caller: Caller): EvalDetail {
       const row = find(id, caller);
       if (row.status !== "running") throw conflict(`The eval is ${row.status} already.`, "eval_ended");
-      driver.cancel(row);
+      driver.cancel(row, caller);
       return detail(rows.find({ id })!);
     },
     /** Its runs stay. @throws Problem 409 while it is at work. */
@@ -141,7 +144,7 @@ export function createEvals({ store, clock, driver, recordingOf, ...deps }: Eval
       });
     },
     /** Recorded replies that the run plays; undefined: it asks its model. */
-    turnsOf: (runId: string): RecordedTurn[] | undefined => attempts.find({ run_id: runId })?.turns ?? undefined,
+    turnsOf: (runId: string): RecordedTurn[] | undefined => attempts.rows.find({ run_id: runId })?.turns ?? undefined,
     handOver(from: string, to: string | null): void {
       if (to === null) rows.remove({ user_id: from });
       else rows.update({ user_id: to }, { user_id: from });
@@ -217,6 +220,6 @@ function recordedAttempts(tasks: EvalCreate["tasks"], { attempts }: EvalRecordin
   return found.map((one) => ({ ...one, worker: "agent" }));
 }
 
-function presentAttempt({ turns: _, cost_nano, ...row }: AttemptRow): EvalAttempt {
+function presentAttempt({ cost_nano, ...row }: AttemptRow): EvalAttempt {
   return { ...row, cost_usd: toUsd(cost_nano) };
 }
