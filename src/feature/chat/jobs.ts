@@ -31,11 +31,10 @@ export function chatJobs({ store, sessions, projects }: ChatJobsDeps) {
           const work = { id: to, project_id: made.project_id, user_id: made.user_id ?? undefined };
           const hasBranch = source !== undefined && source.branch !== null;
           // A chat of an earlier version has a folder of its own, which goes beside the project's files.
-          const places = hasBranch
-            ? await projects.workspaces.fork({ ...work, id: from }, work, signal)
-            : await projects.workspaces.prepare(work, signal);
-          // Without it the fork begins from the project's files, as every chat.
-          if (!places) return { files: 0, bytes: 0, left_out: 0 };
+          if (!hasBranch) await projects.workspaces.prepare(work, signal);
+          // Where the other has not begun, the fork begins from the project's files, as every chat.
+          else if (!(await projects.workspaces.fork({ ...work, id: from }, work, signal)))
+            return { files: 0, bytes: 0, left_out: 0 };
         }
         const copied =
           made && made.branch !== null

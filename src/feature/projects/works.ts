@@ -68,7 +68,7 @@ const NEEDED = {
 export const runBranch = (runId: string): string => `run/${runId}`;
 /** What the names of branches begin with that work here makes. */
 export const BRANCH_PREFIXES = ["run", "chat", "routine", "swarm", "spawn"] as const;
-const WORK_BRANCH = new RegExp(`^(?:${BRANCH_PREFIXES.join("|")})/((?:run|sess)_\\w+)$`);
+const WORK_BRANCH = /^(?:run|chat|routine|swarm|spawn)\/((?:run|sess)_\w+)$/;
 
 /** Id of the run or session that a branch was made for; undefined for a branch of the repository. */
 export const workOfBranch = (branch: string): string | undefined => WORK_BRANCH.exec(branch)?.[1];

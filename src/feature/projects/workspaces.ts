@@ -53,13 +53,9 @@ export interface Workspaces {
   release(work: WorkOfProject): Promise<void>;
   /**
    * Gives a session that has not begun a branch and a working copy that are as those of another one are now; what no commit
-   * holds is for the caller to copy. @returns both folders; undefined where the other has not begun either.
+   * holds is for the caller to copy. @returns false where the other has not begun either.
    */
-  fork(
-    from: WorkOfProject,
-    to: WorkOfProject,
-    signal?: AbortSignal,
-  ): Promise<Record<"from" | "to", string> | undefined>;
+  fork(from: WorkOfProject, to: WorkOfProject, signal?: AbortSignal): Promise<boolean>;
   /** The runs and sessions that have a worktree on disk. */
   present(): Promise<{ id: string; project_id: string }[]>;
   /** Removes every worktree of a project. */
@@ -178,7 +174,8 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   /** A session's branch that holds nothing of its own is of no use. Inside a turn, after its worktree is gone. */
   async function dropEmptyBranch({ id }: WorkOfProject, projectId: string): Promise<void> {
     const work = works.find(id);
-    if (!work?.branch || work.kind === "run") return;
+    // It may have been sent back while this waited for its turn.
+    if (!work?.branch || work.kind === "run" || works.isNeeded(id)) return;
     const tip = await tipOf(projectId, work.branch);
     if (tip !== null && isEmpty(work, tip)) await git.removeBranch(repositoryOf(projectId), work.branch, tip);
   }
@@ -274,6 +271,8 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       const { project_id } = work;
       if (!project_id) return;
       await inTurn(project_id, async () => {
+        // What lay in a chat's files after its last reply.
+        if (works.find(work.id)?.kind === "chat") await commit(work, project_id, "Kept at the end");
         await git.removeWorktree(worktreeOf(work, project_id));
         if (rows.find(project_id)?.workspace_state === "ready") await dropEmptyBranch(work, project_id);
       });
@@ -281,7 +280,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
     async fork(from, to, signal) {
       const { project_id } = from;
       const [source, target] = [works.branchOf(from.id), works.branchOf(to.id)];
-      if (!project_id || source === null || target === null) return undefined;
+      if (!project_id || source === null || target === null) return false;
       const hasBegun = await inTurn(project_id, async () => {
         await ready(project_id);
         await commit(from, project_id, "Kept for a fork");
@@ -293,9 +292,8 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         }
         return true;
       });
-      if (!hasBegun) return undefined;
-      const { path } = await prepare(to, signal);
-      return { from: pathOf(from), to: path };
+      if (hasBegun) await prepare(to, signal);
+      return hasBegun;
     },
     async present() {
       const all = rows
