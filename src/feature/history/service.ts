@@ -1,6 +1,6 @@
 /** Deleting history with everything, and keeping some of it from the settings for retention. */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { forbidden, notFound } from "../../core/errors.ts";
+import { forbidden, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -66,6 +66,15 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     }
     const owner = kind === "run" ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
     if (!caller.admin && !owns(caller, owner)) throw forbidden("Only its owner or an administrator deletes it.");
+  }
+  /** @throws Problem 403, 404. */
+  function assertMayKeep(id: string, caller: Caller): void {
+    try {
+      assertMayDelete(id.startsWith("run_") ? "run" : "session", id, caller);
+    } catch (error) {
+      if (isProblem(error) && error.status === 404) throw notFound("run or chat");
+      throw error;
+    }
   }
   function ownerOfRun(id: string, caller: Caller): string | null {
     const row = statement<{ created_by: string | null; project_id: string | null }>(
@@ -182,16 +191,14 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
         if (!jobs.live(deletion, id)) enqueue(id, subject ?? "old history", undefined);
     },
     keep(id: string, caller: Caller): Kept {
-      if (id.startsWith("run_")) assertMayDelete("run", id, caller);
-      else assertMayDelete("session", id, caller);
+      assertMayKeep(id, caller);
       return store.write(() => {
         kept.insertIfNew({ id, kept_by: caller.userId ?? null, kept_at: timestamp(clock.now()) });
         return kept.find({ id })!;
       });
     },
     release(id: string, caller: Caller): void {
-      if (id.startsWith("run_")) assertMayDelete("run", id, caller);
-      else assertMayDelete("session", id, caller);
+      assertMayKeep(id, caller);
       store.write(() => kept.remove({ id }));
     },
     kept(page: Page, caller: Caller): ListAnswer<Kept> {

@@ -42,3 +42,5 @@ CREATE INDEX sessions_root ON sessions (root_id);
 -- The oldest runs and chats that have ended.
 CREATE INDEX runs_finished ON runs (finished_at) WHERE finished_at IS NOT NULL;
 CREATE INDEX sessions_ended ON sessions (last_activity_at) WHERE run_id IS NULL AND parent_id IS NULL;
+CREATE INDEX sessions_transcripts ON sessions (ended_at)
+  WHERE ended_at IS NOT NULL AND kind <> 'chat' AND message_count > 0;
