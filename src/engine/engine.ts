@@ -15,6 +15,9 @@ import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
+import { refusesAlways } from "./permission/decide.ts";
+import type { PermissionRows } from "./permission/permit.ts";
+import { kindOfTool, readRules } from "./permission/rules.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
@@ -64,8 +67,12 @@ export interface EngineDeps {
   /** What those that have started the execution's session leave of its agent's powers. */
   powers: {
     hasNetwork(sessionId: string): boolean;
+    /** Those agents. */
+    boundsOf(sessionId: string): string[];
     allows(sessionId: string): (tool: string) => boolean;
   };
+  /** Questions to persons about calls. */
+  permissions: PermissionRows;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
@@ -165,7 +172,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
   const { clock, log, masking, text, rows, models, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
     runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
+  const rulesOf: EnginePorts["permissions"]["rulesOf"] = ({ agentId, sessionId }) =>
+    [agentId, ...deps.powers.boundsOf(sessionId)].flatMap((id) => {
+      const rules = id === NO_AGENT ? [] : readRules(deps.agentOf(id).config.permissions ?? []);
+      return rules.length > 0 ? [rules] : [];
+    });
   return {
+    permissions: { ...deps.permissions, rulesOf },
     turn: createFairTurns(),
     rows,
     models,
@@ -201,8 +214,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     toolsFor(execution, { capabilities }) {
       const { agentId, sessionId, onlyTools, contract } = execution;
       const [allowed, within] = [deps.allowsTool(agentId), deps.powers.allows(sessionId)];
+      const rules = rulesOf(execution);
+      const isRefused = (tool: string) => rules.some((one) => refusesAlways(one, { tool, kind: kindOfTool(tool) }));
       const allows = (tool: string, isGranted: boolean) =>
-        allowed(tool, isGranted) && within(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+        allowed(tool, isGranted) &&
+        within(tool) &&
+        (onlyTools === undefined || onlyTools.includes(tool)) &&
+        !isRefused(tool);
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
     async promptFor(execution, tools, about) {

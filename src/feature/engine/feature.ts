@@ -21,6 +21,7 @@ import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Inbox } from "../inbox/service.ts";
 import type { memory } from "../memory/feature.ts";
+import type { PermissionService } from "../permissions/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
@@ -45,6 +46,7 @@ type Needs = Core & {
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions & { files: Pick<SessionFiles, "assertComplete"> };
+  permissions: Pick<PermissionService, "engine">;
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
@@ -83,6 +85,7 @@ export const engine = defineFeature(
       }),
       allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
       powers: agents.powers,
+      permissions: deps.permissions.engine,
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),

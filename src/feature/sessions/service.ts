@@ -21,6 +21,8 @@ import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } f
 import { createTranscript, type TranscriptMessage } from "./transcript.ts";
 import { createTree } from "./tree.ts";
 
+import type { Work } from "./store.ts";
+
 export type { SessionOwner } from "./lifecycle.ts";
 export type { ExecutionRow, SessionRow, Work } from "./store.ts";
 
@@ -36,6 +38,8 @@ export interface Sessions {
   rows: ExecutionRows;
   /** Makes a feature the one that follows sessions of that kind. One for each kind. */
   own(kind: SessionKind, owner: SessionOwner): void;
+  /** Calls back inside the transaction in which any execution ends. */
+  whenFinished(act: (execution: Work, tx: WriteTx) => void): void;
   /**
    * Opens a session. Nothing works in it before a turn is queued.
    * @throws Problem with a parent: 404 unknown, 409 `session_ended`, `too_deep`, `too_many_sessions`, `budget_too_small`.
@@ -118,7 +122,11 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
   const tree = createTree(store, rows);
   const outside = createOutsideMarks(store);
   const stopNow = (id: string, why: StopRequest) => engine?.stopOne(id, why);
-  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNow });
+  const followers: ((execution: Work, tx: WriteTx) => void)[] = [];
+  const finished = (execution: Work, tx: WriteTx) => {
+    for (const act of followers) act(execution, tx);
+  };
+  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, finished, stopNow });
   const engineRows = createExecutionRows({
     store,
     clock,
@@ -155,6 +163,14 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
     if (!betweenTurns) throw unavailable("engine_stopped", "The engine is not running.");
     return betweenTurns;
   };
+  /** Ends the reply that is under way or waits. @returns whether there is one. */
+  function interruptReply(tx: WriteTx, sessionId: string): boolean {
+    const running = rows.running(sessionId);
+    const begun = running ? undefined : rows.begun(sessionId);
+    if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
+    if (begun) lifecycle.finish(tx, begun.id, { status: "cancelled", text: "" });
+    return running !== undefined || begun !== undefined;
+  }
   const waiting = (sessionId: string, messageId: string): ExecutionRow => {
     const row = rows.queued(sessionId).find(({ message_id, started_at }) => message_id === messageId && !started_at);
     if (row) return row;
@@ -171,6 +187,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
       }),
     rows: engineRows,
     own: (kind, owner) => void owners.set(kind, owner),
+    whenFinished: (act) => void followers.push(act),
     open: (draft) =>
       store.write((tx) => {
         const row = tree.insert(draft);
@@ -186,7 +203,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         const running = rows.running(sessionId);
         const row = rows.insertExecution(session, turn);
         if (row.input.some(({ type }) => type !== "text")) outside.mark({ sessionId }, OUTSIDE_SOURCES.attachment);
-        if (running && turn.mode === "interrupt") lifecycle.askToStop(tx, running.id, "interrupt");
+        if (turn.mode === "interrupt") interruptReply(tx, sessionId);
         rows.updateSession(sessionId, {
           ...{ status: running ? "running" : "queued", ended_at: null, last_activity_at: row.created_at },
           execution_count: session.execution_count + 1,
@@ -208,11 +225,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
       }),
     interrupt: (sessionId) =>
-      store.write((tx) => {
-        const running = rows.running(known(sessionId).id);
-        if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
-        return running !== undefined;
-      }),
+      store.write((tx) => interruptReply(tx, known(sessionId).id)),
     end: (sessionId) => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
     close: (sessionId, status) => store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
     reopen: (sessionId) =>

@@ -1,0 +1,80 @@
+/**
+ * Permission rules in an agent's file: what its tools may do, what a person is asked about, what is refused. Pure.
+ *
+ *     permissions:                    # the first rule that matches decides; where none does, the call is allowed
+ *       - allow: [read, search]
+ *       - ask: { tool: bash, matches: "git push*" }
+ *       - deny: { tool: edit, path: ".github/**" }
+ */
+import { didYouMean } from "../../core/near.ts";
+import { EFFECTS, type Effect, type PermissionRule, type PermissionTarget, TOOL_KINDS, type ToolKind } from "../../core/permission-rule.ts";
+import type { ValueProblem } from "../schema-problems.ts";
+import { isToolOfServer, TOOL_NAMES } from "../tool/names.ts";
+
+/** A rule as it is matched. */
+export interface Rule {
+  effect: Effect;
+  /** Names, kinds, `server__*` or `*`; empty: any tool. */
+  tools: readonly string[];
+  paths: readonly string[];
+  matches: readonly string[];
+  /** The same text for the same rule: what people are shown, and what a remembered answer is about. */
+  text: string;
+}
+
+const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : typeof value === "string" ? [value] : value;
+
+export function readRules(rules: readonly PermissionRule[]): Rule[] {
+  return rules.flatMap((rule) => {
+    const effect = EFFECTS.find((one) => rule[one] !== undefined);
+    return effect === undefined ? [] : [readRule(effect, rule[effect]!)];
+  });
+}
+
+function readRule(effect: Effect, target: PermissionTarget): Rule {
+  const isObject = typeof target === "object" && !Array.isArray(target);
+  const tools = listOf(isObject ? target.tool : target);
+  const paths = isObject ? listOf(target.path) : [];
+  const matches = isObject ? listOf(target.matches) : [];
+  const said = [tools.join(", ") || "any tool", paths.length > 0 && `path ${paths.join(", ")}`, matches.join(", ")];
+  return { effect, tools, paths, matches, text: `${effect} ${said.filter(Boolean).join(": ")}` };
+}
+
+/** Names in rules that no tool has: such a rule would never match, without a word. */
+export function ruleProblems(rules: unknown): ValueProblem[] {
+  if (!Array.isArray(rules)) return [];
+  return rules.flatMap((rule, at): ValueProblem[] => {
+    if (typeof rule !== "object" || rule === null) return [];
+    const effect = EFFECTS.find((one) => Object.hasOwn(rule, one));
+    if (effect === undefined) return [];
+    const target: unknown = (rule as Record<string, unknown>)[effect];
+    const isObject = typeof target === "object" && target !== null && !Array.isArray(target);
+    const names = isObject ? (target as Record<string, unknown>)["tool"] : target;
+    const list = Array.isArray(names) ? names : [names];
+    return list.flatMap((name) => {
+      const message = typeof name === "string" ? nameProblem(name) : undefined;
+      return message === undefined ? [] : [{ path: ["permissions", at, effect], message }];
+    });
+  });
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === "*" || (TOOL_KINDS as readonly string[]).includes(name)) return undefined;
+  if (TOOL_NAMES.has(name) || isToolOfServer(name)) return undefined;
+  const known = new Set<string>([...TOOL_KINDS, ...TOOL_NAMES]);
+  const hint = didYouMean(name, known) || `Kinds are: ${TOOL_KINDS.join(", ")}; or name a tool.`;
+  return `There is no tool and no kind of tools "${name.slice(0, 64)}". ${hint}`;
+}
+
+const KIND_OF_TOOL: Readonly<Record<string, ToolKind>> = {
+  ...{ read: "read", ls: "read", read_document: "read", get_vision: "read", load_skill: "read" },
+  ...{ write: "edit", edit: "edit" },
+  ...{ find: "search", grep: "search", search_documents: "search", recall: "search", get_run_history: "search" },
+  ...{ code_graph_ask: "search", code_graph_query: "search", code_graph_context: "search" },
+  ...{ code_graph_impact: "search", code_graph_changes: "search" },
+  ...{ bash: "execute", fetch_url: "fetch" },
+};
+
+/** The kind of one of our own tools; those of tool servers are `other`. */
+export const kindOfTool = (name: string): ToolKind => KIND_OF_TOOL[name] ?? "other";
