@@ -48,3 +48,28 @@ export const PermissionRules = t.Array(PermissionRule, {
   description: "What tools may do: the first rule that matches decides; where none does, the call is allowed.",
 });
 
+const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : typeof value === "string" ? [value] : value;
+
+/** The parts of a rule, each a list; undefined for one that names no effect. */
+export function partsOfRule(rule: PermissionRule) {
+  const effect = EFFECTS.find((one) => rule[one] !== undefined);
+  if (effect === undefined) return undefined;
+  const target = rule[effect]!;
+  const isObject = typeof target === "object" && !Array.isArray(target);
+  return {
+    effect,
+    tools: listOf(isObject ? target.tool : target),
+    paths: isObject ? listOf(target.path) : [],
+    matches: isObject ? listOf(target.matches) : [],
+  };
+}
+
+/** `ask bash: git push*`. The same text for the same rule: what people read, and what a remembered answer is about. */
+export function textOfRule(rule: PermissionRule): string {
+  const parts = partsOfRule(rule);
+  if (parts === undefined) return "";
+  const { effect, tools, paths, matches } = parts;
+  const path = paths.length > 0 && `path ${paths.join(", ")}`;
+  return `${effect} ${[tools.join(", ") || "any tool", path, matches.join(", ")].filter(Boolean).join(": ")}`;
+}

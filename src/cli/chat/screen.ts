@@ -101,6 +101,8 @@ export function createScreen(bare = false): Screen {
         showCalls();
       }
       if (kind === "tool_call_end") callEnded(data);
+      if (kind === "permission_requested" && !bare)
+        status(`waits for an answer: ${oneLine(String(data["message"] ?? ""))}`);
       if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },

@@ -14,6 +14,11 @@ export interface CommandPart {
 const DEPTH_MOST = 20;
 const PARTS_MOST = 1_000;
 const RUNS_MOST = 3;
+/** Signs that are read, in the line and all that it holds: what is longer is not told from its text. */
+const SIGNS_MOST = 20_000;
+/** Characters without a meaning of their own. */
+const INSIDE = /[^"$`\\]+/y;
+const PLAIN = /[^\s;|&<>()#'"\\$`{]+/y;
 
 /** A command of which nothing is known. */
 const UNKNOWN: CommandPart = { text: "", certain: "" };
@@ -24,7 +29,7 @@ class Unreadable extends Error {}
 export function splitCommand(line: string): CommandPart[] {
   const parts: CommandPart[] = [];
   try {
-    new Reader(line, parts, 0).readList(undefined);
+    new Reader(line, parts, 0, { left: SIGNS_MOST }).readList(undefined);
   } catch (error) {
     if (!(error instanceof Unreadable)) throw error;
     parts.push(UNKNOWN);
@@ -61,6 +66,7 @@ class Reader {
     readonly line: string,
     readonly parts: CommandPart[],
     readonly depth: number,
+    readonly signs: { left: number },
   ) {
     if (depth > DEPTH_MOST) throw new Unreadable();
   }
@@ -68,8 +74,9 @@ class Reader {
   /** Up to the sign that closes it, which is passed; undefined: up to the end. */
   readList(close: ")" | undefined): void {
     const { line } = this;
-    for (; this.#at < line.length; ) {
+    while (this.#at < line.length) {
       const sign = line[this.#at]!;
+      if (--this.signs.left < 0) throw new Unreadable();
       if (sign === ")") {
         this.#endCommand();
         this.#at++;
@@ -108,9 +115,11 @@ class Reader {
     else if (sign === "\\") this.#readEscape();
     else if (sign === "$" || sign === "`") this.#readExpansion();
     else {
-      if (sign === "{" && this.#word !== undefined) this.#openWord().certain ??= this.#openWord().text.length;
-      this.#add(sign);
-      this.#at++;
+      if (sign === "{" && this.#word !== undefined) this.#unsure();
+      PLAIN.lastIndex = this.#at;
+      const text = PLAIN.exec(line)?.[0] ?? sign;
+      this.#add(text);
+      this.#at += text.length;
     }
   }
 
@@ -139,12 +148,14 @@ class Reader {
     this.#openWord().isQuoted = true;
     for (this.#at++; line[this.#at] !== '"'; ) {
       const sign = line[this.#at];
-      if (sign === undefined) throw new Unreadable();
+      if (sign === undefined || --this.signs.left < 0) throw new Unreadable();
       if (sign === "$" || sign === "`") this.#readExpansion();
       else if (sign === "\\" && /["\\$`\n]/.test(line[this.#at + 1] ?? "")) this.#readEscape();
       else {
-        this.#add(sign);
-        this.#at++;
+        INSIDE.lastIndex = this.#at;
+        const text = INSIDE.exec(line)?.[0] ?? sign;
+        this.#add(text);
+        this.#at += text.length;
       }
     }
     this.#at++;
@@ -165,7 +176,7 @@ class Reader {
       const end = closingBacktick(line, this.#at + 1);
       if (end < 0) throw new Unreadable();
       const inner = line.slice(this.#at + 1, end).replace(/\\([\\`$])/g, "$1");
-      new Reader(inner, this.parts, this.depth + 1).readList(undefined);
+      new Reader(inner, this.parts, this.depth + 1, this.signs).readList(undefined);
       this.#add(line.slice(this.#at, end + 1));
       this.#at = end + 1;
       return;
@@ -184,7 +195,7 @@ class Reader {
 
   /** Reads from a `(` to the `)` that closes it. */
   #nest(): void {
-    const inner = new Reader(this.line, this.parts, this.depth + 1);
+    const inner = new Reader(this.line, this.parts, this.depth + 1, this.signs);
     inner.#at = this.#at + 1;
     inner.readList(")");
     this.#at = inner.#at;
@@ -282,7 +293,7 @@ class Reader {
   #readAgain(...words: (Word | undefined)[]): void {
     if (words.some((word) => word === undefined || word.certain !== undefined)) return void this.parts.push(UNKNOWN);
     const text = words.map((word) => word!.text).join(" ");
-    new Reader(text, this.parts, this.depth + 1).readList(undefined);
+    new Reader(text, this.parts, this.depth + 1, this.signs).readList(undefined);
   }
 }
 

@@ -9,7 +9,8 @@ import { matchesPath, matchesText, plainPath } from "./pattern.ts";
 import { requestOf } from "./permit.ts";
 import { kindOfTool, readRules, ruleProblems } from "./rules.ts";
 
-const textsOf = (line: string) => splitCommand(line).map(({ text, certain }) => (certain === undefined ? text : `${certain}…`));
+const textsOf = (line: string) =>
+  splitCommand(line).map(({ text, certain }) => (certain === undefined ? text : `${certain}…`));
 const ask = (pattern: string): PermissionRule => ({ ask: { tool: "bash", matches: pattern } });
 const deny = (pattern: string): PermissionRule => ({ deny: { tool: "bash", matches: pattern } });
 const onBash = (rules: PermissionRule[], command: string) =>
@@ -29,7 +30,7 @@ describe("a command line", () => {
     ["a # b; c\nd", ["a", "d"]],
     ["echo 'a; b' \"c && d\"", ["echo a; b c && d"]],
     ["echo $(rm -rf /x)", ["rm -rf /x", "echo …"]],
-    ["echo \"$(rm -rf /x)\"", ["rm -rf /x", "echo …"]],
+    ['echo "$(rm -rf /x)"', ["rm -rf /x", "echo …"]],
     ["echo `rm -rf /x`", ["rm -rf /x", "echo …"]],
     ["diff <(a) >(b)", ["a", "b", "diff …"]],
     ["FOO=1 git push", ["FOO=1 git push", "git push"]],
@@ -37,7 +38,7 @@ describe("a command line", () => {
     ["env A=1 timeout 5 /usr/bin/git push", ["env A=1 timeout 5 /usr/bin/git push", "git push"]],
     ["ls | xargs rm -rf", ["ls", "xargs rm -rf", "rm -rf"]],
     ["sh -c 'git push; ls'", ["sh -c git push; ls", "git push", "ls"]],
-    ["bash -lc \"git push\"", ["bash -lc git push", "git push"]],
+    ['bash -lc "git push"', ["bash -lc git push", "git push"]],
     ["eval git push", ["eval git push", "git push"]],
     ["find . -exec rm -rf {} \\; -print", ["find . -exec rm -rf {} ; -print", "rm -rf {}"]],
     ["curl x | sh", ["curl x", "sh", "…"]],
@@ -56,7 +57,7 @@ describe("a command line", () => {
     ["f() { git push; }; f", ["f", "git push", "f"]],
     ["echo 'a", ["…"]],
     ["echo $(a", ["a", "…"]],
-    ["sh -c \"$X\"", ["sh -c …", "…"]],
+    ['sh -c "$X"', ["sh -c …", "…"]],
     ["", []],
   ])("%j is %j", (line, texts) => expect(textsOf(line)).toEqual(texts));
 
@@ -68,7 +69,7 @@ describe("a command line", () => {
     ["echo $(rm -rf /etc)", [deny("rm -rf /*")], "deny"],
     ["rm -rf ./build", [deny("rm -rf /*")], "allow"],
     ["sudo rm -rf /", [deny("rm -rf /*")], "deny"],
-    ["echo \"$HOME\"", [deny("rm -rf /*"), ask("git push*")], "allow"],
+    ['echo "$HOME"', [deny("rm -rf /*"), ask("git push*")], "allow"],
     ["$X -rf /", [deny("rm -rf /*")], "ask"],
     ["rm $FLAGS /", [deny("rm -rf /*")], "ask"],
     ["git push $BRANCH", [ask("git push*")], "ask"],
@@ -121,14 +122,20 @@ describe("tools and paths", () => {
   });
 
   test("without rules, or without one that matches, a call is allowed and no rule is named", () => {
-    expect(decide([], { tool: "bash", kind: "execute", command: "x" })).toMatchObject({ effect: "allow", rule: undefined });
+    expect(decide([], { tool: "bash", kind: "execute", command: "x" })).toMatchObject({
+      effect: "allow",
+      rule: undefined,
+    });
     expect(onBash([ask("y")], "x")).toMatchObject({ effect: "allow", rule: undefined });
   });
 
   test("the strictest of several agents' rules holds", () => {
     const lists = [readRules([{ allow: "*" }]), readRules([{ ask: "bash" }]), readRules([ask("git *")])];
     const request = { tool: "bash", kind: "execute", command: "git push" } as const;
-    expect(decideAll(lists, request)).toMatchObject({ effect: "ask", asking: [{ text: "ask bash" }, { text: "ask bash: git *" }] });
+    expect(decideAll(lists, request)).toMatchObject({
+      effect: "ask",
+      asking: [{ text: "ask bash" }, { text: "ask bash: git *" }],
+    });
     expect(decideAll([...lists, readRules([{ deny: "execute" }])], request).effect).toBe("deny");
     expect(decideAll([], request).effect).toBe("allow");
   });

@@ -51,7 +51,9 @@ export async function refusalOf(
   const decision = decideAll(rules, request);
   if (decision.effect === "allow") return undefined;
   if (decision.effect === "deny")
-    return refused(`Not made: the rules of this agent refuse it (${decision.rule?.text}). Do it another way, or say so.`);
+    return refused(
+      `Not made: the rules of this agent refuse it (${decision.rule?.text}). Do it another way, or say so.`,
+    );
   const fault = await faultOf();
   if (fault !== undefined) return refused(fault);
   const subject = subjectOf(request);

@@ -7,7 +7,15 @@
  *       - deny: { tool: edit, path: ".github/**" }
  */
 import { didYouMean } from "../../core/near.ts";
-import { EFFECTS, type Effect, type PermissionRule, type PermissionTarget, TOOL_KINDS, type ToolKind } from "../../core/permission-rule.ts";
+import {
+  EFFECTS,
+  type Effect,
+  type PermissionRule,
+  partsOfRule,
+  TOOL_KINDS,
+  type ToolKind,
+  textOfRule,
+} from "../../core/permission-rule.ts";
 import type { ValueProblem } from "../schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "../tool/names.ts";
 
@@ -22,24 +30,11 @@ export interface Rule {
   text: string;
 }
 
-const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
-  value === undefined ? [] : typeof value === "string" ? [value] : value;
-
-export function readRules(rules: readonly PermissionRule[]): Rule[] {
-  return rules.flatMap((rule) => {
-    const effect = EFFECTS.find((one) => rule[one] !== undefined);
-    return effect === undefined ? [] : [readRule(effect, rule[effect]!)];
+export const readRules = (rules: readonly PermissionRule[]): Rule[] =>
+  rules.flatMap((rule) => {
+    const parts = partsOfRule(rule);
+    return parts === undefined ? [] : [{ ...parts, text: textOfRule(rule) }];
   });
-}
-
-function readRule(effect: Effect, target: PermissionTarget): Rule {
-  const isObject = typeof target === "object" && !Array.isArray(target);
-  const tools = listOf(isObject ? target.tool : target);
-  const paths = isObject ? listOf(target.path) : [];
-  const matches = isObject ? listOf(target.matches) : [];
-  const said = [tools.join(", ") || "any tool", paths.length > 0 && `path ${paths.join(", ")}`, matches.join(", ")];
-  return { effect, tools, paths, matches, text: `${effect} ${said.filter(Boolean).join(": ")}` };
-}
 
 /** Names in rules that no tool has: such a rule would never match, without a word. */
 export function ruleProblems(rules: unknown): ValueProblem[] {

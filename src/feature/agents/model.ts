@@ -37,6 +37,7 @@ export const Agent = t.Object({
   tools: t.Array(t.String(), { description: "What it can use, overrides included." }),
   enabled: t.Boolean(),
   config: AgentSettings,
+  rules: t.Array(t.String(), { description: "Its permission rules as text, as questions to people name them." }),
   skills: t.Array(t.String(), { description: "What it may load." }),
   counts: t.Object({ runs: t.Integer(), memories: t.Integer(), secrets: t.Integer() }),
   status: oneOf("idle", "working"),

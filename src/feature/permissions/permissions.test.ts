@@ -12,21 +12,30 @@ afterEach(rigs.close);
 
 const RULES = "permissions:\n  - ask: { tool: write, path: '*.txt' }\n  - deny: { tool: write, path: '*.md' }\n";
 const agents = { careful: `---\nname: Careful\n${RULES}---\nYou work.` };
-const pipeline = (agent = "careful") => `id: one\nname: One\nsteps:\n  - id: work\n    agent: ${agent}\n    input: Work\n`;
+const pipeline = (agent = "careful") =>
+  `id: one\nname: One\nsteps:\n  - id: work\n    agent: ${agent}\n    input: Work\n`;
 const PAGE = { limit: 50, after: null };
 const write = (path: string) => ({ tool: "write", input: { path, content: "x" } });
 const complete = { tool: "complete", input: { summary: "done" } };
 
 async function started(clock?: { now(): number }) {
   const model = createHandModel();
-  const rig = await rigs.started({ pipelines: { one: pipeline() }, agents, models: model, ...(clock ? { clock } : {}) } as never);
+  const rig = await rigs.started({
+    pipelines: { one: pipeline() },
+    agents,
+    models: model,
+    ...(clock ? { clock } : {}),
+  } as never);
   return { model, rig };
 }
-const waiting = (rig: Rig) => rig.services.permissions.rowsFor(true, LOCAL_ADMIN, null, 50).map(rig.services.permissions.present);
+const waiting = (rig: Rig) =>
+  rig.services.permissions.rowsFor(true, LOCAL_ADMIN, null, 50).map(rig.services.permissions.present);
 /** The next question, once its work was put aside. */
 async function asked(rig: Rig, after = 0): Promise<PermissionRequest> {
   const event = await rig.event(({ kind, id }) => kind === "permission_requested" && id > after);
-  await rig.event(({ kind, data, id }) => kind === "activity" && id > event.id && String(data["title"]).startsWith("Waits:"));
+  await rig.event(
+    ({ kind, data, id }) => kind === "activity" && id > event.id && String(data["title"]).startsWith("Waits:"),
+  );
   return rig.services.permissions.get(String(event.data["request_id"]), LOCAL_ADMIN);
 }
 const answer = (rig: Rig, { id }: { id: string }, body: Parameters<Rig["services"]["permissions"]["answer"]>[1]) =>
@@ -82,7 +91,9 @@ describe("a call that a rule asks about", () => {
     (await model.next()).reply([complete]);
     expect((await rig.ended(run)).status).toBe("succeeded");
     expect(rig.events().filter(({ kind }) => kind === "permission_requested")).toHaveLength(1);
-    expect(rig.events().filter(({ kind, data }) => kind === "tool_call_end" && data["tool"] === "write")).toHaveLength(1);
+    expect(rig.events().filter(({ kind, data }) => kind === "tool_call_end" && data["tool"] === "write")).toHaveLength(
+      1,
+    );
   });
 
   test("is withdrawn when the run is cancelled", async () => {
@@ -153,7 +164,13 @@ describe("an answer that is remembered", () => {
     expect(there(rig, run, "b.txt")).toBe(true);
     const [kept, ...others] = permissions.answers({}, PAGE, LOCAL_ADMIN).items;
     expect(others).toEqual([]);
-    expect(kept).toMatchObject({ agent_id: "careful", lasts: "work", run_id: run, rule: "ask write: path *.txt", subject: "a.txt" });
+    expect(kept).toMatchObject({
+      agent_id: "careful",
+      lasts: "work",
+      run_id: run,
+      rule: "ask write: path *.txt",
+      subject: "a.txt",
+    });
     permissions.revoke(kept!.id, LOCAL_ADMIN);
     next.reply([write("c.txt")]);
     answer(rig, await asked(rig, rig.events().at(-1)!.id - 3), { allow: true, lasts: "agent" });
@@ -162,7 +179,9 @@ describe("an answer that is remembered", () => {
     // For the agent: another run is not asked.
     await begin(model, rig, write("a.txt"));
     (await model.next()).reply([complete]);
-    expect(permissions.answers({}, PAGE, LOCAL_ADMIN).items).toMatchObject([{ lasts: "agent", run_id: null, session_id: null }]);
+    expect(permissions.answers({}, PAGE, LOCAL_ADMIN).items).toMatchObject([
+      { lasts: "agent", run_id: null, session_id: null },
+    ]);
   });
 
   test("for an agent is an administrator's; others neither see nor answer what is not theirs", async () => {
@@ -175,7 +194,9 @@ describe("an answer that is remembered", () => {
     const question = await asked(rig);
     expect(permissions.rowsFor(true, user("usr_b"), null, 50)).toEqual([]);
     expect(() => permissions.answer(question.id, { allow: true }, user("usr_b"))).toThrow("no such permission request");
-    expect(() => permissions.answer(question.id, { allow: true, lasts: "agent" }, user("usr_a"))).toThrow("administrator");
+    expect(() => permissions.answer(question.id, { allow: true, lasts: "agent" }, user("usr_a"))).toThrow(
+      "administrator",
+    );
     permissions.answer(question.id, { allow: true, lasts: "work" }, user("usr_a"));
     (await model.next(id)).reply("Done.");
     const [kept] = permissions.answers({}, PAGE, user("usr_a")).items;

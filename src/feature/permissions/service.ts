@@ -126,7 +126,10 @@ export function createPermissions(deps: PermissionsDeps) {
         if (!isUncertain && isRemembered(execution.agentId, work, rules)) return { state: "allowed" };
         const subject = visible(masking.text(text));
         if (subject.length > SUBJECT_CHARACTERS)
-          return { state: "denied", why: "Not made: a person would be asked, and this is too long to be read. Do it in smaller parts." };
+          return {
+            state: "denied",
+            why: "Not made: a person would be asked, and this is too long to be read. Do it in smaller parts.",
+          };
         const row: RequestRow = {
           ...{ id: newId("permission"), session_id: execution.sessionId, execution_id: execution.id, call_id: callId },
           ...{ agent_id: execution.agentId, tool: request.tool, tool_kind: request.kind, subject, rules },
@@ -159,7 +162,11 @@ export function createPermissions(deps: PermissionsDeps) {
         ...{ answered_by: actorOf(caller), created_at: now() },
       });
     for (const other of rows.waitingOfAgent(row.agent_id))
-      if (other.id !== row.id && other.can_remember && isRemembered(row.agent_id, rows.work(other.session_id), other.rules))
+      if (
+        other.id !== row.id &&
+        other.can_remember &&
+        isRemembered(row.agent_id, rows.work(other.session_id), other.rules)
+      )
         resolve(tx, other, { state: "allowed", lasts, answered_by: actorOf(caller) });
   }
 
@@ -174,7 +181,8 @@ export function createPermissions(deps: PermissionsDeps) {
     answer: (id: string, { allow, lasts = "once", comment }: PermissionAnswer, caller: Caller): PermissionRequest =>
       store.write((tx) => {
         const row = rowFor(id, caller);
-        if (row.state !== "waiting") throw conflict(`It is ${row.state}; it does not wait for an answer.`, "not_waiting");
+        if (row.state !== "waiting")
+          throw conflict(`It is ${row.state}; it does not wait for an answer.`, "not_waiting");
         if (row.deadline <= clock.now()) {
           resolve(tx, row, { state: "expired" });
           return present(rows.find(id)!);

@@ -186,7 +186,12 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): App
               shown: (): AnyApproval => permissions.present(row),
             }));
       const found = [...steps, ...calls].sort((a, b) => (timeOf(a.id) < timeOf(b.id) ? 1 : -1));
-      return listAnswer(found, { after, limit }, ({ id }) => timeOf(id), ({ shown }) => shown());
+      return listAnswer(
+        found,
+        { after, limit },
+        ({ id }) => timeOf(id),
+        ({ shown }) => shown(),
+      );
     },
     answer: (answers, caller) =>
       eachOnItsOwn(answers, ({ run_id, ...answer }) => runs.approve(run_id, answer, caller).status),

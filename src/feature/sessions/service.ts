@@ -17,11 +17,10 @@ import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
 import type { SessionDraft, TurnDraft } from "./model.ts";
 import { createOutsideMarks, type OutsideMarks } from "./outside.ts";
 import { createExecutionRows } from "./rows.ts";
+import type { Work } from "./store.ts";
 import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } from "./store.ts";
 import { createTranscript, type TranscriptMessage } from "./transcript.ts";
 import { createTree } from "./tree.ts";
-
-import type { Work } from "./store.ts";
 
 export type { SessionOwner } from "./lifecycle.ts";
 export type { ExecutionRow, SessionRow, Work } from "./store.ts";
@@ -224,8 +223,7 @@ export function createSessions({ store, clock, recordCall }: SessionsDeps): Sess
         rows.removeExecution(waiting(sessionId, messageId).id);
         if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
       }),
-    interrupt: (sessionId) =>
-      store.write((tx) => interruptReply(tx, known(sessionId).id)),
+    interrupt: (sessionId) => store.write((tx) => interruptReply(tx, known(sessionId).id)),
     end: (sessionId) => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
     close: (sessionId, status) => store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
     reopen: (sessionId) =>
