@@ -78,6 +78,8 @@ export interface EngineDeps {
   secretsOf(execution: Execution): Record<string, string>;
   cookiesOf(execution: Execution): string | undefined;
   projectOf(projectId: string): PromptParts["project"];
+  /** What the repository that it works in says to agents; undefined where it works in none. */
+  repositoryOf(execution: Execution): Promise<PromptParts["repository"]>;
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
@@ -237,6 +239,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
             ? `run/${runId}`
             : undefined,
         project,
+        repository: await deps.repositoryOf(execution),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,

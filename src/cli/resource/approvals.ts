@@ -10,9 +10,10 @@ type List = "/v1/approvals";
 type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
 
+const LASTS = ["once", "work", "agent"] as const;
 const COMMENT: OptionSpec = { flags: "--comment <text>", about: "what the agent or the next steps read" };
 
-export const approvals: Resource<List> = {
+export const approvals: Resource<List, Item, Item> = {
   name: "approvals",
   one: "approval",
   about: "what waits for a person: steps of runs, and calls that an agent's rules ask about",
@@ -37,7 +38,7 @@ export const approvals: Resource<List> = {
     { head: "UNTIL", of: ({ deadline }) => timeText(deadline) || "no limit" },
   ],
   empty: "Nothing waits for you.",
-  show: async (item) => linesOf(item as unknown as Item),
+  show: async (item) => linesOf(item),
   verbs: [
     {
       name: "allow",
@@ -102,7 +103,7 @@ function linesOf(item: Item): string[] {
 
 async function answer({ client, item, flags }: One, allow: boolean): Promise<Answer> {
   const said = flags["comment"] ? { comment: String(flags["comment"]) } : {};
-  const lasts = (flags["for"] ?? "once") as "once" | "work" | "agent";
+  const lasts = LASTS.find((one) => one === flags["for"]) ?? "once";
   if (item.kind === "permission") {
     const body = { allow, ...(allow ? { lasts } : {}), ...said };
     const after = await client.call("POST", `/v1/permissions/requests/${item.id}/answer`, body);

@@ -49,7 +49,7 @@ describe("a command line", () => {
     ["cat <<E\n$(rm)\nE", ["cat << E", "…"]],
     ["$CMD push", ["…"]],
     ["git $SUB", ["git …"]],
-    ["echo ${HOME}/x", ["echo …"]],
+    [`echo $\{HOME}/x`, ["echo …"]],
     ["{git,push}", ["…"]],
     ["/bin/r? x", ["…"]],
     ["git pu{sh,ll}", ["git pu…"]],

@@ -6,6 +6,7 @@
  *       - ask: { tool: bash, matches: "git push*" }
  *       - deny: { tool: edit, path: ".github/**" }
  */
+import { isObject, membersOf } from "../../core/is-object.ts";
 import { didYouMean } from "../../core/near.ts";
 import {
   EFFECTS,
@@ -40,14 +41,12 @@ export const readRules = (rules: readonly PermissionRule[]): Rule[] =>
 export function ruleProblems(rules: unknown): ValueProblem[] {
   if (!Array.isArray(rules)) return [];
   return rules.flatMap((rule, at): ValueProblem[] => {
-    if (typeof rule !== "object" || rule === null) return [];
-    const effect = EFFECTS.find((one) => Object.hasOwn(rule, one));
+    const members = membersOf(rule);
+    const effect = EFFECTS.find((one) => Object.hasOwn(members, one));
     if (effect === undefined) return [];
-    const target: unknown = (rule as Record<string, unknown>)[effect];
-    const isObject = typeof target === "object" && target !== null && !Array.isArray(target);
-    const names = isObject ? (target as Record<string, unknown>)["tool"] : target;
-    const list = Array.isArray(names) ? names : [names];
-    return list.flatMap((name) => {
+    const target = members[effect];
+    const names: unknown = isObject(target) ? target["tool"] : target;
+    return (Array.isArray(names) ? names : [names]).flatMap((name: unknown) => {
       const message = typeof name === "string" ? nameProblem(name) : undefined;
       return message === undefined ? [] : [{ path: ["permissions", at, effect], message }];
     });
@@ -55,7 +54,7 @@ export function ruleProblems(rules: unknown): ValueProblem[] {
 }
 
 function nameProblem(name: string): string | undefined {
-  if (name === "*" || (TOOL_KINDS as readonly string[]).includes(name)) return undefined;
+  if (name === "*" || TOOL_KINDS.some((kind) => kind === name)) return undefined;
   if (TOOL_NAMES.has(name) || isToolOfServer(name)) return undefined;
   const known = new Set<string>([...TOOL_KINDS, ...TOOL_NAMES]);
   const hint = didYouMean(name, known) || `Kinds are: ${TOOL_KINDS.join(", ")}; or name a tool.`;

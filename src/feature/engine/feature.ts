@@ -11,6 +11,7 @@ import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
 import { textOf } from "../../engine/parts.ts";
+import type { PromptParts } from "../../engine/prompt.ts";
 import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
@@ -40,7 +41,7 @@ type Needs = Core & {
   settings: SettingsService;
   providers: Pick<ServiceOf<typeof providers>, "catalogue" | "keys" | "anyConfigured" | "stateOf" | "windowOf">;
   skills: Pick<Skills, "forAgents">;
-  projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces">;
+  projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "texts">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
@@ -91,6 +92,7 @@ export const engine = defineFeature(
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
+      repositoryOf: repositoryFor(deps),
       memoryOf: memoryFor(deps),
       deliver: deps.inbox.deliver,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
@@ -157,6 +159,27 @@ const memoryFor =
       return await memory.recallFor(execution, textOf(execution.input));
     } catch (err) {
       log.warn({ err, execution: execution.id }, "memory could not be searched");
+      return undefined;
+    }
+  };
+
+/**
+ * What the repository of a run says. Files in the run may have been changed by work that had read outside text: then
+ * nothing leads there, no skill and no further instructions, and only the text of the commit where the run began is given.
+ * Work that the code host started, with a stranger's pull request too, has read outside text from the beginning.
+ */
+const repositoryFor =
+  ({ log, projects, runs, sessions }: Needs) =>
+  async (execution: Execution): Promise<PromptParts["repository"]> => {
+    const { runId, projectId } = execution;
+    const commit = runId === undefined ? undefined : runs.rows.run(runId)?.base_commit;
+    if (runId === undefined || projectId === undefined || !commit) return undefined;
+    try {
+      const text = await projects.texts.at(projectId, commit);
+      if (!text) return undefined;
+      return sessions.outside.reasonOf(execution) === undefined ? text : { ...text, nested: [], skills: [] };
+    } catch (err) {
+      log.warn({ err, execution: execution.id }, "what the repository says could not be read");
       return undefined;
     }
   };

@@ -28,8 +28,6 @@ export interface PermissionsDeps {
   sessions: Pick<Sessions, "tryNow">;
   /** How long a question waits for its answer, ms. */
   waitMs(): number;
-  /** The next deadline may have become earlier. */
-  deadlinesChanged(): void;
 }
 
 /** Longer text is not asked about: nobody would read it to its end. */
@@ -145,7 +143,6 @@ export function createPermissions(deps: PermissionsDeps) {
             deadline: timestamp(deadline),
           },
         });
-        tx.after(deps.deadlinesChanged);
         return { state: "waiting", until: deadline };
       }),
   };

@@ -7,12 +7,14 @@ import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import { readFrontMatter } from "../../engine/front-matter.ts";
 import { createRunBranches } from "./branches.ts";
 import { cloneOpener, createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
 import { createLfs } from "./lfs.ts";
 import { parseRepository } from "./repository-address.ts";
 import { projectRoutes } from "./routes.ts";
+import { createRepositoryTexts } from "./repository-text.ts";
 import { createRunWorkspaces } from "./run-workspaces.ts";
 import { createProjects } from "./service.ts";
 import { createProjectStore } from "./store.ts";
@@ -76,12 +78,15 @@ export const projects = defineFeature(
       switchTo: updates.switchTo,
       pipelineExists: deps.pipelines.exists,
     });
+    const texts = createRepositoryTexts({ ...own, readFrontMatter });
     const worktrees = createWorktreeRelease({ store, bus, log, workspaces });
     return {
       service: {
         ...service,
         workspaces,
         branches,
+        /** What its repository says about itself. */
+        texts,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
         /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */

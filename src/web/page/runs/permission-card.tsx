@@ -15,6 +15,8 @@ import { Ago } from "../../ui/time.tsx";
 type Request = Schemas["PermissionRequest"];
 type Lasts = NonNullable<Schemas["AnswerPermissionRequestBody"]["lasts"]>;
 
+const LASTS: readonly Lasts[] = ["once", "work", "agent"];
+
 /** Where the work is shown that waits for the answer. */
 export const workOf = ({ run_id, step_id, session_id, session_kind }: Request): string | undefined => {
   if (run_id !== null) return `/runs/${run_id}${step_id === null ? "" : `?step=${step_id}`}`;
@@ -75,7 +77,7 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
         id={`${field}-lasts`}
         value={lasts}
         disabled={!can_remember}
-        onChange={(event) => setLasts(event.target.value as Lasts)}
+        onChange={(event) => setLasts(LASTS.find((one) => one === event.target.value) ?? "once")}
         className="min-h-9 w-full rounded-md border border-line bg-panel px-2 max-sm:min-h-11"
       >
         <option value="once">once, this call</option>
