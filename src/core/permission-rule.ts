@@ -36,7 +36,6 @@ export const PermissionRule = t.Object(
   {
     additionalProperties: false,
     minProperties: 1,
-    maxProperties: 1,
     description:
       "`allow`, `ask` or `deny`: names of tools or kinds (read, edit, delete, move, search, execute, think, fetch, other, `*` for all), or `{tool, path, matches}` with patterns of paths, and of commands or addresses.",
   },

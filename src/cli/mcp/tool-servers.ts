@@ -5,7 +5,8 @@ import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { listItems } from "../resource/find.ts";
-import type { AnyResource, Call, Loose, Verb } from "../resource/resource.ts";
+import { PROJECT, projectHere } from "../resource/project-here.ts";
+import type { AnyResource, Answer, Call, Loose, Verb } from "../resource/resource.ts";
 import { deleteVerb, statusStyle } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
@@ -39,7 +40,19 @@ export const toolServers: AnyResource = {
     { head: "ERROR", of: ({ error }) => error ?? "", shrinks: true },
   ],
   empty: "No tool servers yet. Add one: skep mcp add NAME URL, or skep mcp add NAME --image IMAGE COMMAND…",
-  verbs: [list(), show(), add(), importVerb(), approve(), ...grants(), ...switches(), authorize(), logs(), remove()],
+  verbs: [
+    list(),
+    show(),
+    add(),
+    importVerb(),
+    proposed(),
+    approve(),
+    ...grants(),
+    ...switches(),
+    authorize(),
+    logs(),
+    remove(),
+  ],
 };
 
 const answer = (item: Loose) => ({ json: item, text: lineOf(item) });
@@ -160,14 +173,50 @@ function importVerb(): Verb {
         throw new Problem(422, "bad_usage", `${file} is not JSON.`);
       }
       const image = flags["image"] ? { image: flags["image"] } : {};
-      const read = await client.ask("POST", `${path}/import`, { config, ...image });
-      const text = [
-        ...read["created"].map(({ id }: Loose) => `${id}: imported, switched off (skep mcp enable ${id})`),
-        ...read["left_out"].map(({ name, reason }: Loose) => `${name}: left out. ${reason}`),
-      ];
-      return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
+      return importedText(await client.ask("POST", `${path}/import`, { config, ...image }));
     },
   };
+}
+
+function proposed(): Verb {
+  return {
+    ...{
+      name: "proposed",
+      about: "servers that a project's repository names in .mcp.json; named ones are taken",
+      on: "none",
+    },
+    args: [{ name: "[server...]", about: "names in the file: they are registered, switched off" }],
+    options: [PROJECT, { flags: "--image <image>", about: "container image of those that run a command" }],
+    async run({ client, args: names, flags }: Call) {
+      const project = await projectHere(client, flags);
+      const address = `/v1/projects/${project["id"]}/tool-servers` as const;
+      const found = await client.call("GET", address);
+      const { items, commit } = found;
+      if (commit === null) return { json: found, text: "The repository has no .mcp.json." };
+      if (names.length > 0) {
+        const image = flags["image"] ? { image: String(flags["image"]) } : {};
+        return importedText(await client.call("POST", address, { commit, names: [...names], ...image }));
+      }
+      const columns = [
+        { head: "SERVER", of: ({ name }: (typeof items)[number]) => name },
+        { head: "WHERE", of: (one: (typeof items)[number]) => one.url ?? one.command.join(" "), shrinks: true },
+        { head: "VALUES", of: (one: (typeof items)[number]) => one.values.join(", "), shrinks: true },
+        {
+          head: "NOTE",
+          of: (one: (typeof items)[number]) => one.reason ?? (one.is_registered ? `registered as ${one.id}` : ""),
+        },
+      ];
+      return { json: found, text: items.length === 0 ? "There are no servers in it." : tableLines(columns, items) };
+    },
+  };
+}
+
+function importedText(read: Loose): Answer {
+  const text = [
+    ...read["created"].map(({ id }: Loose) => `${id}: imported, switched off (skep mcp enable ${id})`),
+    ...read["left_out"].map(({ name, reason }: Loose) => `${name}: left out. ${reason}`),
+  ];
+  return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
 }
 
 function approve(): Verb {

@@ -42,8 +42,12 @@ export function ruleProblems(rules: unknown): ValueProblem[] {
   if (!Array.isArray(rules)) return [];
   return rules.flatMap((rule, at): ValueProblem[] => {
     const members = membersOf(rule);
-    const effect = EFFECTS.find((one) => Object.hasOwn(members, one));
+    const [effect, ...others] = EFFECTS.filter((one) => Object.hasOwn(members, one));
     if (effect === undefined) return [];
+    if (others.length > 0) {
+      const message = `A rule is one of ${EFFECTS.join(", ")}; this one is ${[effect, ...others].join(" and ")}. Write a rule for each.`;
+      return [{ path: ["permissions", at], message }];
+    }
     const target = members[effect];
     const names: unknown = isObject(target) ? target["tool"] : target;
     return (Array.isArray(names) ? names : [names]).flatMap((name: unknown) => {

@@ -38,7 +38,8 @@ import { createMcpValues, type McpValues } from "./values.ts";
 
 type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "get" | "texts">;
-  agents: Pick<Agents, "exists">; secrets: Pick<Secrets, "valueOf">;
+  agents: Pick<Agents, "exists">;
+  secrets: Pick<Secrets, "valueOf">;
 };
 
 const RESTART_MS = 500;
@@ -88,8 +89,11 @@ export const mcp = defineFeature(
       });
     const stopped = new AbortController();
     return {
-      service,
-      routes: () => [...mcpRoutes(service, logs, proposals), ...loginRoutes({ logins, site: deps.site, clientMetadata })],
+      service: { ...service, proposals },
+      routes: () => [
+        ...mcpRoutes(service, logs, proposals),
+        ...loginRoutes({ logins, site: deps.site, clientMetadata }),
+      ],
       tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {

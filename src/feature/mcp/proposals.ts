@@ -86,11 +86,15 @@ export function createProposals({ mcp, assertProject, fileOf }: ProposalsDeps) {
     async take(projectId: string, { commit, names, image }: TakeProposed, caller: Caller): Promise<Imported> {
       const found = await read(projectId);
       if (!found) throw notFound("file .mcp.json in this repository");
-      if (found.commit !== commit) throw conflict("The branch has moved since. Look at the servers again.", "commit_moved");
+      if (found.commit !== commit)
+        throw conflict("The branch has moved since. Look at the servers again.", "commit_moved");
       const wanted = found.servers.filter(([name, raw]) => names.includes(name) && !namesSecret(raw));
       const refused = names
         .filter((name) => !wanted.some(([one]) => one === name))
-        .map((name) => ({ name, reason: found.servers.some(([one]) => one === name) ? NAMES_SECRET : "It is not in the file." }));
+        .map((name) => ({
+          name,
+          reason: found.servers.some(([one]) => one === name) ? NAMES_SECRET : "It is not in the file.",
+        }));
       const config = { mcpServers: Object.fromEntries(wanted) };
       const taken = mcp.import({ config, ...(image === undefined ? {} : { image }) }, caller);
       return { created: taken.created, left_out: [...taken.left_out, ...refused] };

@@ -67,7 +67,10 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
     const top = ["AGENTS.md", "CLAUDE.md"].find((file) => notes.includes(file));
     const text = top === undefined ? null : await git.fileAt(repository, commit, top);
     const skillFiles = files.filter(({ path, bytes }) => SKILL.test(path) && bytes <= SKILL_BYTES);
-    const skills = await skillsOf(skillFiles.map(({ path }) => path), (path) => git.fileAt(repository, commit, path));
+    const skills = await skillsOf(
+      skillFiles.map(({ path }) => path),
+      (path) => git.fileAt(repository, commit, path),
+    );
     return {
       ...{ branch, commit, skills, moreSkills: Math.max(0, skillFiles.length - SKILLS_MOST) },
       instructions: top === undefined || text === null ? undefined : { file: top, ...shown(text) },
@@ -99,7 +102,8 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       const row = rows.find(projectId);
       if (!row) return undefined;
       const key = `${projectId}/${commit}`;
-      const reading = known.get(key) ?? read(placeOf(folder, projectId).repository, commit, row.default_branch ?? "main");
+      const reading =
+        known.get(key) ?? read(placeOf(folder, projectId).repository, commit, row.default_branch ?? "main");
       known.delete(key);
       known.set(key, reading);
       if (known.size > KEPT) known.delete(known.keys().next().value!);
