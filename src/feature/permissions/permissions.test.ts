@@ -154,6 +154,35 @@ describe("a call that a rule asks about", () => {
   });
 });
 
+test.each(["chat", "pulse", "spawn", "swarm"] as const)("rules bind a %s as they bind a step", async (kind) => {
+  const { model, rig } = await started();
+  const { id } = rig.services.sessions.open({ kind, agent_id: "careful" });
+  rig.services.sessions.queue(id, { input: "write", timeout_seconds: 60 });
+  (await model.next(id)).reply([write("a.md"), write("a.txt"), write("a.js")]);
+  const question = await asked(rig);
+  expect(question).toMatchObject({ session_id: id, session_kind: kind, subject: "a.txt" });
+  answer(rig, question, { allow: true });
+  const [refused, allowed, free] = results(await model.next(id));
+  expect(refused).toContain("the rules of this agent refuse it");
+  expect([there(rig, id, "a.md"), there(rig, id, "a.txt"), there(rig, id, "a.js")]).toEqual([false, true, true]);
+  expect([allowed, free]).not.toContain("Not made");
+  rig.services.sessions.end(id);
+});
+
+test("an agent that another one starts is bound by the rules of both", async () => {
+  const model = createHandModel();
+  const rig = await rigs.started({ pipelines: {}, agents, models: model });
+  const { sessions } = rig.services;
+  const parent = sessions.open({ kind: "chat", agent_id: "careful" });
+  sessions.queue(parent.id, { input: "start", timeout_seconds: 60 });
+  (await model.next(parent.id)).reply([{ tool: "spawn_executor", input: { agent_id: "worker", prompt: "Write" } }]);
+  const child = await model.next();
+  child.reply([write("a.md")]);
+  const again = await model.next(child.request.scope.sessionId);
+  expect(results(again)[0]).toContain("deny write: path *.md");
+  sessions.end(parent.id);
+});
+
 describe("an answer that is remembered", () => {
   test("holds for the run and what waits in it, is listed, and asks again once it is taken back", async () => {
     const { model, rig } = await started();
