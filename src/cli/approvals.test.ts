@@ -50,7 +50,9 @@ async function event(run: string, wanted: string) {
 
 test("a rule with a misspelt tool is not saved, and the error says which", async () => {
   const body = { permissions: [{ deny: "bsh" }] };
-  const { status, body: problem } = await server.request<{ detail: string }>("PUT", "/v1/agents/careful/config", { body });
+  const { status, body: problem } = await server.request<{ detail: string }>("PUT", "/v1/agents/careful/config", {
+    body,
+  });
   expect([status, problem.detail]).toEqual([422, expect.stringContaining('"bsh". Did you mean bash?')]);
 });
 

@@ -6,7 +6,7 @@ import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
 import { listItems } from "../resource/find.ts";
 import { PROJECT, projectHere } from "../resource/project-here.ts";
-import type { AnyResource, Answer, Call, Loose, Verb } from "../resource/resource.ts";
+import type { Answer, AnyResource, Call, Loose, Verb } from "../resource/resource.ts";
 import { deleteVerb, statusStyle } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";

@@ -4,8 +4,8 @@
  */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { conflict, notFound } from "../../core/errors.ts";
-import { readJson } from "../../core/json-reader.ts";
 import { isObject } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import { readConfig } from "./import.ts";
