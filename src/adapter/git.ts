@@ -26,6 +26,7 @@ import {
   readSubmodules,
   type Submodule,
 } from "./git/submodules.ts";
+import { filesIn, type TreeFile } from "./git/tree.ts";
 import {
   addWorktree,
   adminFolder,
@@ -99,6 +100,12 @@ export interface Git {
   marks(repository: string, prefix: string): Promise<string[]>;
   /** Text of a file in a commit, its first bytes; null where there is none. */
   fileAt(repository: string, commit: string, path: string): Promise<string | null>;
+  /** The regular files of a commit that are wanted. */
+  filesIn(
+    repository: string,
+    commit: string,
+    options: { wanted(path: string): boolean; most: number },
+  ): Promise<TreeFile[]>;
   /** Branches below `refs/heads/<prefix>`. */
   branches(repository: string, prefix: string): Promise<Branch[]>;
   /** Those of them whose commits the head lacks. */
@@ -212,6 +219,7 @@ export function createGit({ program = "git", env }: Partial<Pick<GitRunner, "pro
       const { code, stdout } = await git(["cat-file", "blob", `${commit}:${path}`], options);
       return code === 0 ? stdout : null;
     },
+    filesIn: (repository, commit, options) => filesIn(git, repository, commit, options),
     branches: (repository, prefix) => branchesBelow(git, repository, prefix),
     unmerged: (repository, prefix) => branchesBelow(git, repository, prefix, "--no-merged=HEAD"),
     merge: (request) => mergeInto(git, request),

@@ -30,6 +30,7 @@ import { memory } from "../feature/memory/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
 import { onboarding } from "../feature/onboarding/feature.ts";
+import { permissions } from "../feature/permissions/feature.ts";
 import { pipelines } from "../feature/pipelines/feature.ts";
 import { preferences } from "../feature/preferences/feature.ts";
 import { projects } from "../feature/projects/feature.ts";
@@ -81,6 +82,7 @@ export const FEATURES = noFeatures()
   .with(budgets)
   .with(usage)
   .with(sessions)
+  .with(permissions)
   .with(attachments)
   .with(history)
   .with(voice)

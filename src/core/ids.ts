@@ -17,6 +17,8 @@ export const ID_PREFIXES = {
   spawn: "spn",
   attachment: "att",
   comment: "cmt",
+  permission: "perm",
+  permissionAnswer: "pans",
   document: "doc",
   contradiction: "ctr",
   cookieSet: "ck",

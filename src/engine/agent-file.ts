@@ -4,7 +4,9 @@ import { DAY_SECONDS } from "../core/clock.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
+import { PermissionRules } from "../core/permission-rule.ts";
 import { readFrontMatter } from "./front-matter.ts";
+import { ruleProblems } from "./permission/rules.ts";
 import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
 import type { SourceProblem } from "./yaml-text.ts";
@@ -47,6 +49,7 @@ export const AGENT_CONFIG = t.Object(
         description: "Names of tools; all when absent.",
       }),
     ),
+    permissions: t.Optional(PermissionRules),
     image: t.Optional(orNull(ImageName)),
     network: t.Optional(t.Union([t.Literal("none"), t.Literal("bridge")])),
     memory_mb: t.Optional(t.Integer({ minimum: 32, maximum: 1_048_576 })),
@@ -90,6 +93,7 @@ export const AGENT_DEFAULTS = {
   thinking_level: "off",
   max_attempts: 2,
   pulse_enabled: false,
+  permissions: [],
   starts_in_full: [],
   moves_tasks: "own",
 } as const satisfies Partial<AgentConfig>;
@@ -111,7 +115,8 @@ export interface AgentFile {
 export function parseAgentFile(id: string, text: string): { agent: AgentFile; problems: SourceProblem[] } {
   const { data, body, problems: broken, yaml } = readFrontMatter(text);
   const faults = schemaProblems(AGENT_FRONT_MATTER, data);
-  const problems = [...broken, ...(yaml ? placeProblems([...faults, ...toolProblems(data["tools"])], yaml) : [])];
+  const names = [...toolProblems(data["tools"]), ...ruleProblems(data["permissions"])];
+  const problems = [...broken, ...(yaml ? placeProblems([...faults, ...names], yaml) : [])];
   if (body.trim() === "")
     problems.push({
       line: 1,

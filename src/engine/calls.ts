@@ -9,6 +9,7 @@ import { raceSignal } from "../core/race-signal.ts";
 import { agentOutput } from "./events.ts";
 import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
 import { firstBytesOf, keepMaskedEnds } from "./output.ts";
+import { refusalOf } from "./permission/permit.ts";
 import type { EnginePorts } from "./ports.ts";
 import { contractFault, type SchemaCheck } from "./result.ts";
 import type { Sandbox } from "./sandbox.ts";
@@ -67,25 +68,34 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     }
     await ports.turn();
     turn.signal.throwIfAborted();
-    // Before the call has started: where no sandbox can be started it waits, and is made afterwards.
-    if (tool && NEED_SANDBOX.has(tool.group)) await turn.open();
-    const result = await runCall(turn, call, earlier < LIMITS.callsPerReply ? tools : undefined);
+    const isMade = earlier < LIMITS.callsPerReply;
+    // Before the call has started: where it waits for a person or a sandbox, it is made afterwards, once.
+    const refusal =
+      tool && isMade && call.status === "requested"
+        ? await refusalOf(turn, call, tool, () => inputFault(turn, call, tool))
+        : undefined;
+    if (tool && !refusal && NEED_SANDBOX.has(tool.group)) await turn.open();
+    const result = await runCall(turn, call, isMade ? tools : undefined, refusal);
     if (result.end) return result.end;
   }
   await sandbox.workspace.bringBack();
   return undefined;
 }
 
-/** @param tools undefined for a call that is one too many. */
+/**
+ * @param tools undefined for a call that is one too many.
+ * @param refusal what the model reads of a call that may not be made.
+ */
 async function runCall(
   turn: Turn,
   call: StoredCall,
   tools: ReadonlyMap<string, Tool> | undefined,
+  refusal: ToolResult | undefined,
 ): Promise<ToolResult> {
   const { execution, ports, masker } = turn;
   if (call.status === "requested") ports.rows.startCall(execution, call, masker.json(call.input));
   const started = ports.clock.monotonic();
-  const raw = tools ? await made(turn, call, tools) : tooMany();
+  const raw = refusal ?? (tools ? await made(turn, call, tools) : tooMany());
   await ports.turn();
   turn.signal.throwIfAborted();
   const fault =

@@ -15,6 +15,9 @@ import { createFairTurns } from "./fair-turns.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
+import { refusesAlways } from "./permission/decide.ts";
+import type { PermissionRows } from "./permission/permit.ts";
+import { kindOfTool, readRules } from "./permission/rules.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
@@ -64,13 +67,19 @@ export interface EngineDeps {
   /** What those that have started the execution's session leave of its agent's powers. */
   powers: {
     hasNetwork(sessionId: string): boolean;
+    /** Those agents. */
+    boundsOf(sessionId: string): string[];
     allows(sessionId: string): (tool: string) => boolean;
   };
+  /** Questions to persons about calls. */
+  permissions: PermissionRows;
   skills: SkillSource;
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   cookiesOf(execution: Execution): string | undefined;
   projectOf(projectId: string): PromptParts["project"];
+  /** What the repository that it works in says to agents; undefined where it works in none. */
+  repositoryOf(execution: Execution): Promise<PromptParts["repository"]>;
   /** What its agent remembers and may need for this input; words for the prompt. */
   memoryOf(execution: Execution): Promise<string | undefined>;
   guidanceOf(runId: string): string | null;
@@ -182,7 +191,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     const hasGit = (deps.defaults().sandbox.git_depth ?? 0) > 0;
     return found && { ...found, hasGit, isShared: kindOf(kind).startedBy !== "run" && workId !== sessionId };
   };
+  const rulesOf: EnginePorts["permissions"]["rulesOf"] = ({ agentId, sessionId }) =>
+    [agentId, ...deps.powers.boundsOf(sessionId)].flatMap((id) => {
+      const rules = id === NO_AGENT ? [] : readRules(deps.agentOf(id).config.permissions ?? []);
+      return rules.length > 0 ? [rules] : [];
+    });
   return {
+    permissions: { ...deps.permissions, rulesOf },
     turn: createFairTurns(),
     rows,
     models,
@@ -218,8 +233,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     toolsFor(execution, { capabilities }) {
       const { agentId, sessionId, onlyTools, contract } = execution;
       const [allowed, within] = [deps.allowsTool(agentId), deps.powers.allows(sessionId)];
+      const rules = rulesOf(execution);
+      const isRefused = (tool: string) => rules.some((one) => refusesAlways(one, { tool, kind: kindOfTool(tool) }));
       const allows = (tool: string, isGranted: boolean) =>
-        allowed(tool, isGranted) && within(tool) && (onlyTools === undefined || onlyTools.includes(tool));
+        allowed(tool, isGranted) &&
+        within(tool) &&
+        (onlyTools === undefined || onlyTools.includes(tool)) &&
+        !isRefused(tool);
       return toolbox.for({ execution, allows, hasShell: capabilities.shell, contract });
     },
     async promptFor(execution, tools, about) {
@@ -233,6 +253,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         agent,
         files: filesOf(execution),
         project,
+        repository: await deps.repositoryOf(execution),
         // An agent that may not recall is not reminded either.
         memory: tools.some(({ name }) => name === "recall") ? await deps.memoryOf(execution) : undefined,
         skills: available,

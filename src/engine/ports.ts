@@ -7,6 +7,7 @@ import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Ending, Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
 import type { ModelPort } from "./model.ts";
+import type { Permissions } from "./permission/permit.ts";
 import type { Sandbox, SandboxAbout } from "./sandbox.ts";
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
@@ -56,6 +57,8 @@ export interface EnginePorts {
   scriptOf(execution: Execution): string | undefined;
   /** Tools the execution has at this moment; asked before every turn. */
   toolsFor(execution: Execution, sandbox: Pick<Sandbox, "capabilities">): Promise<Tool[]>;
+  /** What its agent may do, and the persons who are asked. */
+  permissions: Permissions;
   attachments: Attachments;
   /** The system prompt, and the words of the task or of the person. */
   promptFor(execution: Execution, tools: readonly Tool[], about: SandboxAbout): Promise<FirstPrompt>;

@@ -12,6 +12,7 @@ import type { Lease } from "./sandbox-pool.ts";
 
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const WAITS = "waiting_for_provider";
+const ASKS = "waiting_for_permission";
 const PASSING = new Set([
   "docker_unavailable",
   "sandbox_lost",
@@ -19,6 +20,7 @@ const PASSING = new Set([
   "workspace_busy",
   "disk_full",
   WAITS,
+  ASKS,
 ]);
 const BACK_OFF_MS = 5_000;
 const COMMAND_GRACE_MS = 10_000;
@@ -98,7 +100,7 @@ export async function workOn(
   } catch (error) {
     const reason = signal.aborted ? signal.reason : error;
     // Before the end is published, as that may end the session and with it what waits for its next turn.
-    if (takesTurns && leavesSandbox(reason)) {
+    if (asksPerson(reason) || (takesTurns && leavesSandbox(reason))) {
       await lease?.release(true);
       lease = undefined;
     }
@@ -121,6 +123,9 @@ function isAtCall(execution: Execution, { rows }: EnginePorts): boolean {
 /** Whether the next turn can use the sandbox: not when it is lost, the session has ended, or the server stops. */
 const leavesSandbox = (reason: unknown): boolean =>
   reason instanceof Stopped ? reason.why === "interrupt" || reason.why === "timeout" : passingOf(reason) === undefined;
+
+/** An answer may come soon: until the idle time is over its sandbox waits with it. */
+const asksPerson = (reason: unknown): boolean => isProblem(reason) && reason.code === ASKS;
 
 /** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
 function workOf(
@@ -171,11 +176,13 @@ async function settle(execution: Execution, ports: EnginePorts, error: unknown):
   else if (passing) {
     const why = masking.text(passing.detail);
     // Once, not at every try of a wait that may last for days.
-    if (why !== execution.waitsFor) log.warn({ code: passing.code, execution: execution.id }, why);
+    const asks = asksPerson(error);
+    if (why !== execution.waitsFor && !asks) log.warn({ code: passing.code, execution: execution.id }, why);
     const now = clock.now();
-    const until = untilOf(error);
+    // Answered while its sandbox was put aside: it continues at once.
+    const until = asks && !ports.permissions.isWaiting(execution) ? undefined : untilOf(error);
     const since = execution.waitingSince ?? now;
-    rows.release(execution.id, until === undefined ? now + BACK_OFF_MS : 0, { why, since, until });
+    rows.release(execution.id, until === undefined && !asks ? now + BACK_OFF_MS : 0, { why, since, until });
   } else {
     if (!stopped && !isProblem(error)) log.error({ err: error, execution: execution.id }, "execution failed");
     const ending = masking.json(endingOf(error, execution));
@@ -184,9 +191,9 @@ async function settle(execution: Execution, ports: EnginePorts, error: unknown):
   }
 }
 
-/** When a provider answers again, ms since the epoch. */
+/** When a provider answers again, or the time of a question to a person is over; ms since the epoch. */
 function untilOf(error: unknown): number | undefined {
-  if (!isProblem(error) || error.code !== WAITS) return undefined;
+  if (!isProblem(error) || (error.code !== WAITS && error.code !== ASKS)) return undefined;
   return numberIn(error.extras.data, "until");
 }
 

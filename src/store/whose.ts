@@ -114,6 +114,9 @@ export const WHOSE = {
   executions: partOf("executions", sessions, "session_id"),
   messages: partOf("messages", sessions, "session_id"),
   tool_calls: partOf("tool_calls", sessions, "session_id"),
+  permission_requests: partOf("permission_requests", sessions, "session_id"),
+  /** What was answered for an agent is everybody's to see; for a run or a chat, its owner's. */
+  permission_answers: rows("permission_answers", "ownerOrNobody", { owner: "user_id" }),
   swarms,
   swarm_tasks: partOf("swarm_tasks", swarms, "swarm_id"),
   onboardings: partOf("onboardings", sessions, "session_id", { policy: "owner" }),

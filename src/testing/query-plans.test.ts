@@ -20,7 +20,7 @@ setDefaultTimeout(300_000);
 const SMALL = new Set(
   `migrations facts users recovery_codes api_keys oidc_providers identities settings providers user_provider_keys secrets
    secret_grants projects tool_overrides workflow_policies mcp_servers mcp_tools cookie_sets cookie_grants agent_totals
-   agent_tts_settings codehost_rules notification_channels notification_position pulse_routines preferences`.split(
+   agent_tts_settings permission_answers codehost_rules notification_channels notification_position pulse_routines preferences`.split(
     /\s+/,
   ),
 );
@@ -40,6 +40,8 @@ const MAY: [statement: RegExp, why: string][] = [
     "runs that have not ended: an index finds them",
   ],
   [/SCAN budget_notices: delete/, "a notice for each budget and period that was nearly used up"],
+  [/INDEX permission_requests_open:/, "an index of those that wait alone"],
+  [/INDEX sessions_user .*permission_requests\.session_id/, "questions to people are few: a person answers each"],
   [/INDEX onboardings_active/, "an index of those that are active alone"],
   [/where false/, "reads nothing: what belongs to an empty page"],
   [

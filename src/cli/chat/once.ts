@@ -24,7 +24,13 @@ export async function sayOnce(client: Client, session: ChatView, { message, atta
   process.on("SIGINT", stop);
   const screen = json ? undefined : createScreen(true);
   try {
-    const end = await say(client, session, message, attached, (event) => screen?.take(event));
+    const end = await say(client, session, message, attached, (event) => {
+      screen?.take(event);
+      if (event.kind === "permission_requested")
+        console.error(
+          `skep: ${oneLine(String(event.data["message"]))} skep approvals allow ${event.data["request_id"]}, or deny`,
+        );
+    });
     screen?.end();
     if (json) console.log(JSON.stringify(await summary(client, session.id, end)));
     else if (end.status === "failed")

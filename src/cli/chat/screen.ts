@@ -102,6 +102,8 @@ export function createScreen(bare = false): Screen {
       }
       if (kind === "tool_call_end") callEnded(data);
       if (kind === "activity") line(paint("dim", `(${oneLine(String(data["title"]))})`));
+      if (kind === "permission_requested" && !bare)
+        status(`waits for an answer: ${oneLine(String(data["message"] ?? ""))}`);
       if (kind === "output_withdrawn") line(paint("dim", "(the reply was interrupted and starts again)"));
       if (kind === "turn_ended") turnEnded(data);
     },

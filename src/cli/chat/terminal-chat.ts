@@ -5,8 +5,9 @@ import type { Client } from "../server/client.ts";
 import { oneLine, paint } from "../terminal/style.ts";
 import type { Attached } from "./attach.ts";
 import { COMMANDS, runCommand } from "./commands.ts";
-import { createInputLine } from "./line.ts";
+import { createInputLine, type InputLine } from "./line.ts";
 import { markdownLines } from "./markdown.ts";
+import { withPermissions } from "./permissions.ts";
 import { createScreen } from "./screen.ts";
 import { type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
 
@@ -42,7 +43,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
       console.log(paint("red", oneLine(error.detail)));
     }
   };
-  await answered(() => begin(state));
+  await answered(() => begin(state, input));
   while (!state.leaving) {
     const { draft } = state;
     state.draft = undefined;
@@ -51,7 +52,7 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
     const text = line.trim();
     if (text === "") continue;
     await answered(async () => {
-      if (!(await runCommand(state, text))) await reply(state, line);
+      if (!(await runCommand(state, text))) await reply(state, line, input);
       state.session = await client.call("GET", pathOf(state.session.id));
     });
   }
@@ -65,11 +66,11 @@ function promptOf({ session, attached }: ChatState): string {
   return `${paint("bold", session.agent_id)} ${paint("dim", `${meterOf(session)}${files}`)} › `;
 }
 
-async function reply(state: ChatState, message: string): Promise<void> {
+async function reply(state: ChatState, message: string, input: InputLine): Promise<void> {
   const screen = createScreen();
   const { client, session, attached } = state;
   try {
-    await say(client, session, message, attached, screen.take);
+    await say(client, session, message, attached, withPermissions(client, input, screen));
     state.attached = [];
   } finally {
     screen.end();
@@ -77,7 +78,7 @@ async function reply(state: ChatState, message: string): Promise<void> {
 }
 
 /** Who answers; in a chat that continues also the last messages, and the reply that is being written. */
-async function begin({ client, session }: ChatState): Promise<void> {
+async function begin({ client, session }: ChatState, input: InputLine): Promise<void> {
   const { agent_id, model, title } = session;
   const what = [title, model ?? "no model yet", "/help lists commands"].filter((one) => one !== null);
   console.log(`${paint("bold", agent_id)} ${paint("dim", what.map(oneLine).join(" · "))}`);
@@ -92,7 +93,7 @@ async function begin({ client, session }: ChatState): Promise<void> {
   if (status !== "busy") return;
   const screen = createScreen();
   if (reply.text !== "") screen.say(reply.text);
-  await follow(client, session.id, reply.last_event_id, screen.take).finally(screen.end);
+  await follow(client, session.id, reply.last_event_id, withPermissions(client, input, screen)).finally(screen.end);
 }
 
 /** A chat in which nobody said anything is not kept. */

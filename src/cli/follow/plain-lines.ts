@@ -70,6 +70,8 @@ function lineOf({ kind, step_id, agent_id, data }: SkepEvent): string | undefine
     case "budget_exceeded":
     case "activity":
       return paint("dim", `  ${short(d["title"] ?? d)}`);
+    case "permission_requested":
+      return `? ${who}: ${oneLine(String(d["message"] ?? ""))}\n  answer with: skep approvals allow ${d["request_id"]}, or deny`;
     case "approval_requested":
       // A person at this terminal is asked in full.
       return hasPerson() ? undefined : `? ${who}: ${plain(String(d["message"] ?? ""))}`;

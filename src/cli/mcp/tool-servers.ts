@@ -1,16 +1,17 @@
 /** The tool servers of a server: listed, added, imported, approved, granted, followed. */
 
-import type { BodyOf, RowOf } from "../../api/types.ts";
+import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import type { SkepEvent } from "../../core/events.ts";
 import { isObject, textIn } from "../../core/is-object.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
-import type { Call, Resource, Verb } from "../resource/resource.ts";
+import { PROJECT, projectHere } from "../resource/project-here.ts";
+import type { Answer, Call, Resource, Verb } from "../resource/resource.ts";
 import { deleteVerb, listVerb, statusStyle, switchVerb } from "../resource/words.ts";
 import { ownColoursOnly, paint } from "../terminal/style.ts";
-import { fieldLines } from "../terminal/table.ts";
+import { fieldLines, tableLines } from "../terminal/table.ts";
 
 type List = "/v1/mcp";
 type Item = RowOf<List>;
@@ -53,6 +54,7 @@ export const toolServers: Resource<List> = {
     show(),
     add(),
     importVerb(),
+    proposed(),
     approve(),
     ...grants(),
     switchVerb("enable", "switch a tool server on", true, (one: Item) => [lineOf(one)]),
@@ -175,14 +177,48 @@ function importVerb(): Verb<Item, List> {
       }
       if (!isObject(config)) throw new Problem(422, "bad_usage", `${file} is not a JSON object.`);
       const image = flags["image"] ? { image: flags["image"] } : {};
-      const read = await client.call("POST", `${path}/import`, { config, ...image });
-      const text = [
-        ...read["created"].map(({ id }) => `${id}: imported, switched off (skep mcp enable ${id})`),
-        ...read["left_out"].map(({ name, reason }) => `${name}: left out. ${reason}`),
-      ];
-      return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
+      return importedText(await client.call("POST", `${path}/import`, { config, ...image }));
     },
   };
+}
+
+function proposed(): Verb<Item, List> {
+  return {
+    name: "proposed",
+    about: "servers that a project's repository names in .mcp.json; named ones are taken",
+    on: "none",
+    args: [{ name: "[server...]", about: "names in the file: they are registered, switched off" }],
+    options: [PROJECT, { flags: "--image <image>", about: "container image of those that run a command" }],
+    async run({ client, args: names, flags }) {
+      const project = await projectHere(client, flags);
+      const address = `/v1/projects/${project["id"]}/tool-servers` as const;
+      const found = await client.call("GET", address);
+      const { items, commit } = found;
+      if (commit === null) return { json: found, text: "The repository has no .mcp.json." };
+      if (names.length > 0) {
+        const image = flags["image"] ? { image: String(flags["image"]) } : {};
+        return importedText(await client.call("POST", address, { commit, names: [...names], ...image }));
+      }
+      const columns = [
+        { head: "SERVER", of: ({ name }: (typeof items)[number]) => name },
+        { head: "WHERE", of: (one: (typeof items)[number]) => one.url ?? one.command.join(" "), shrinks: true },
+        { head: "VALUES", of: (one: (typeof items)[number]) => one.values.join(", "), shrinks: true },
+        {
+          head: "NOTE",
+          of: (one: (typeof items)[number]) => one.reason ?? (one.is_registered ? `registered as ${one.id}` : ""),
+        },
+      ];
+      return { json: found, text: items.length === 0 ? "There are no servers in it." : tableLines(columns, items) };
+    },
+  };
+}
+
+function importedText(read: AnswerOf<"POST", `${List}/import`>): Answer {
+  const text = [
+    ...read["created"].map(({ id }) => `${id}: imported, switched off (skep mcp enable ${id})`),
+    ...read["left_out"].map(({ name, reason }) => `${name}: left out. ${reason}`),
+  ];
+  return { json: read, text: text.length > 0 ? text : "There are no servers in it." };
 }
 
 function approve(): Verb<Item, List> {

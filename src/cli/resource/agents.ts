@@ -85,7 +85,8 @@ function linesOf(agent: Item): string[] {
       ["file", agent["source_file"]],
       ["tools", agent["tools"]],
       ["skills", agent["skills"]],
-      ...Object.entries<unknown>(agent["config"]).filter(([name]) => name !== "tools"),
+      ["permissions", agent["rules"]],
+      ...Object.entries<unknown>(agent["config"]).filter(([name]) => name !== "tools" && name !== "permissions"),
     ]),
     ...(problems.length > 0 ? ["", "Problems:", ...problems] : []),
   ];

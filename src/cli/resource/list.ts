@@ -1,5 +1,6 @@
 /** Every resource that gets commands from `resourceCommands`. */
 import { agents } from "./agents.ts";
+import { approvals, permissions } from "./approvals.ts";
 import { chats } from "./chats.ts";
 import { codehost } from "./codehost.ts";
 import { cookies } from "./cookies.ts";
@@ -30,6 +31,8 @@ export const RESOURCES: readonly AnyResource[] = [
   tasks,
   pipelines,
   agents,
+  approvals,
+  permissions,
   skills,
   secrets,
   cookies,

@@ -1,6 +1,7 @@
 /** An agent's activity and grants, from the tables of other features. */
 import { eq } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
+import { permissionAnswers } from "../../store/tables/permissions.ts";
 import { pulseRoutines } from "../../store/tables/pulses.ts";
 import { secretGrants } from "../../store/tables/secrets.ts";
 
@@ -12,7 +13,7 @@ export interface AgentActivity {
   memories(agentId: string): number;
   /** True while an execution of it is queued or running. */
   isWorking(agentId: string): boolean;
-  /** Removes a deleted agent's grants and routines. */
+  /** Removes a deleted agent's grants, routines and remembered answers. */
   forget(agentId: string): void;
 }
 
@@ -29,6 +30,7 @@ export function createAgentActivity(store: Store): AgentActivity {
     forget: (agentId) =>
       store.write(() => {
         db.delete(secretGrants).where(eq(secretGrants.agent_id, agentId)).run();
+        db.delete(permissionAnswers).where(eq(permissionAnswers.agent_id, agentId)).run();
         db.delete(pulseRoutines).where(eq(pulseRoutines.agent_id, agentId)).run();
       }),
   };

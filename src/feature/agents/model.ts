@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { PermissionRules } from "../../core/permission-rule.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { FileProblem } from "../skills/model.ts";
 
@@ -14,6 +15,7 @@ export const AgentSettings = t.Object({
   timeout_seconds: t.Integer(),
   max_attempts: t.Integer(),
   tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
+  permissions: PermissionRules,
   image: orNull(t.String()),
   network: oneOf("none", "bridge"),
   memory_mb: t.Integer(),
@@ -36,6 +38,7 @@ export const Agent = t.Object({
   tools: t.Array(t.String(), { description: "What it can use, overrides included." }),
   enabled: t.Boolean(),
   config: AgentSettings,
+  rules: t.Array(t.String(), { description: "Its permission rules as text, as questions to people name them." }),
   skills: t.Array(t.String(), { description: "What it may load." }),
   counts: t.Object({ runs: t.Integer(), memories: t.Integer(), secrets: t.Integer() }),
   status: oneOf("idle", "working"),

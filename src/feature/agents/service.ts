@@ -2,6 +2,7 @@
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
+import { textOfRule } from "../../core/permission-rule.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -99,6 +100,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       tools: toolsOf(agent),
       enabled,
       config: settingsOf(agent),
+      rules: (config.permissions ?? []).map(textOfRule),
       skills: ports.skillsOf(id),
       counts: ports.countsOf(id),
       status: ports.isWorking(id) ? "working" : "idle",

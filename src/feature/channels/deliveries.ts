@@ -25,13 +25,14 @@ import {
 } from "../../store/tables/notification-channels.ts";
 import { runs } from "../../store/tables/runs.ts";
 import type { Jobs } from "../jobs/service.ts";
+import { permissionRequested } from "../permissions/events.ts";
 import { approvalRequested, RUN_ENDS, runWaiting } from "../runs/events.ts";
-import { isWanted, messageOf, type RunEvent, testMessage } from "./message.ts";
+import { isWanted, messageOf, type NotifiedEvent, testMessage } from "./message.ts";
 import type { NotificationDelivery, NotificationMessage } from "./model.ts";
 import type { ChannelRow, Channels } from "./service.ts";
 import { sendTo, type Wire } from "./wire.ts";
 
-export const NOTIFIED = [...RUN_ENDS, runWaiting] as const;
+export const NOTIFIED = [...RUN_ENDS, runWaiting, permissionRequested] as const;
 
 export interface Deliveries {
   /** Queues the events of the log that were not handled yet. */
@@ -54,6 +55,8 @@ export interface DeliveriesDeps {
   wire: Wire;
   /** Page of a run; null where this server has no address. */
   pageOf(runId: string): string | null;
+  /** Page of everything that waits for a person. */
+  inboxPage(): string | null;
 }
 
 type Row = typeof table.$inferSelect;
@@ -87,7 +90,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     ...{ state: "queued", attempts: 0, error: null, created_at: now(), finished_at: null },
   });
 
-  function queue(channel: ChannelRow, event: RunEvent): void {
+  function queue(channel: ChannelRow, event: NotifiedEvent): void {
     if (isFull(channel.id)) {
       const last_error = `More than ${LIMITS.notificationsPerHour} notifications in an hour: the rest is left out.`;
       db.update(channelTable).set({ last_error }).where(eq(channelTable.id, channel.id)).run();
@@ -108,7 +111,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         more = store.write(() => {
           const last = eventLog.lastId();
           const from = position();
-          const events = eventLog.read(from ?? last, EVENTS_AT_ONCE, { kinds }) as RunEvent[];
+          const events = eventLog.read(from ?? last, EVENTS_AT_ONCE, { kinds }) as NotifiedEvent[];
           for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
           const isAll = events.length < EVENTS_AT_ONCE;
           // Up to the last of any kind, so that the next look does not read events of other kinds again.
@@ -157,7 +160,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 }
 
 /** The channels to notify of an event: switched on, allowed to know of it, and wanting it. */
-function wanting({ store: { db } }: DeliveriesDeps, event: RunEvent): ChannelRow[] {
+function wanting({ store: { db } }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
   const rows = db
     .select({ channel: channelTable, active: users.active, role: users.role })
     .from(channelTable)
@@ -174,7 +177,7 @@ function wanting({ store: { db } }: DeliveriesDeps, event: RunEvent): ChannelRow
     .map(({ channel }) => channel);
 }
 
-function aboutOf({ store: { db }, eventLog, pageOf }: DeliveriesDeps, { kind, run_id = "" }: RunEvent) {
+function aboutOf({ store: { db }, eventLog, pageOf, inboxPage }: DeliveriesDeps, { kind, run_id = "" }: NotifiedEvent) {
   const run = db
     .select({ task: runs.task_description, project: runs.project_name })
     .from(runs)
@@ -185,7 +188,8 @@ function aboutOf({ store: { db }, eventLog, pageOf }: DeliveriesDeps, { kind, ru
       ? eventLog.read(0, 1_000, { run_id, kinds: [approvalRequested.kind] }).at(-1)?.data["message"]
       : undefined;
   const question = typeof asked === "string" ? asked : undefined;
-  return { task: run?.task ?? "", project: run?.project ?? undefined, question, url: pageOf(run_id) };
+  const url = kind === "permission_requested" ? inboxPage() : pageOf(run_id);
+  return { task: run?.task ?? "", project: run?.project ?? undefined, question, url };
 }
 
 type Send = (channel: ChannelRow, row: Row, signal: AbortSignal) => Promise<void>;

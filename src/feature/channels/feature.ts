@@ -17,16 +17,18 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists },
     canMail: config.smtpUrl !== undefined && config.smtpFrom !== undefined,
   });
+  const at = (page: string): string | null => {
+    const address = config.publicUrl ?? deps.url();
+    return address === undefined ? null : `${address}/${page}`;
+  };
   const deliveries = createDeliveries({
     ...{ store, clock, eventLog, masking, jobs, channels: service },
     wire: {
       post: createGuardedPost({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       mail: createMailer({ url: config.smtpUrl, from: config.smtpFrom }),
     },
-    pageOf(runId) {
-      const address = config.publicUrl ?? deps.url();
-      return address === undefined ? null : `${address}/${runId === "" ? "" : `runs/${runId}`}`;
-    },
+    pageOf: (runId) => at(runId === "" ? "" : `runs/${runId}`),
+    inboxPage: () => at("inbox"),
   });
   const unsubscribe = bus.subscribe(NOTIFIED, deliveries.look);
   return {

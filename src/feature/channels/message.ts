@@ -1,9 +1,11 @@
 /** The words of a notification. What agents and repositories wrote is masked whole, then cut. */
 import type { EventOf } from "../../core/events.ts";
+import type { permissionRequested } from "../permissions/events.ts";
 import type { runCancelled, runComplete, runFailed, runWaiting } from "../runs/events.ts";
 import type { NotificationMessage, Trigger } from "./model.ts";
 
 export type RunEvent = EventOf<typeof runWaiting | typeof runFailed | typeof runComplete | typeof runCancelled>;
+export type NotifiedEvent = RunEvent | EventOf<typeof permissionRequested>;
 
 export interface AboutRun {
   task: string;
@@ -23,8 +25,8 @@ const WORDS: Record<RunEvent["kind"], string> = {
 };
 
 /** Whether a channel with these triggers wants events of this kind. */
-export const isWanted = (kind: RunEvent["kind"], on: readonly Trigger[]): boolean => {
-  if (kind === "run_waiting") return on.includes("waiting");
+export const isWanted = (kind: NotifiedEvent["kind"], on: readonly Trigger[]): boolean => {
+  if (kind === "run_waiting" || kind === "permission_requested") return on.includes("waiting");
   return on.includes("ended") || (kind === "run_failed" && on.includes("failed"));
 };
 
@@ -35,9 +37,19 @@ function costText({ cost_usd, calls_without_price }: RunEvent["data"]): string {
 }
 
 /** @param mask takes secret values out of text. */
-export function messageOf(event: RunEvent, about: AboutRun, mask: (text: string) => string): NotificationMessage {
-  const { kind, data, project_id = null } = event;
+export function messageOf(event: NotifiedEvent, about: AboutRun, mask: (text: string) => string): NotificationMessage {
   const clean = (text: string, most: number): string => cut(withoutControls(mask(text)), most);
+  const { project_id = null } = event;
+  if (event.kind === "permission_requested") {
+    const { message, subject, deadline } = event.data;
+    const text = clean(
+      [subject, about.task, `Without an answer by ${deadline} it is refused.`].filter(Boolean).join("\n\n"),
+      TEXT_CHARACTERS,
+    );
+    const title = clean(`Waits for you: ${message}`, TITLE_CHARACTERS).replace(/\s+/g, " ");
+    return { title, text, url: about.url, status: "waiting", pipeline_id: null, project_id };
+  }
+  const { kind, data } = event;
   const firstLine = about.task.trim().split("\n", 1)[0]?.trim();
   const lines = [
     about.question,

@@ -11,6 +11,7 @@ import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
 import { textOf } from "../../engine/parts.ts";
+import type { PromptParts } from "../../engine/prompt.ts";
 import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
@@ -22,6 +23,7 @@ import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Inbox } from "../inbox/service.ts";
 import type { memory } from "../memory/feature.ts";
+import type { PermissionService } from "../permissions/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
@@ -47,12 +49,13 @@ type Needs = Core & {
   >;
   usage: Pick<UsageLog, "record">;
   skills: Pick<Skills, "forAgents">;
-  projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "branches" | "works">;
+  projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "branches" | "works" | "texts">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions & { files: Pick<SessionFiles, "assertComplete"> };
+  permissions: Pick<PermissionService, "engine">;
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
@@ -96,11 +99,13 @@ export const engine = defineFeature(
       }),
       allowsTool: (id) => agents.overrides.allows(id, agentOf(id).config.tools),
       powers: agents.powers,
+      permissions: deps.permissions.engine,
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
+      repositoryOf: repositoryFor(deps),
       memoryOf: memoryFor(deps),
       deliver: deps.inbox.deliver,
       guidanceOf: (runId) => runs.rows.run(runId)?.human_context ?? null,
@@ -177,6 +182,27 @@ const memoryFor =
       return await memory.recallFor(execution, textOf(execution.input));
     } catch (err) {
       log.warn({ err, execution: execution.id }, "memory could not be searched");
+      return undefined;
+    }
+  };
+
+/**
+ * What the repository of a run says. Files in the run may have been changed by work that had read outside text: then
+ * nothing leads there, no skill and no further instructions, and only the text of the commit where the run began is given.
+ * Work that the code host started, with a stranger's pull request too, has read outside text from the beginning.
+ */
+const repositoryFor =
+  ({ log, projects, runs, sessions }: Needs) =>
+  async (execution: Execution): Promise<PromptParts["repository"]> => {
+    const { runId, projectId } = execution;
+    const commit = runId === undefined ? undefined : runs.rows.run(runId)?.base_commit;
+    if (runId === undefined || projectId === undefined || !commit) return undefined;
+    try {
+      const text = await projects.texts.at(projectId, commit);
+      if (!text) return undefined;
+      return sessions.outside.reasonOf(execution) === undefined ? text : { ...text, nested: [], skills: [] };
+    } catch (err) {
+      log.warn({ err, execution: execution.id }, "what the repository says could not be read");
       return undefined;
     }
   };

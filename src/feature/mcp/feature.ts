@@ -20,13 +20,15 @@ import { ownJson } from "../../core/own-json.ts";
 import { BUILD } from "../../core/version.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
 import type { Agents } from "../agents/service.ts";
-import { type Core, defineFeature } from "../feature.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
 import type { Secrets } from "../secrets/service.ts";
 import { createConnections } from "./connections.ts";
 import { mcpEvents } from "./events.ts";
 import { loginRoutes } from "./login-routes.ts";
 import { createLogins } from "./logins.ts";
 import { createMcpLogs, type McpLogs } from "./logs.ts";
+import { createProposals } from "./proposals.ts";
 import { mcpRoutes } from "./routes.ts";
 import { resolverFor } from "./server-url.ts";
 import { createMcp } from "./service.ts";
@@ -34,7 +36,11 @@ import { createMcpRows, type McpRows, type ServerRow } from "./store.ts";
 import { mcpTools } from "./tool-source.ts";
 import { createMcpValues, type McpValues } from "./values.ts";
 
-type Needs = Core & { agents: Pick<Agents, "exists">; secrets: Pick<Secrets, "valueOf"> };
+type Needs = Core & {
+  projects: Pick<ServiceOf<typeof projects>, "get" | "texts">;
+  agents: Pick<Agents, "exists">;
+  secrets: Pick<Secrets, "valueOf">;
+};
 
 const RESTART_MS = 500;
 
@@ -67,6 +73,9 @@ export const mcp = defineFeature(
       ...{ ...deps, rows, values, connections, logs, agentExists: deps.agents.exists },
       removeFolder: (id) => removeFolder(folderOf(id)),
     });
+    const proposals = createProposals({
+      ...{ mcp: service, assertProject: (id) => void deps.projects.get(id), fileOf: deps.projects.texts.fileOf },
+    });
     const logins = createLogins({
       ...{ ...deps, rows, connections, begin: beginLogin, finish: finishLogin },
       fetchOf: (row) => fetchOf({ deps, logs }, row),
@@ -80,8 +89,11 @@ export const mcp = defineFeature(
       });
     const stopped = new AbortController();
     return {
-      service,
-      routes: () => [...mcpRoutes(service, logs), ...loginRoutes({ logins, site: deps.site, clientMetadata })],
+      service: { ...service, proposals },
+      routes: () => [
+        ...mcpRoutes(service, logs, proposals),
+        ...loginRoutes({ logins, site: deps.site, clientMetadata }),
+      ],
       tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {

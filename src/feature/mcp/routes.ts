@@ -17,14 +17,16 @@ import {
   StatusUpdate,
   ToolsUpdate,
 } from "./model.ts";
+import { type Proposals, ProposedServers, TakeProposed } from "./proposals.ts";
 import type { Mcp } from "./service.ts";
 
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
 const locationOf = ({ id }: McpServer) => `/v1/mcp/${id}`;
 
-export function mcpRoutes(mcp: Mcp, logs: McpLogs) {
+export function mcpRoutes(mcp: Mcp, logs: McpLogs, proposals: Proposals) {
   return operations("mcp", [
     ...wideRoutes(mcp, logs),
+    ...proposalRoutes(proposals),
     ...engineRoutes(mcp),
     operation(
       "listMcp",
@@ -91,6 +93,34 @@ export function mcpRoutes(mcp: Mcp, logs: McpLogs) {
 }
 
 /** What is about all servers. */
+function proposalRoutes(proposals: Proposals) {
+  return [
+    operation(
+      "listProposedToolServers",
+      "GET /v1/projects/:id/tool-servers",
+      {
+        access: "admin",
+        params: IdPath,
+        answer: ProposedServers,
+        summary: "Tool servers that the repository names in .mcp.json; none of them is started by that",
+      },
+      ({ params }) => proposals.list(params.id),
+    ),
+    operation(
+      "takeProposedToolServers",
+      "POST /v1/projects/:id/tool-servers",
+      {
+        access: "admin",
+        params: IdPath,
+        body: TakeProposed,
+        answer: Imported,
+        summary: "Register some of them; they are switched off until you switch them on",
+      },
+      ({ params, body, caller }) => proposals.take(params.id, body, caller),
+    ),
+  ] as const;
+}
+
 function wideRoutes(mcp: Mcp, logs: McpLogs) {
   return operations("mcp", [
     operation(

@@ -223,6 +223,7 @@ export function createMcp(deps: McpDeps) {
         return present(find(id));
       });
     },
+    exists: (id: string): boolean => rows.find(id) !== undefined,
     import({ config, image }: ImportBody, caller: Caller): Imported {
       const result: Imported = { created: [], left_out: [] };
       const servers = readConfig(config, image);

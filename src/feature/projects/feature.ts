@@ -3,6 +3,7 @@ import { openGuarded } from "../../adapter/guarded-fetch.ts";
 import { killMarked } from "../../adapter/sandbox/process/marked-processes.ts";
 import { HOUR_MS } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
+import { readFrontMatter } from "../../engine/front-matter.ts";
 import type { CodeHostConnection } from "../codehost/connection.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -13,6 +14,7 @@ import { cloneOpener, createClones } from "./clones.ts";
 import { projectEvents } from "./events.ts";
 import { createLfs } from "./lfs.ts";
 import { parseRepository } from "./repository-address.ts";
+import { createRepositoryTexts } from "./repository-text.ts";
 import { projectRoutes } from "./routes.ts";
 import { createProjects } from "./service.ts";
 import { createProjectStore } from "./store.ts";
@@ -81,6 +83,7 @@ export const projects = defineFeature(
       switchTo: updates.switchTo,
       pipelineExists: deps.pipelines.exists,
     });
+    const texts = createRepositoryTexts({ ...own, readFrontMatter });
     const worktrees = createWorktreeRelease({ bus, log, works, workspaces });
     return {
       service: {
@@ -88,6 +91,8 @@ export const projects = defineFeature(
         works,
         workspaces,
         branches,
+        /** What its repository says about itself. */
+        texts,
         /** Brings the clone up to date in the background. @throws Problem 409. */
         fetch: updates.start,
         /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */

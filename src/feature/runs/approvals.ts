@@ -2,10 +2,13 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { timestamp } from "../../core/clock.ts";
 import { isProblem } from "../../core/errors.ts";
+import { ID_PREFIXES } from "../../core/ids.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { PermissionRequest } from "../permissions/model.ts";
+import type { PermissionService } from "../permissions/service.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
 import { Approval } from "./model.ts";
 import { needsOf } from "./plan.ts";
@@ -23,6 +26,7 @@ const Effect = t.Object(
 
 export const PendingApproval = t.Object(
   {
+    kind: t.Literal("step"),
     id: t.String(),
     run_id: t.String(),
     step_id: t.String(),
@@ -49,6 +53,9 @@ export const PendingApproval = t.Object(
   { title: "PendingApproval" },
 );
 export type PendingApproval = Static<typeof PendingApproval>;
+/** A step of a pipeline that waits for a person, or a call of a tool that an agent's rules ask about. */
+export const AnyApproval = t.Union([PendingApproval, PermissionRequest]);
+export type AnyApproval = Static<typeof AnyApproval>;
 type Effect = Static<typeof Effect>;
 
 const ANSWERS_MAX = 50;
@@ -104,11 +111,28 @@ function effectsOf(definition: PipelineDefinition, step: PipelineStep): { yes: E
 }
 
 export interface ApprovalList {
-  list(state: "waiting" | "answered", page: Page, caller: Caller): ListAnswer<PendingApproval>;
+  /** @param kind of one kind alone. */
+  list(
+    state: "waiting" | "answered",
+    kind: AnyApproval["kind"] | undefined,
+    page: Page,
+    caller: Caller,
+  ): ListAnswer<AnyApproval>;
   answer(answers: Static<typeof ApprovalAnswers>["answers"], caller: Caller): BulkOutcome[];
 }
 
-export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Runs, "approve"> }): ApprovalList {
+/** The end of an id, which says when it was made: ids of both kinds are in one order by it. */
+const timeOf = (id: string): string => id.slice(id.lastIndexOf("_") + 1);
+const idAt = (kind: "step" | "permission", after: string | null): string | null =>
+  after === null ? null : `${ID_PREFIXES[kind]}_${timeOf(after)}`;
+
+interface ApprovalsDeps {
+  rows: RunStore;
+  runs: Pick<Runs, "approve">;
+  permissions: Pick<PermissionService, "rowsFor" | "present">;
+}
+
+export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): ApprovalList {
   const present = ({ run, step }: { run: RunRow; step: StepRow }): PendingApproval => {
     const { definition } = run;
     const at = definition.steps.findIndex(({ id }) => id === step.step_id);
@@ -120,6 +144,7 @@ export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Run
     const { cost_usd, calls_without_price } = rows.spentByRun(run.id);
     const approved = step.outputs["approved"];
     return {
+      kind: "step",
       id: step.id,
       run_id: run.id,
       step_id: step.step_id,
@@ -144,9 +169,29 @@ export function createApprovals({ rows, runs }: { rows: RunStore; runs: Pick<Run
     };
   };
   return {
-    list(state, page, caller) {
-      const found = rows.approvals({ waiting: state === "waiting", readableBy: caller }, page.after, page.limit + 1);
-      return listAnswer(found, page, ({ step }) => step.id, present);
+    list(state, kind, { after, limit }, caller) {
+      const waiting = state === "waiting";
+      const steps =
+        kind === "permission"
+          ? []
+          : rows.approvals({ waiting, readableBy: caller }, idAt("step", after), limit + 1).map((found) => ({
+              id: found.step.id,
+              shown: (): AnyApproval => present(found),
+            }));
+      const calls =
+        kind === "step"
+          ? []
+          : permissions.rowsFor(waiting, caller, idAt("permission", after), limit + 1).map((row) => ({
+              id: row.id,
+              shown: (): AnyApproval => permissions.present(row),
+            }));
+      const found = [...steps, ...calls].sort((a, b) => (timeOf(a.id) < timeOf(b.id) ? 1 : -1));
+      return listAnswer(
+        found,
+        { after, limit },
+        ({ id }) => timeOf(id),
+        ({ shown }) => shown(),
+      );
     },
     answer: (answers, caller) =>
       eachOnItsOwn(answers, ({ run_id, ...answer }) => runs.approve(run_id, answer, caller).status),

@@ -7,6 +7,7 @@ import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { PermissionService } from "../permissions/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
 import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
@@ -33,12 +34,13 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "list">;
   agents: Pick<Agents, "ready" | "exists">;
   sessions: Sessions;
+  permissions: Pick<PermissionService, "rowsFor" | "present">;
 };
 
 export const runs = defineFeature(
   "runs",
   (deps: Needs) => {
-    const { store, bus, clock, clockwork, audit, sessions, settings, projects, agents } = deps;
+    const { store, bus, clock, clockwork, audit, sessions, permissions, settings, projects, agents } = deps;
     const rows = createRunStore(store);
     const views = createRunViews(rows, store.sqlite);
     const { configOf, assertReady } = createRunAgents(agents.ready);
@@ -83,7 +85,7 @@ export const runs = defineFeature(
       routes: () => [
         ...runRoutes({ runs, views, agents }),
         ...steeringRoutes({
-          ...{ runs, views, rows, approvals: createApprovals({ rows, runs }) },
+          ...{ runs, views, rows, approvals: createApprovals({ rows, runs, permissions }) },
           overview: createOverview({ store, rows, now: clock.now }),
           timelineOf: (run) => timelineOf(store, run),
         }),

@@ -5,7 +5,7 @@ import { oneOf } from "../../core/schema.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { queryInteger } from "../../http/schema.ts";
-import { ApprovalAnswers, type ApprovalList, BulkOutcome, eachOnItsOwn, PendingApproval } from "./approvals.ts";
+import { AnyApproval, ApprovalAnswers, type ApprovalList, BulkOutcome, eachOnItsOwn } from "./approvals.ts";
 import { type Overview, RunAtWork, RunDay } from "./overview.ts";
 import { planOf, RunPlan } from "./plan.ts";
 import type { Runs } from "./service.ts";
@@ -41,11 +41,15 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, timelin
       "GET /v1/approvals",
       {
         access: "user",
-        query: t.Object({ ...PageQuery, state: t.Optional(oneOf("waiting", "answered")) }),
-        answer: listOf(PendingApproval),
+        query: t.Object({
+          ...PageQuery,
+          state: t.Optional(oneOf("waiting", "answered")),
+          kind: t.Optional(oneOf("step", "permission")),
+        }),
+        answer: listOf(AnyApproval),
         summary: "What waits for a person, with what each answer does; newest first",
       },
-      ({ query, caller }) => approvals.list(query.state ?? "waiting", pageOf(query), caller),
+      ({ query, caller }) => approvals.list(query.state ?? "waiting", query.kind, pageOf(query), caller),
     ),
     operation(
       "answerApprovals",

@@ -27,6 +27,8 @@ export interface LifecycleDeps {
   transcript: Transcript;
   tree: Tree;
   ownerOf(kind: SessionRow["kind"]): SessionOwner | undefined;
+  /** Whoever follows executions of every kind. */
+  finished(execution: Work, tx: WriteTx): void;
   /** Ends the model call and the tool process of a running execution. Called after the commit. */
   stopNow(executionId: string, why: StopRequest): void;
 }
@@ -44,7 +46,7 @@ const refsOf = (session: SessionRow) => ({
 
 const STOPPED = "Stopped before it ended. It may have happened in part; look before you repeat it.";
 
-export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNow }: LifecycleDeps) {
+export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finished, stopNow }: LifecycleDeps) {
   const now = () => timestamp(clock.now());
 
   function interruptCall(tx: WriteTx, execution: Execution, call: StoredCall, output: string): void {
@@ -79,6 +81,7 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNo
       error,
       ...{ finished_at: now(), lease_owner: null },
     });
+    finished(before, tx);
     const refs = executionRefs(execution);
     const outcome = { status: ending.status, ...(error ? { error } : {}) };
     if (kindOf(before.session.kind).sessionEnds === "work") {

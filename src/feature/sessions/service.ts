@@ -17,6 +17,7 @@ import { createLifecycle, type SessionOwner } from "./lifecycle.ts";
 import type { ProviderWait, SessionDraft, TurnDraft } from "./model.ts";
 import { createOutsideMarks, type OutsideMarks } from "./outside.ts";
 import { createExecutionRows } from "./rows.ts";
+import type { Work } from "./store.ts";
 import { createSessionStore, type ExecutionRow, type SessionRow, toExecution } from "./store.ts";
 import { createTranscript, type TranscriptMessage } from "./transcript.ts";
 import { createTree } from "./tree.ts";
@@ -38,6 +39,8 @@ export interface Sessions {
   rows: ExecutionRows;
   /** Makes a feature the one that follows sessions of that kind. One for each kind. */
   own(kind: SessionKind, owner: SessionOwner): void;
+  /** Calls back inside the transaction in which any execution ends. */
+  whenFinished(act: (execution: Work, tx: WriteTx) => void): void;
   /**
    * Opens a session. Nothing works in it before a turn is queued. Every start of work passes here or in `queue`, except a
    * run's, whose service asks the same before the run begins.
@@ -125,7 +128,11 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
   const tree = createTree(store, rows);
   const outside = createOutsideMarks(store);
   const stopNow = (id: string, why: StopRequest) => engine?.stopOne(id, why);
-  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, stopNow });
+  const followers: ((execution: Work, tx: WriteTx) => void)[] = [];
+  const finished = (execution: Work, tx: WriteTx) => {
+    for (const act of followers) act(execution, tx);
+  };
+  const lifecycle = createLifecycle({ clock, rows, transcript, tree, ownerOf, finished, stopNow });
   const engineRows = createExecutionRows({
     store,
     clock,
@@ -162,6 +169,14 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     if (!betweenTurns) throw unavailable("engine_stopped", "The engine is not running.");
     return betweenTurns;
   };
+  /** Ends the reply that is under way or waits. @returns whether there is one. */
+  function interruptReply(tx: WriteTx, sessionId: string): boolean {
+    const running = rows.running(sessionId);
+    const begun = running ? undefined : rows.begun(sessionId);
+    if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
+    if (begun) lifecycle.finish(tx, begun.id, { status: "cancelled", text: "" });
+    return running !== undefined || begun !== undefined;
+  }
   const waiting = (sessionId: string, messageId: string): ExecutionRow => {
     const row = rows.queued(sessionId).find(({ message_id, started_at }) => message_id === messageId && !started_at);
     if (row) return row;
@@ -182,6 +197,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
     },
     rows: engineRows,
     own: (kind, owner) => void owners.set(kind, owner),
+    whenFinished: (act) => void followers.push(act),
     open: (draft) =>
       store.write((tx) => {
         const row = tree.insert(draft);
@@ -199,7 +215,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         const running = rows.running(sessionId);
         const row = rows.insertExecution(session, turn);
         if (row.input.some(({ type }) => type !== "text")) outside.mark({ sessionId }, OUTSIDE_SOURCES.attachment);
-        if (running && turn.mode === "interrupt") lifecycle.askToStop(tx, running.id, "interrupt");
+        if (turn.mode === "interrupt") interruptReply(tx, sessionId);
         rows.updateSession(sessionId, {
           ...{ status: running ? "running" : "queued", ended_at: null, last_activity_at: row.created_at },
           execution_count: session.execution_count + 1,
@@ -220,12 +236,7 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         rows.removeExecution(waiting(sessionId, messageId).id);
         if (!rows.isBusy(sessionId)) rows.updateSession(sessionId, { status: "open" });
       }),
-    interrupt: (sessionId) =>
-      store.write((tx) => {
-        const running = rows.running(known(sessionId).id);
-        if (running && running.stop === null) lifecycle.askToStop(tx, running.id, "interrupt");
-        return running !== undefined;
-      }),
+    interrupt: (sessionId) => store.write((tx) => interruptReply(tx, known(sessionId).id)),
     end: (sessionId) => store.write((tx) => lifecycle.stopSession(tx, known(sessionId).id)),
     close: (sessionId, status) => store.write((tx) => lifecycle.close(tx, known(sessionId).id, status)),
     reopen: (sessionId) =>

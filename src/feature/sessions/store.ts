@@ -55,8 +55,8 @@ export function toExecution({ session, ...row }: Work, system: string | null): E
 const LIVE = ["queued", "running"] as const;
 
 /**
- * Picks the queued executions to start next: at most one of each session, never of a session that is running, at most the
- * agent's free slots. Turns go round the users first, then round each user's runs (or trees of sessions, `lane`); what a
+ * Picks the queued executions to start next: at most one of each session, never of a session that is running or has begun
+ * another one that waits, at most the agent's free slots. Turns go round the users first, then round each user's runs (or trees of sessions, `lane`); what a
  * user, a run has at work already counts as turns taken, so thousands of one user's runs delay another's by one slot. Among
  * equals the user comes first whose last start is longest ago (@latest: a number for each user). The
  * users' turns are counted twice: for the slots of each agent, and then among those that got one, so that work which waits
@@ -73,7 +73,8 @@ const QUEUE = `
       AND (e.provider_until IS NULL OR e.provider_until <= @now OR e.provider_until > @now + ${PROVIDER_WAIT_MOST_MS})
       AND (@below = 0 OR s.parent_id IS NOT NULL)
       AND NOT EXISTS (
-        SELECT 1 FROM executions beside WHERE beside.session_id = e.session_id AND beside.status = 'running')
+        SELECT 1 FROM executions beside WHERE beside.session_id = e.session_id AND beside.id <> e.id
+          AND (beside.status = 'running' OR (beside.status = 'queued' AND beside.started_at IS NOT NULL)))
   ), firsts AS (
     SELECT id, agent_id, lane, user, row_number() OVER (PARTITION BY session_id ORDER BY urgent DESC, id) AS place FROM ready
   ), working AS (
@@ -310,6 +311,9 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         sessionId,
       ]) !== undefined,
     running: (sessionId: string): ExecutionRow | undefined => ofSession(sessionId, "running")[0],
+    /** The one that has begun and was given back: it waits for something. */
+    begun: (sessionId: string): ExecutionRow | undefined =>
+      ofSession(sessionId, "queued").find(({ started_at }) => started_at !== null),
     isBusy: (sessionId: string): boolean => liveIn().all({ id: sessionId }).length > 0,
     /** Rows that another process, now dead, was working on. */
     abandoned: (owner: string): ExecutionRow[] =>

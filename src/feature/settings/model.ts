@@ -55,6 +55,11 @@ export const Settings = t.Object(
           maximum: 168,
           description: "Longest wait of an execution for a provider whose quota is used up; 0: it fails.",
         }),
+        permission_minutes: t.Integer({
+          minimum: 1,
+          maximum: 7 * 24 * 60,
+          description: "How long a person has to answer whether a tool may be used; without an answer it may not.",
+        }),
         user_unfinished_runs: t.Integer({
           minimum: 1,
           maximum: 100_000,
@@ -183,6 +188,7 @@ export const DEFAULT_SETTINGS: Settings = {
     max_attempts: 2,
     executions_per_agent: LIMITS.executionsPerAgent,
     provider_wait_hours: 24,
+    permission_minutes: 24 * 60,
     user_unfinished_runs: LIMITS.unfinishedRunsPerUser,
     user_open_chats: LIMITS.openChatsPerUser,
     user_stored_mb: LIMITS.storedPerUserBytes / 1024 ** 2,

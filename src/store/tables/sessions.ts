@@ -142,7 +142,7 @@ export const executions = sqliteTable("executions", {
   waited_ms: integer().notNull().default(0),
   /** Milliseconds since the epoch. */
   waiting_since: integer(),
-  /** Waits for a provider's quota until then, ms since the epoch. */
+  /** Waits for a provider's quota or a person's answer until then, ms since the epoch. */
   provider_until: integer(),
   /** The model call that is under way. */
   calling: text({ mode: "json" }).$type<CallUnderWay | null>(),

@@ -49,7 +49,7 @@ beforeAll(async () => {
   const [step] = await itemsOf(a, `/v1/steps/${run}`);
   const key = await by(a, "POST", "/v1/auth/api-keys", { name: "of a" });
   const [session] = await itemsOf(a, "/v1/auth/sessions");
-  keepRows(a.id);
+  keepRows(a.id, step!["session_id"] as string);
   const form = new FormData();
   form.append("name", "of a");
   form.append("file", new File(["example.com\tTRUE\t/\tTRUE\t0\tsid\tvalue"], "cookies.txt"));
@@ -95,6 +95,8 @@ beforeAll(async () => {
     ["/v1/auth/sessions/", [session!["id"] as string]],
     ["/v1/users/", [a.id, key.body["id"] as string]],
     ["/v1/jobs/", ["job_of_a"]],
+    ["/v1/permissions/requests/", ["perm_of_a"]],
+    ["/v1/permissions/answers/", ["pans_of_a"]],
     ["/v1/admin/notifications/", ["ntf_of_a"]],
     ["/v1/llm-calls/", [call!["id"] as string]],
     ["/v1/changes/", [chat.body["id"] as string, "cmt_none"]],
@@ -134,7 +136,7 @@ async function contradiction(who: Account): Promise<string> {
 }
 
 /** Rows that only come about by time or chance, as they would be kept. */
-function keepRows(userId: string): void {
+function keepRows(userId: string, sessionId: string): void {
   const db = new Database(join(server.data, "skep.db"));
   const at = new Date().toISOString();
   db.prepare(
@@ -143,6 +145,12 @@ function keepRows(userId: string): void {
   db.prepare(
     "INSERT INTO notifications (id, key, level, title, user_id, times, created_at, updated_at) VALUES ('ntf_of_a', 'k', 'info', 'A notice', ?, 1, ?, ?)",
   ).run(userId, at, at);
+  db.prepare(
+    "INSERT INTO permission_requests (id, session_id, execution_id, call_id, agent_id, tool, tool_kind, subject, rules, can_remember, state, created_at, deadline) VALUES ('perm_of_a', ?, 'exe_none', 'call_none', 'scribe', 'bash', 'execute', 'git push', '[\"ask bash\"]', 1, 'waiting', ?, ?)",
+  ).run(sessionId, at, Date.now() + 86_400_000);
+  db.prepare(
+    "INSERT INTO permission_answers (id, agent_id, user_id, session_id, rule, subject, answered_by, created_at) VALUES ('pans_of_a', 'scribe', ?, ?, 'ask bash', 'git push', ?, ?)",
+  ).run(userId, sessionId, userId, at);
   db.close();
 }
 
@@ -154,6 +162,7 @@ function addressOf(path: string, made: boolean): string | undefined {
 const BODIES: Record<string, unknown> = {
   "/v1/memory/contradictions/{contradiction_id}": { keep: null },
   "/v1/users/{id}": { display_name: "Taken" },
+  "/v1/permissions/requests/{id}/answer": { allow: true },
   "/v1/runs/{id}/approve": { step_id: "look", approved: true },
   "/v1/changes/{id}/comments": { path: "a.txt", body: "Taken" },
   "/v1/runs/{id}/comments": { path: "a.txt", body: "Taken" },
@@ -208,6 +217,8 @@ describe("A4: another user's object does not exist for oneself", () => {
       "/v1/pulse-routines/scribe/timeline",
       "/v1/lifecycle/timeline",
       "/v1/notification-channels",
+      "/v1/approvals",
+      "/v1/permissions/answers",
     ]) {
       const { status, body } = await by(b, "GET", `${path}?limit=200`);
       const text = JSON.stringify(body);
@@ -362,6 +373,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   attachments: "goes",
   documents: "goes",
   agent_messages: "goes",
+  permission_answers: "goes",
   notifications: "goes",
   notification_channels: "goes",
   events: "handed over",

@@ -10,6 +10,7 @@ import type { codehostDeliveries, codehostRuns } from "../../store/tables/codeho
 import type { documents } from "../../store/tables/documents.ts";
 import type { notificationDeliveries } from "../../store/tables/notification-channels.ts";
 import type { onboardings } from "../../store/tables/onboarding.ts";
+import type { PermissionState } from "../../store/tables/permissions.ts";
 import type { WorkspaceState } from "../../store/tables/projects.ts";
 import type { TickStatus } from "../../store/tables/pulses.ts";
 import type { ExecutionStatus, SessionStatus, toolCalls } from "../../store/tables/sessions.ts";
@@ -45,6 +46,9 @@ export const STATES = {
   "tool_calls.status": {
     ...{ requested: "passing", running: "open", done: "end", interrupted: "end" },
   } satisfies Words<typeof toolCalls.$inferSelect.status>,
+  "permission_requests.state": {
+    ...{ waiting: "open", allowed: "end", denied: "end", expired: "end", withdrawn: "end" },
+  } satisfies Words<PermissionState>,
   "swarms.status": { running: "open", ...ENDS } satisfies Words<SwarmStatus>,
   "swarm_tasks.status": {
     ...{ pending: "open", ready: "open", running: "open", skipped: "end" },

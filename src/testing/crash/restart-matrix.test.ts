@@ -163,6 +163,11 @@ function leaveRows(
     const blank = columns.filter(({ notnull, dflt_value }) => notnull && dflt_value === null);
     const filled = blank.map(({ name, type }) => [name, type === "INTEGER" ? 0 : name.endsWith("_at") ? now : "x"]);
     insert("documents", { ...Object.fromEntries(filled), id: document, status: "processing", sha256: "0".repeat(64) });
+    insert("permission_requests", {
+      ...{ id: "perm_left", session_id: db.prepare("SELECT id FROM sessions LIMIT 1").pluck().get() },
+      ...{ execution_id: "exe_none", call_id: "call_none", agent_id: "scribe", tool: "bash", tool_kind: "execute" },
+      ...{ subject: "x", rules: "[]", can_remember: 0, state: "waiting", created_at: now, deadline: Date.now() + 1e9 },
+    });
     insert("codehost_deliveries", {
       ...{ id: delivery, delivery_id: "1", body_hash: "0", event: "issues", state: "queued", received_at: now },
     });

@@ -68,7 +68,14 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
   if (!admin)
     return (
       <Panel className="p-4">
-        {<FactList facts={Object.entries(config).map(([k, v]) => [k, String(v ?? "–")])} />}
+        {
+          <FactList
+            facts={Object.entries(config).map(([k, v]) => [
+              k,
+              k === "permissions" ? agent.rules.join("; ") || "–" : String(v ?? "–"),
+            ])}
+          />
+        }
       </Panel>
     );
   const error = (name: string) => fieldError(action.error, name);

@@ -1,14 +1,16 @@
 /** Which tools an agent has: from its file, switched on or off here. A switch takes effect with its next turn. */
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { refresh, usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { Panel } from "../../ui/page.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { Ago } from "../../ui/time.tsx";
+import { Quiet } from "../home/needs-you.tsx";
 
 export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
   const admin = useAdmin();
@@ -69,6 +71,76 @@ export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
           );
         }}
       </Await>
+      <Rules agent={agent} />
+    </>
+  );
+}
+
+/** What its tools may do, by its file; and what people have allowed since. */
+function Rules({ agent }: { agent: Schemas["Agent"] }) {
+  const admin = useAdmin();
+  const action = useAction();
+  const answers = usePages("/v1/permissions/answers", { query: { agent_id: agent.id, limit: 50 } });
+  const revoke = (id: string) =>
+    action.run(async () => {
+      await must(client.DELETE("/v1/permissions/answers/{id}", { params: { path: { id } } }));
+      notify("Taken back. The rule asks again.");
+      await refresh("/v1/permissions");
+    });
+  return (
+    <>
+      <Section title="Permission rules">
+        {agent.rules.length === 0 ? (
+          <Quiet>None: it may use its tools without asking. Rules are written in its file, under permissions.</Quiet>
+        ) : (
+          <Panel>
+            <ol aria-label="Permission rules">
+              {agent.rules.map((rule) => (
+                <li key={rule} className="border-b border-line px-4 py-2 font-mono last:border-0">
+                  {rule}
+                </li>
+              ))}
+            </ol>
+          </Panel>
+        )}
+      </Section>
+      <Section title="Remembered answers">
+        <ProblemNote error={action.error} />
+        <Await query={answers} rows={1}>
+          {() =>
+            answers.rows.length === 0 ? (
+              <Quiet>Nobody has allowed anything for longer than a call.</Quiet>
+            ) : (
+              <Panel>
+                <ul aria-label="Remembered answers">
+                  {answers.rows.map(({ id, rule, lasts, run_id, answered_by, created_at }) => (
+                    <li
+                      key={id}
+                      className="flex min-h-11 flex-wrap items-center gap-3 border-b border-line px-4 py-1.5 last:border-0"
+                    >
+                      <code className="mr-auto font-mono">{rule}</code>
+                      <span className="text-sm text-dim">
+                        {lasts === "agent" ? "in all its work" : run_id === null ? "in a chat" : `in ${run_id}`}, by{" "}
+                        {answered_by}, <Ago at={created_at} />
+                      </span>
+                      {(admin || lasts === "work") && (
+                        <Button kind="quiet" disabled={action.busy} onClick={() => revoke(id)}>
+                          Take back
+                        </Button>
+                      )}
+                    </li>
+                  ))}
+                </ul>
+              </Panel>
+            )
+          }
+        </Await>
+        {answers.hasNextPage && (
+          <Button kind="quiet" busy={answers.isFetchingNextPage} onClick={() => answers.fetchNextPage()}>
+            Show more
+          </Button>
+        )}
+      </Section>
     </>
   );
 }

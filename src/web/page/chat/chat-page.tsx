@@ -21,6 +21,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { WorkChanges } from "../changes/work-changes.tsx";
+import { PermissionCard } from "../runs/permission-card.tsx";
 import { Announce } from "./announce.tsx";
 import { type Chat, refreshChat, useChat, useReply } from "./chat.ts";
 import { Composer } from "./composer.tsx";
@@ -64,6 +65,19 @@ function FileCopy({ jobId }: { jobId: string | null }) {
         )
       }
     />
+  );
+}
+
+/** What the agent of this chat asks. */
+function Permissions({ sessionId, busy }: { sessionId: string; busy: boolean }) {
+  const query = { kind: "permission", limit: 200 } as const;
+  const { data } = api.useQuery("get", "/v1/approvals", { params: { query } }, { enabled: busy });
+  return (data?.items ?? []).map((one) =>
+    busy && one.kind === "permission" && one.session_id === sessionId ? (
+      <div key={one.id} className="mt-4">
+        <PermissionCard request={one} bare />
+      </div>
+    ) : null,
   );
 }
 
@@ -125,6 +139,7 @@ function ChatView({ id }: { id: string }) {
             {busy && <RunningReply agent={agent} reply={reply} />}
             {messages.length === 0 && !busy && <Empty>Nothing was said yet. Write the first message below.</Empty>}
           </div>
+          <Permissions sessionId={id} busy={busy} />
           <FileCopy jobId={chat.files_job_id ?? begun} />
           <ProviderWaitNote
             wait={chat.provider_wait}

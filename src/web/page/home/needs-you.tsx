@@ -8,9 +8,11 @@ import { Await } from "../../ui/note.tsx";
 import { Section } from "../../ui/page.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
+import { PermissionCard } from "../runs/permission-card.tsx";
 import { AnswerSeveral } from "./answer-several.tsx";
 
-type Approval = Schemas["PendingApproval"];
+type Step = Schemas["PendingApproval"];
+type Approval = Step | Schemas["PermissionRequest"];
 
 /** Questions shown here; the inbox has all. */
 const SHOWN = 4;
@@ -23,11 +25,12 @@ export function NeedsYou() {
     <Await query={query} rows={2}>
       {({ items, next_cursor }) => {
         const open = items.find(({ id }) => id === chosen) ?? items[0];
+        const steps = items.filter((one): one is Step => one.kind === "step");
         const many = `${items.length}${next_cursor ? "+" : ""}`;
         return (
           <Section
             title={items.length > 0 ? `Needs you (${many})` : "Needs you"}
-            actions={items.length > 1 && <Button onClick={() => setSeveral(true)}>Answer several</Button>}
+            actions={steps.length > 1 && <Button onClick={() => setSeveral(true)}>Answer several</Button>}
           >
             {!open && <Quiet>Nothing waits for you.</Quiet>}
             <div className="flex flex-col gap-2">
@@ -35,7 +38,7 @@ export function NeedsYou() {
                 .slice(0, SHOWN)
                 .map((approval) =>
                   approval.id === open?.id ? (
-                    <ApprovalCard key={approval.id} approval={approval} compact />
+                    <Card key={approval.id} approval={approval} />
                   ) : (
                     <Line key={approval.id} approval={approval} open={() => choose(approval.id)} />
                   ),
@@ -49,7 +52,7 @@ export function NeedsYou() {
                 All {many} in the inbox
               </Link>
             )}
-            {several && <AnswerSeveral approvals={items} onClose={() => setSeveral(false)} />}
+            {several && <AnswerSeveral approvals={steps} onClose={() => setSeveral(false)} />}
           </Section>
         );
       }}
@@ -62,8 +65,11 @@ export const Quiet = ({ children }: { children: string }) => (
   <p className="rounded-lg border border-dashed border-line-strong px-4 py-3 text-dim">{children}</p>
 );
 
+const Card = ({ approval }: { approval: Approval }) =>
+  approval.kind === "step" ? <ApprovalCard approval={approval} compact /> : <PermissionCard request={approval} />;
+
 function Line({ approval, open }: { approval: Approval; open(): void }) {
-  const { message, task_description, step_id, requested_at } = approval;
+  const { message, step_id, requested_at } = approval;
   return (
     <button
       type="button"
@@ -74,7 +80,9 @@ function Line({ approval, open }: { approval: Approval; open(): void }) {
       <CirclePause aria-hidden size={15} className="shrink-0 text-wait" />
       <span className="min-w-0 flex-1">
         <span className="line-clamp-1 font-medium">{message.split("\n")[0] || step_id}</span>
-        <span className="line-clamp-1 text-sm text-dim">{task_description}</span>
+        <span className="line-clamp-1 text-sm text-dim">
+          {approval.kind === "step" ? approval.task_description : approval.about}
+        </span>
       </span>
       <span className="text-xs text-dim">
         <Ago at={requested_at} />

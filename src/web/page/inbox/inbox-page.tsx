@@ -11,14 +11,16 @@ import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AnswerSeveral } from "../home/answer-several.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
+import { PermissionCard, workOf } from "../runs/permission-card.tsx";
 
-type Approval = Schemas["PendingApproval"];
+type Step = Schemas["PendingApproval"];
+type Approval = Step | Schemas["PermissionRequest"];
 
 export default function InboxPage() {
   const [tab] = useParam("tab");
   return (
     <>
-      <PageHeader title="Inbox" about="Runs that wait for your answer." cli="skep approve" />
+      <PageHeader title="Inbox" about="Runs and agents that wait for your answer." cli="skep approvals" />
       <Tabs
         label="Questions"
         tabs={[
@@ -34,6 +36,7 @@ export default function InboxPage() {
 function Waiting() {
   const query = usePages("/v1/approvals", { query: { limit: 20 } });
   const [several, setSeveral] = useState(false);
+  const steps = query.rows.filter((one): one is Step => one.kind === "step");
   return (
     <Await query={query} rows={3}>
       {() =>
@@ -41,14 +44,18 @@ function Waiting() {
           <Empty>Nothing waits for you. A run that needs an answer is listed here.</Empty>
         ) : (
           <div className="flex max-w-3xl flex-col gap-3">
-            {query.rows.length > 1 && (
+            {steps.length > 1 && (
               <div>
                 <Button onClick={() => setSeveral(true)}>Answer several</Button>
               </div>
             )}
-            {query.rows.map((approval) => (
-              <ApprovalCard key={approval.id} approval={approval} />
-            ))}
+            {query.rows.map((approval) =>
+              approval.kind === "step" ? (
+                <ApprovalCard key={approval.id} approval={approval} />
+              ) : (
+                <PermissionCard key={approval.id} request={approval} />
+              ),
+            )}
             {query.hasNextPage && (
               <div className="text-center">
                 <Button busy={query.isFetchingNextPage} onClick={() => query.fetchNextPage()}>
@@ -56,7 +63,7 @@ function Waiting() {
                 </Button>
               </div>
             )}
-            {several && <AnswerSeveral approvals={query.rows} onClose={() => setSeveral(false)} />}
+            {several && <AnswerSeveral approvals={steps} onClose={() => setSeveral(false)} />}
           </div>
         )
       }
@@ -64,26 +71,31 @@ function Waiting() {
   );
 }
 
+const NO_WORDS: Partial<Record<Approval["state"], string>> = {
+  expired: "Not answered in time",
+  withdrawn: "No longer asked",
+};
 const COLUMNS: Column<Approval>[] = [
   {
     title: "Question",
     className: "w-1/2",
-    cell: ({ message, task_description, step_id }) => (
-      <TwoLines first={message.split("\n")[0] || step_id} second={task_description} />
-    ),
+    cell: (one) => {
+      const second = one.kind === "step" ? one.task_description : one.about;
+      return <TwoLines first={one.message.split("\n")[0] || one.step_id || ""} second={second} />;
+    },
   },
   {
     title: "Answer",
     cell: ({ state }) =>
-      state === "approved" ? (
+      state === "approved" || state === "allowed" ? (
         <span className="inline-flex items-center gap-1.5 text-ok">
           <CircleCheck aria-hidden size={15} />
-          Approved
+          {state === "approved" ? "Approved" : "Allowed"}
         </span>
       ) : (
         <span className="inline-flex items-center gap-1.5 text-bad">
           <CircleX aria-hidden size={15} />
-          Refused
+          {NO_WORDS[state] ?? "Refused"}
         </span>
       ),
   },
@@ -104,7 +116,9 @@ function Answered() {
             rows={query.rows}
             columns={COLUMNS}
             keyOf={({ id }) => id}
-            hrefOf={({ run_id, step_id }) => `/runs/${run_id}?step=${step_id}`}
+            hrefOf={(one) =>
+              one.kind === "step" ? `/runs/${one.run_id}?step=${one.step_id}` : (workOf(one) ?? "/inbox")
+            }
             more={query}
           />
         )

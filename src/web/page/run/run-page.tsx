@@ -12,6 +12,7 @@ import { ProviderWaitNote } from "../../ui/provider-wait.tsx";
 import { Tabs } from "../../ui/tabs.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
+import { PermissionCard } from "../runs/permission-card.tsx";
 import { Gantt } from "./gantt.tsx";
 import { Result } from "./result.tsx";
 import { RunHeader } from "./run-header.tsx";
@@ -122,7 +123,11 @@ function Waiting({ run }: { run: Run }) {
   const own = (data?.items ?? []).filter(({ run_id }) => run_id === run.id);
   return own.map((approval) => (
     <div key={approval.id} className="mb-4">
-      <ApprovalCard approval={approval} bare />
+      {approval.kind === "step" ? (
+        <ApprovalCard approval={approval} bare />
+      ) : (
+        <PermissionCard request={approval} bare />
+      )}
     </div>
   ));
 }

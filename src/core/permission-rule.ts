@@ -1,0 +1,74 @@
+/** How permission rules are written in an agent's file. `engine/permission/` applies them. */
+import { type Static, Type as t } from "@sinclair/typebox";
+
+/** What a tool does, in the words of the Agent Client Protocol. */
+export const TOOL_KINDS = [
+  ...(["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other"] as const),
+] as const;
+export type ToolKind = (typeof TOOL_KINDS)[number];
+
+export const EFFECTS = ["allow", "ask", "deny"] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+const RULES_MOST = 100;
+const PATTERNS_MOST = 50;
+const Name = t.String({ minLength: 1, maxLength: 128 });
+const Pattern = t.String({ minLength: 1, maxLength: 512 });
+const oneOrMore = <T extends typeof Name>(one: T) =>
+  t.Union([one, t.Array(one, { minItems: 1, maxItems: PATTERNS_MOST })]);
+
+const PermissionTarget = t.Union([
+  Name,
+  t.Array(Name, { minItems: 1, maxItems: PATTERNS_MOST }),
+  t.Object(
+    {
+      tool: t.Optional(oneOrMore(Name)),
+      path: t.Optional(oneOrMore(Pattern)),
+      matches: t.Optional(oneOrMore(Pattern)),
+    },
+    { additionalProperties: false, minProperties: 1 },
+  ),
+]);
+export type PermissionTarget = Static<typeof PermissionTarget>;
+
+export const PermissionRule = t.Object(
+  { allow: t.Optional(PermissionTarget), ask: t.Optional(PermissionTarget), deny: t.Optional(PermissionTarget) },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    description:
+      "`allow`, `ask` or `deny`: names of tools or kinds (read, edit, delete, move, search, execute, think, fetch, other, `*` for all), or `{tool, path, matches}` with patterns of paths, and of commands or addresses.",
+  },
+);
+export type PermissionRule = Static<typeof PermissionRule>;
+
+export const PermissionRules = t.Array(PermissionRule, {
+  maxItems: RULES_MOST,
+  description: "What tools may do: the first rule that matches decides; where none does, the call is allowed.",
+});
+
+const listOf = (value: string | readonly string[] | undefined): readonly string[] =>
+  value === undefined ? [] : typeof value === "string" ? [value] : value;
+
+/** The parts of a rule, each a list; undefined for one that names no effect. */
+export function partsOfRule(rule: PermissionRule) {
+  const effect = EFFECTS.find((one) => rule[one] !== undefined);
+  if (effect === undefined) return undefined;
+  const target = rule[effect]!;
+  const isObject = typeof target === "object" && !Array.isArray(target);
+  return {
+    effect,
+    tools: listOf(isObject ? target.tool : target),
+    paths: isObject ? listOf(target.path) : [],
+    matches: isObject ? listOf(target.matches) : [],
+  };
+}
+
+/** `ask bash: git push*`. The same text for the same rule: what people read, and what a remembered answer is about. */
+export function textOfRule(rule: PermissionRule): string {
+  const parts = partsOfRule(rule);
+  if (parts === undefined) return "";
+  const { effect, tools, paths, matches } = parts;
+  const path = paths.length > 0 && `path ${paths.join(", ")}`;
+  return `${effect} ${[tools.join(", ") || "any tool", path, matches.join(", ")].filter(Boolean).join(": ")}`;
+}

@@ -1,0 +1,88 @@
+/** Before a call is made: what the rules of its agent say, and the person whom they ask. */
+import { Problem } from "../../core/errors.ts";
+import { isObject } from "../../core/is-object.ts";
+import { TOOL_SEARCH } from "../../core/outside-table.ts";
+import type { Turn } from "../calls.ts";
+import type { Execution, StoredCall } from "../execution.ts";
+import type { Tool, ToolResult } from "../tool.ts";
+import { type Decision, decideAll, type PermissionRequest } from "./decide.ts";
+import { kindOfTool, type Rule } from "./rules.ts";
+
+/** What a person is asked. */
+export interface Question extends Pick<Decision, "asking" | "isUncertain"> {
+  request: PermissionRequest;
+  /** The command, the paths or the address. May hold secret values. */
+  subject: string;
+}
+
+/** How a question stands. `why`: a sentence for the agent. `until`: ms since the epoch. */
+export type Permit = { state: "allowed" } | { state: "denied"; why: string } | { state: "waiting"; until: number };
+
+export interface PermissionRows {
+  /**
+   * How the question about that call stands; asks it where it was not asked yet. On disk when it returns: asked again
+   * after a crash, it is the same question.
+   */
+  ask(execution: Execution, callId: string, question: Question): Permit;
+  /** Whether a question of the execution waits for its answer. */
+  isWaiting(execution: Pick<Execution, "id">): boolean;
+}
+
+export interface Permissions extends PermissionRows {
+  /** The rules of its agent, and of those agents whose powers bound it. */
+  rulesOf(execution: Pick<Execution, "agentId" | "sessionId">): readonly (readonly Rule[])[];
+}
+
+/**
+ * What the model reads of a call that may not be made; undefined: it may.
+ * @param faultOf why the tool does not take the input: no person is asked about that.
+ * @throws Problem 503 `waiting_for_permission` while a person is asked.
+ */
+export async function refusalOf(
+  { execution, ports }: Turn,
+  call: StoredCall,
+  tool: Tool,
+  faultOf: () => Promise<string | undefined>,
+): Promise<ToolResult | undefined> {
+  if (tool.group === "end" || tool.name === TOOL_SEARCH) return undefined;
+  const rules = ports.permissions.rulesOf(execution);
+  if (rules.length === 0) return undefined;
+  const request = requestOf(tool, call.input);
+  const decision = decideAll(rules, request);
+  if (decision.effect === "allow") return undefined;
+  if (decision.effect === "deny")
+    return refused(
+      `Not made: the rules of this agent refuse it (${decision.rule?.text}). Do it another way, or say so.`,
+    );
+  const fault = await faultOf();
+  if (fault !== undefined) return refused(fault);
+  const subject = subjectOf(request);
+  const permit = ports.permissions.ask(execution, call.callId, { ...decision, request, subject });
+  if (permit.state === "allowed") return undefined;
+  if (permit.state === "denied") return refused(permit.why);
+  throw new Problem(
+    503,
+    "waiting_for_permission",
+    `A person is asked whether ${execution.agentId} may use ${tool.name}${subject ? `: ${shortened(subject)}` : ""}`,
+    { data: { until: permit.until } },
+  );
+}
+
+const refused = (output: string): ToolResult => ({ ok: false, output });
+
+const SHOWN_CHARACTERS = 200;
+const shortened = (text: string): string =>
+  text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+
+const PATHS = ["path", "file_path", "source", "destination"] as const;
+
+/** What a call does, as far as its input says so. */
+export function requestOf({ name }: Pick<Tool, "name">, input: unknown): PermissionRequest {
+  const given: Record<string, unknown> = isObject(input) ? input : {};
+  const text = (member: string) => (typeof given[member] === "string" ? given[member] : undefined);
+  const paths = PATHS.flatMap((member) => text(member) ?? []);
+  return { tool: name, kind: kindOfTool(name), paths, command: text("command"), address: text("url") };
+}
+
+const subjectOf = ({ paths = [], command, address }: PermissionRequest): string =>
+  [command, address, ...paths].filter((one) => one !== undefined).join("\n");

@@ -1,0 +1,78 @@
+/**
+ * Permission rules in an agent's file: what its tools may do, what a person is asked about, what is refused. Pure.
+ *
+ *     permissions:                    # the first rule that matches decides; where none does, the call is allowed
+ *       - allow: [read, search]
+ *       - ask: { tool: bash, matches: "git push*" }
+ *       - deny: { tool: edit, path: ".github/**" }
+ */
+import { isObject, membersOf } from "../../core/is-object.ts";
+import { didYouMean } from "../../core/near.ts";
+import {
+  EFFECTS,
+  type Effect,
+  type PermissionRule,
+  partsOfRule,
+  TOOL_KINDS,
+  type ToolKind,
+  textOfRule,
+} from "../../core/permission-rule.ts";
+import type { ValueProblem } from "../schema-problems.ts";
+import { isToolOfServer, TOOL_NAMES } from "../tool/names.ts";
+
+/** A rule as it is matched. */
+export interface Rule {
+  effect: Effect;
+  /** Names, kinds, `server__*` or `*`; empty: any tool. */
+  tools: readonly string[];
+  paths: readonly string[];
+  matches: readonly string[];
+  /** The same text for the same rule: what people are shown, and what a remembered answer is about. */
+  text: string;
+}
+
+export const readRules = (rules: readonly PermissionRule[]): Rule[] =>
+  rules.flatMap((rule) => {
+    const parts = partsOfRule(rule);
+    return parts === undefined ? [] : [{ ...parts, text: textOfRule(rule) }];
+  });
+
+/** Names in rules that no tool has: such a rule would never match, without a word. */
+export function ruleProblems(rules: unknown): ValueProblem[] {
+  if (!Array.isArray(rules)) return [];
+  return rules.flatMap((rule, at): ValueProblem[] => {
+    const members = membersOf(rule);
+    const [effect, ...others] = EFFECTS.filter((one) => Object.hasOwn(members, one));
+    if (effect === undefined) return [];
+    if (others.length > 0) {
+      const message = `A rule is one of ${EFFECTS.join(", ")}; this one is ${[effect, ...others].join(" and ")}. Write a rule for each.`;
+      return [{ path: ["permissions", at], message }];
+    }
+    const target = members[effect];
+    const names: unknown = isObject(target) ? target["tool"] : target;
+    return (Array.isArray(names) ? names : [names]).flatMap((name: unknown) => {
+      const message = typeof name === "string" ? nameProblem(name) : undefined;
+      return message === undefined ? [] : [{ path: ["permissions", at, effect], message }];
+    });
+  });
+}
+
+function nameProblem(name: string): string | undefined {
+  if (name === "*" || TOOL_KINDS.some((kind) => kind === name)) return undefined;
+  if (TOOL_NAMES.has(name) || isToolOfServer(name)) return undefined;
+  const known = new Set<string>([...TOOL_KINDS, ...TOOL_NAMES]);
+  const hint = didYouMean(name, known) || `Kinds are: ${TOOL_KINDS.join(", ")}; or name a tool.`;
+  return `There is no tool and no kind of tools "${name.slice(0, 64)}". ${hint}`;
+}
+
+const KIND_OF_TOOL: Readonly<Record<string, ToolKind>> = {
+  ...{ read: "read", ls: "read", read_document: "read", get_vision: "read", load_skill: "read" },
+  ...{ write: "edit", edit: "edit" },
+  ...{ find: "search", grep: "search", search_documents: "search", recall: "search", get_run_history: "search" },
+  ...{ code_graph_ask: "search", code_graph_query: "search", code_graph_context: "search" },
+  ...{ code_graph_impact: "search", code_graph_changes: "search" },
+  ...{ bash: "execute", fetch_url: "fetch" },
+};
+
+/** The kind of one of our own tools; those of tool servers are `other`. */
+export const kindOfTool = (name: string): ToolKind => KIND_OF_TOOL[name] ?? "other";

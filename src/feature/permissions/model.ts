@@ -1,0 +1,68 @@
+/** Questions about calls of tools, and remembered answers, as the API shows them. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
+import { TOOL_KINDS } from "../../core/permission-rule.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+
+const Lasts = oneOf("once", "work", "agent");
+
+export const PermissionRequest = t.Object(
+  {
+    kind: t.Literal("permission"),
+    id: t.String(),
+    state: oneOf("waiting", "allowed", "denied", "expired", "withdrawn"),
+    message: t.String({ description: "The question as a sentence." }),
+    agent_id: t.String(),
+    tool: t.String(),
+    tool_kind: oneOf(...TOOL_KINDS),
+    subject: t.String({
+      description: "The command, the paths or the address, whole. Signs that cannot be seen are written as \\u{…}.",
+    }),
+    rules: t.Array(t.String(), { description: "The rules of the agent that ask." }),
+    can_remember: t.Boolean({ description: "False: an answer holds for this call alone." }),
+    about: t.String({ description: "The task of the run, or the title of the session." }),
+    session_id: t.String(),
+    session_kind: t.String(),
+    run_id: orNull(t.String()),
+    step_id: orNull(t.String()),
+    project_id: orNull(t.String()),
+    lasts: orNull(Lasts),
+    comment: orNull(t.String()),
+    answered_by: orNull(t.String()),
+    requested_at: Time,
+    answered_at: orNull(Time),
+    deadline: Time,
+  },
+  { title: "PermissionRequest" },
+);
+export type PermissionRequest = Static<typeof PermissionRequest>;
+
+export const PermissionAnswer = t.Object({
+  allow: t.Boolean(),
+  lasts: t.Optional(
+    t.Union(Lasts.anyOf, {
+      description:
+        "How long what is allowed holds: this call (once, the default), this run or chat (work), or every call of this agent that the same rules ask about (agent; administrators only).",
+    }),
+  ),
+  comment: t.Optional(
+    t.String({ maxLength: LIMITS.textCharacters, description: "Why not; the agent reads it when it is refused." }),
+  ),
+});
+export type PermissionAnswer = Static<typeof PermissionAnswer>;
+
+export const RememberedAnswer = t.Object(
+  {
+    id: t.String(),
+    agent_id: t.String(),
+    lasts: oneOf("work", "agent"),
+    run_id: orNull(t.String()),
+    session_id: orNull(t.String({ description: "The chat, or other work outside of runs." })),
+    rule: t.String({ description: "The rule that asked, and does not ask again." }),
+    subject: t.String({ description: "What it was first asked about." }),
+    answered_by: t.String(),
+    created_at: Time,
+  },
+  { title: "RememberedAnswer" },
+);
+export type RememberedAnswer = Static<typeof RememberedAnswer>;

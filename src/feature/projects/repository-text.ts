@@ -1,0 +1,136 @@
+/**
+ * What a repository says about itself to agents: `AGENTS.md`, skills, tool servers. It is read from the commit where a run
+ * began, on the project's own branch, and never from the run's files: what an agent wrote there, perhaps after it had read
+ * outside text, or what a pull request changes, is no instruction to the next one.
+ */
+import type { Git } from "../../adapter/git.ts";
+import { isSlug } from "../../core/ids.ts";
+import type { Masking } from "../../core/masking.ts";
+import { visibleText } from "../../core/outside-text.ts";
+import type { FrontMatter } from "../../engine/front-matter.ts";
+import { placeOf } from "./clones.ts";
+import type { ProjectStore } from "./store.ts";
+
+/** Of `AGENTS.md`, bytes. */
+const INSTRUCTION_BYTES = 16 * 1024;
+const SKILL_BYTES = 64 * 1024;
+const SKILLS_MOST = 50;
+const NESTED_MOST = 20;
+const DESCRIPTION_CHARACTERS = 300;
+/** Files of one repository that are looked at. */
+const FILES_MOST = 20_000;
+/** Repositories at a commit that are kept. */
+const KEPT = 50;
+
+export interface RepositorySkill {
+  name: string;
+  description: string;
+  /** Of its instructions, in the repository. */
+  path: string;
+}
+
+export interface RepositoryText {
+  branch: string;
+  commit: string;
+  /** The instructions at the top: `AGENTS.md`, else `CLAUDE.md`. */
+  instructions: { file: string; text: string; isCut: boolean } | undefined;
+  /** Paths of further ones; each holds for the files below its folder. */
+  nested: string[];
+  skills: RepositorySkill[];
+  /** How many were left out, because there are too many. */
+  moreSkills: number;
+}
+
+export interface RepositoryTextsDeps {
+  git: Pick<Git, "filesIn" | "fileAt" | "head">;
+  rows: Pick<ProjectStore, "find">;
+  masking: Pick<Masking, "text">;
+  /** Folder that holds one folder per project. */
+  folder: string;
+  readFrontMatter(text: string): FrontMatter;
+}
+
+const SKILL = /^\.(?:agents|claude)\/skills\/([^/]+)\/SKILL\.md$/;
+const INSTRUCTIONS = /(?:^|\/)(?:AGENTS|CLAUDE)\.md$/;
+
+export type RepositoryTexts = ReturnType<typeof createRepositoryTexts>;
+
+export function createRepositoryTexts({ git, rows, masking, folder, readFrontMatter }: RepositoryTextsDeps) {
+  const known = new Map<string, Promise<RepositoryText>>();
+
+  async function read(repository: string, commit: string, branch: string): Promise<RepositoryText> {
+    const files = await git.filesIn(repository, commit, {
+      wanted: (path) => INSTRUCTIONS.test(path) || SKILL.test(path),
+      most: FILES_MOST,
+    });
+    const notes = files.map(({ path }) => path).filter((path) => INSTRUCTIONS.test(path) && !SKILL.test(path));
+    const top = ["AGENTS.md", "CLAUDE.md"].find((file) => notes.includes(file));
+    const text = top === undefined ? null : await git.fileAt(repository, commit, top);
+    const skillFiles = files.filter(({ path, bytes }) => SKILL.test(path) && bytes <= SKILL_BYTES);
+    const skills = await skillsOf(
+      skillFiles.map(({ path }) => path),
+      (path) => git.fileAt(repository, commit, path),
+    );
+    return {
+      ...{ branch, commit, skills, moreSkills: Math.max(0, skillFiles.length - SKILLS_MOST) },
+      instructions: top === undefined || text === null ? undefined : { file: top, ...shown(text) },
+      nested: nestedOf(notes).slice(0, NESTED_MOST),
+    };
+  }
+  function shown(text: string): { text: string; isCut: boolean } {
+    const whole = Buffer.from(masking.text(visibleText(text)));
+    const isCut = whole.length > INSTRUCTION_BYTES;
+    return { text: new TextDecoder().decode(whole.subarray(0, INSTRUCTION_BYTES)).replace(/\ufffd$/, ""), isCut };
+  }
+  async function skillsOf(paths: string[], textAt: (path: string) => Promise<string | null>) {
+    const found = new Map<string, RepositorySkill>();
+    for (const path of paths.slice(0, SKILLS_MOST)) {
+      const name = SKILL.exec(path)?.[1] ?? "";
+      const { data, problems } = readFrontMatter((await textAt(path)) ?? "");
+      const described = typeof data["description"] === "string" ? data["description"] : "";
+      const description = masking.text(visibleText(described).replace(/\s+/g, " ")).slice(0, DESCRIPTION_CHARACTERS);
+      // `.agents` comes before `.claude`: the same skill in both is listed once.
+      if (!isSlug(name) || found.has(name) || problems.length > 0 || description === "") continue;
+      found.set(name, { name, description, path });
+    }
+    return [...found.values()];
+  }
+
+  return {
+    /** @param commit where the run began. @returns undefined for a project without a repository. */
+    async at(projectId: string, commit: string): Promise<RepositoryText | undefined> {
+      const row = rows.find(projectId);
+      if (!row) return undefined;
+      const key = `${projectId}/${commit}`;
+      const reading =
+        known.get(key) ?? read(placeOf(folder, projectId).repository, commit, row.default_branch ?? "main");
+      known.delete(key);
+      known.set(key, reading);
+      if (known.size > KEPT) known.delete(known.keys().next().value!);
+      try {
+        return await reading;
+      } catch (error) {
+        known.delete(key);
+        throw error;
+      }
+    },
+    /** Text of a file on the project's branch as it is now, its first bytes; null where there is none. */
+    async fileOf(projectId: string, path: string): Promise<{ text: string; commit: string; branch: string } | null> {
+      const row = rows.find(projectId);
+      if (row?.workspace_state !== "ready") return null;
+      const { repository } = placeOf(folder, projectId);
+      const { commit } = await git.head(repository);
+      const text = commit === null ? null : await git.fileAt(repository, commit, path);
+      return text === null || commit === null ? null : { text, commit, branch: row.default_branch ?? "main" };
+    },
+  };
+}
+
+/** Below the top, `CLAUDE.md` only where its folder has no `AGENTS.md`; and none of what is hidden or brought along. */
+function nestedOf(paths: readonly string[]): string[] {
+  const all = new Set(paths);
+  return paths.filter((path) => {
+    if (!path.includes("/") || /(?:^|\/)(?:\.[^/]+|node_modules|vendor)\//.test(path)) return false;
+    return !path.endsWith("CLAUDE.md") || !all.has(path.replace(/CLAUDE\.md$/, "AGENTS.md"));
+  });
+}
