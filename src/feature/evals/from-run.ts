@@ -16,7 +16,13 @@ export interface FromRunDeps {
 export type TaskOfRun = (runId: string, caller: Caller) => Promise<EvalTaskFolder>;
 
 const PATCH_BYTES = 400_000;
-const TEST_PATH = /(^|\/)(tests?|specs?|__tests__)\/|(^|\/)test_[^/]*$|[._-](test|spec)\.[^/]*$/i;
+const TEST_FOLDERS: ReadonlySet<string> = new Set(["test", "tests", "spec", "specs", "__tests__"]);
+/** By its folders or its name: `tests/a.py`, `test_a.py`, `a.test.ts`, `a_spec.rb`. */
+function isTest(path: string): boolean {
+  const names = path.toLowerCase().split("/");
+  const words = names.pop()!.split(/[._-]/);
+  return names.some((name) => TEST_FOLDERS.has(name)) || words.slice(0, -1).some((word) => /^(test|spec)$/.test(word));
+}
 const INSTRUCTION_CHARACTERS = 50_000;
 
 export const createTaskOfRun =
@@ -38,7 +44,7 @@ export const createTaskOfRun =
     if (cut) throw conflict(`The run changed more than ${PATCH_BYTES} bytes; a task holds less.`, "too_large");
     const parts = splitPatch(patch);
     if (parts.length === 0) throw conflict("The run changed no file, so there is nothing to solve.", "no_changes");
-    const tests = parts.filter(({ path }) => TEST_PATH.test(path));
+    const tests = parts.filter(({ path }) => isTest(path));
     return {
       name: `run-${id.slice(-8)}`,
       instruction: run.task_description.slice(0, INSTRUCTION_CHARACTERS),
@@ -80,5 +86,8 @@ function splitPatch(patch: string): { path: string; text: string }[] {
   return patch
     .split(/^(?=diff --git )/m)
     .filter((part) => part.startsWith("diff --git "))
-    .map((text) => ({ path: / b\/(.+)$/.exec(text.slice(0, text.indexOf("\n")))?.[1] ?? "", text }));
+    .map((text) => {
+      const head = text.slice(0, text.indexOf("\n"));
+      return { path: head.slice(head.lastIndexOf(" b/") + 3), text };
+    });
 }
