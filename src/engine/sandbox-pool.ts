@@ -272,6 +272,7 @@ function lazy(
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
     exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
+    openRoute: async (onConnection) => (await open()).openRoute(onConnection),
     freeze: async () => (isOpen() ? freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),

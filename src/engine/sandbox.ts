@@ -3,6 +3,8 @@
  * can do and by what it says of itself, never by its name; drivers are in `adapter/sandbox/`.
  */
 
+import type { Duplex } from "node:stream";
+
 export interface Capabilities {
   /**
    * Whether `exec` runs whatever it is given. Without a shell, it runs `grep … --` over `files` for the search tool and
@@ -39,6 +41,8 @@ export interface SandboxSpec {
   /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
   home: string;
   network: "none" | "bridge";
+  /** `openRoute` will be asked for. */
+  routes?: boolean | undefined;
   memoryMb: number;
   cpus: number;
   /** Granted secrets and the session's own variables: present from spawn, never on the container's disk. */
@@ -125,6 +129,15 @@ export interface Workspace {
   bringBack(): Promise<void>;
 }
 
+/** A way for programs inside to reach something that the server offers to this sandbox alone. */
+export interface Route {
+  /** Where programs inside find it; on their own loopback, so no other sandbox and no machine of the network does. */
+  readonly host: "127.0.0.1";
+  readonly port: number;
+  /** Takes no further connections, and ends those that are open. */
+  close(): void;
+}
+
 export interface Sandbox {
   readonly capabilities: Capabilities;
   readonly workspace: Workspace;
@@ -133,6 +146,13 @@ export interface Sandbox {
    * Throws Problem 503 `sandbox_lost` when the container is gone: the caller may start another over the same workspace.
    */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  /**
+   * Opens a port on the loopback of the sandbox; each connection that a program inside makes to it is handed over as a
+   * stream of both directions. It needs no network of the sandbox, and opens none. Closed with the sandbox.
+   * Whoever takes a connection bounds it in bytes and time, and destroys it. At most 8 routes, and 64 connections at once.
+   * Throws Problem 503 `sandbox_lost`, `network_unguarded` where the driver has no such way (`spec.routes` was not set).
+   */
+  openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
   /**
    * From here on nothing inside changes the files, and no command runs any more. Much quicker than `stop`, which is
    * still to follow. Idempotent.

@@ -5,6 +5,7 @@ import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
 import { CONTAINER_LIMITS, lockedDown } from "./lock-down.ts";
+import { RELAY_PATH } from "./relay.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -34,6 +35,8 @@ export interface ContainerPlan {
   network: string;
   /** Podman without root: keeps the server's user inside. */
   usernsMode?: string | undefined;
+  /** Path of the relay's program on this host, for a sandbox with routes. */
+  relay?: string | undefined;
 }
 
 export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOptions {
@@ -63,7 +66,15 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
   };
 }
 
-function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: ContainerPlan): Docker.HostConfig {
+function hostConfig({
+  spec,
+  engine,
+  owner,
+  network,
+  imageVolumes,
+  usernsMode,
+  relay,
+}: ContainerPlan): Docker.HostConfig {
   // Podman cannot give a folder in memory to a user; nobody else is in the container.
   const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const locked = lockedDown({
@@ -73,6 +84,7 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
   });
   return {
     ...locked,
+    Mounts: [...(locked.Mounts ?? []), ...(relay === undefined ? [] : [relayMount(relay)])],
     Tmpfs: {
       ...locked.Tmpfs,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
@@ -81,3 +93,8 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
     LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
   };
 }
+
+const relayMount = (path: string): Docker.MountSettings => ({
+  ...{ Type: "bind", Source: path, Target: RELAY_PATH, ReadOnly: true },
+  BindOptions: { Propagation: "rprivate" },
+});

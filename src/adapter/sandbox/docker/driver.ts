@@ -16,6 +16,7 @@ import type {
 } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
+import { relayProgram } from "../relay/program.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
@@ -24,6 +25,7 @@ import { containerRequest, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
+import { createContainerRelay } from "./relay.ts";
 
 export interface DockerSandboxDeps {
   docker: DockerClient;
@@ -33,6 +35,8 @@ export interface DockerSandboxDeps {
   images: Pick<AgentImages, "find">;
   /** The user the server runs as. */
   server: Owner;
+  /** Folder of this host where the relay's program is laid, for sandboxes with routes. */
+  relayFolder: string;
   clock?: Clock;
   /** How long a removal is waited for, in ms. */
   removeMs?: number;
@@ -107,11 +111,12 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const home = await homeOf(spec);
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
-  const { engine } = await parts.engine();
+  const { engine, arch, rootless } = await parts.engine();
+  const relay = spec.routes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
   if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
-  const request = containerRequest({ ...plan, engine, owner, network, usernsMode });
+  const request = containerRequest({ ...plan, engine, owner, network, usernsMode, relay });
   const started = async (triesLeft: number): Promise<string> => {
     const id = await docker.containers.create(request);
     try {
@@ -132,7 +137,10 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   };
   const id = await started(NETWORK_TRIES);
   const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
-  return createSandbox(parts, { id, cookies: spec.cookies }, workspace);
+  // The program is open to the server's user alone: that user runs it, without any capability.
+  const { uid, gid } = rootless ? owner : server;
+  const relayUser = spec.routes ? `${uid}:${gid}` : undefined;
+  return createSandbox(parts, { id, cookies: spec.cookies, relayUser }, workspace);
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -174,11 +182,13 @@ function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbou
 
 function createSandbox(
   parts: Parts,
-  { id, cookies }: { id: string; cookies: string | undefined },
+  { id, cookies, relayUser }: { id: string; cookies: string | undefined; relayUser: string | undefined },
   workspace: Workspace,
 ): DockerSandbox {
   const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
+  const relay =
+    relayUser === undefined ? undefined : createContainerRelay({ docker, containerId: id, user: relayUser });
   let restarting: Promise<void> | undefined;
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -189,6 +199,7 @@ function createSandbox(
       await docker.containers.start(id);
       // What is in memory went with it.
       await writeCookies(docker, id, cookies);
+      await relay?.restart();
     })().finally(() => {
       restarting = undefined;
     });
@@ -196,6 +207,7 @@ function createSandbox(
   };
   const stop = () => {
     const signal = AbortSignal.timeout(removeMs);
+    relay?.end();
     stopping ??= docker.containers.remove(id, { signal, mustBeGone: true }).catch((error) => {
       stopping = undefined;
       throw error;
@@ -211,6 +223,11 @@ function createSandbox(
       // A name that begins with a dash would be taken for a flag by some, also after "--".
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
+    },
+    openRoute: async (onConnection) => {
+      await restarting;
+      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+      return await relay.openRoute(onConnection);
     },
     isAlive: async () => {
       try {
