@@ -17,6 +17,7 @@ export const ID_PREFIXES = {
   spawn: "spn",
   attachment: "att",
   comment: "cmt",
+  egress: "egr",
   document: "doc",
   contradiction: "ctr",
   cookieSet: "ck",

@@ -4,6 +4,7 @@
  */
 
 import type { Duplex } from "node:stream";
+import type { NetworkBounds } from "../core/network.ts";
 
 export interface Capabilities {
   /**
@@ -40,8 +41,9 @@ export interface SandboxSpec {
   image?: string | undefined;
   /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
   home: string;
-  network: "none" | "bridge";
-  /** `openRoute` will be asked for. */
+  /** An allow-list: a sandbox without a network, and a route to the server's proxy. */
+  network: NetworkBounds;
+  /** `openRoute` will be asked for. An allow-list implies it. */
   routes?: boolean | undefined;
   memoryMb: number;
   cpus: number;
@@ -135,6 +137,15 @@ export interface Route {
   readonly host: "127.0.0.1";
   readonly port: number;
   /** Takes no further connections, and ends those that are open. */
+  close(): void;
+}
+
+/** The controlled way out of a sandbox whose network is an allow-list. */
+export interface WayOut {
+  /** Variables that say to programs where it is. */
+  env: Readonly<Record<string, string>>;
+  /** What is reached from here on counts for this execution: a chat's sandbox outlives its turns. */
+  serve(executionId: string): void;
   close(): void;
 }
 

@@ -110,6 +110,7 @@ export const WHOSE = {
   executions: partOf("executions", sessions, "session_id"),
   messages: partOf("messages", sessions, "session_id"),
   tool_calls: partOf("tool_calls", sessions, "session_id"),
+  egress_connections: partOf("egress_connections", sessions, "session_id"),
   swarms,
   swarm_tasks: partOf("swarm_tasks", swarms, "swarm_id"),
   onboardings: partOf("onboardings", sessions, "session_id", { policy: "owner" }),

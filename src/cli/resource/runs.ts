@@ -10,6 +10,7 @@ import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint, plain, type Style } from "../terminal/style.ts";
 import { spanText, tableLines, timeText } from "../terminal/table.ts";
+import { connectionsVerb } from "./connections.ts";
 import { listItems } from "./find.ts";
 import { jobEnded } from "./jobs.ts";
 import type { Answer, Call, Flags, Loose, Resource, Verb } from "./resource.ts";
@@ -142,6 +143,7 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
     options: [{ flags: "--stat", about: "only the files, with counts of lines" }],
     run: diff,
   },
+  connectionsVerb,
   {
     name: "merge",
     about: "take a run's work into a branch, or show what is in conflict",

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { Network } from "../../core/network.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { FileProblem } from "../skills/model.ts";
 
@@ -14,7 +15,7 @@ export const AgentSettings = t.Object({
   max_attempts: t.Integer(),
   tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
   image: orNull(t.String()),
-  network: oneOf("none", "bridge"),
+  network: Network,
   memory_mb: t.Integer(),
   cpus: t.Number(),
   budget_usd_per_run: orNull(t.Number()),

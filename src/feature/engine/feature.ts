@@ -17,6 +17,7 @@ import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
+import type { Egress } from "../egress/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Inbox } from "../inbox/service.ts";
@@ -48,6 +49,7 @@ type Needs = Core & {
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
+  egress: Pick<Egress, "open">;
 };
 
 export interface EngineService {
@@ -85,6 +87,7 @@ export const engine = defineFeature(
       powers: agents.powers,
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
+      wayOut: deps.egress.open,
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,

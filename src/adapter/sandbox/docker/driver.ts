@@ -112,7 +112,8 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
   const { engine, arch, rootless } = await parts.engine();
-  const relay = spec.routes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
+  const hasRoutes = spec.routes === true || typeof spec.network === "object";
+  const relay = hasRoutes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
   if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
@@ -139,7 +140,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
   // The program is open to the server's user alone: that user runs it, without any capability.
   const { uid, gid } = rootless ? owner : server;
-  const relayUser = spec.routes ? `${uid}:${gid}` : undefined;
+  const relayUser = hasRoutes ? `${uid}:${gid}` : undefined;
   return createSandbox(parts, { id, cookies: spec.cookies, relayUser }, workspace);
 }
 
@@ -175,9 +176,19 @@ function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbou
   return {
     files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
     commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
-    network: network === "none" ? "There is no network." : "There is a network; private addresses may be closed.",
+    network: networkWords(network),
     ...(cookies === undefined ? {} : { cookies: COOKIE_FILE }),
   };
+}
+
+/** Of a list, what an agent reads of it at most. */
+const SHOWN_HOSTS = 40;
+
+function networkWords(network: SandboxSpec["network"]): string {
+  if (network === "none") return "There is no network.";
+  if (network === "bridge") return "There is a network; private addresses may be closed.";
+  const lists = network.allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
+  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry. There is no other network and no name server.`;
 }
 
 function createSandbox(

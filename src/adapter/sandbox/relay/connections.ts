@@ -117,12 +117,12 @@ class Connection extends Duplex {
     this.#received += data.length;
     if (this.#received > WINDOW_BYTES) throw strange("it sent more than it may");
     // The chunk is the parser's: it is kept here until it is read.
-    if (this.push(Buffer.from(data))) this.#confirm(data.length);
+    if (this.destroyed || this.push(Buffer.from(data))) this.#confirm(data.length);
     else this.#unread += data.length;
   }
   takeEnd(): void {
     this.#peerHasEnded = true;
-    this.push(null);
+    if (!this.destroyed) this.push(null);
     this.#closeWhenOver();
   }
   takeReset(): void {
@@ -150,8 +150,11 @@ class Connection extends Duplex {
     done();
     this.#closeWhenOver();
   }
+  /** What was written and ended still reaches the program; anything else is broken off. */
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
-    this.#finish();
+    this.#peerHasEnded = true;
+    if (this.#hasEnded && !error) this.#closeWhenOver();
+    else this.#finish();
     done(error);
   }
 
