@@ -21,6 +21,10 @@ export interface EngineInfo {
   arch: string;
   /** The engine itself runs without root: user 0 of a container is the engine's own user on the host. */
   rootless: boolean;
+  /** Folder of its machine where it keeps containers and images. */
+  dataRoot: string;
+  /** Names of the runtimes that it can start containers with. */
+  runtimes: readonly string[];
 }
 
 export interface DockerClient {
@@ -127,7 +131,14 @@ async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
   }
 }
 
-function engineInfo(version: Docker.DockerVersion, info: { SecurityOptions?: string[] }): EngineInfo {
+/** What is read of the engine's own description; the client's types leave most of it out. */
+interface EngineFacts {
+  SecurityOptions?: string[];
+  DockerRootDir?: string;
+  Runtimes?: Record<string, unknown>;
+}
+
+function engineInfo(version: Docker.DockerVersion, info: EngineFacts): EngineInfo {
   if (!version?.Version) throw asProblem(new Error("it does not speak the Docker Engine API"), "");
   const components = version.Components ?? [];
   return {
@@ -137,5 +148,7 @@ function engineInfo(version: Docker.DockerVersion, info: { SecurityOptions?: str
     os: version.Os,
     arch: version.Arch,
     rootless: (info.SecurityOptions ?? []).some((option) => option.includes("rootless")),
+    dataRoot: info.DockerRootDir ?? "",
+    runtimes: Object.keys(info.Runtimes ?? {}),
   };
 }

@@ -2,7 +2,6 @@
  * What of the network an agent's programs reach: `none`, `bridge` (the internet, by the container engine's network), or
  * only what a list allows, through the server's proxy. Pure.
  */
-import { isIP } from "node:net";
 import { type Static, Type as t } from "@sinclair/typebox";
 
 /** Words in an allow-list for the addresses that a tool of the image is configured with: mirrors work, and no more opens. */
@@ -65,6 +64,8 @@ export function allows(
 }
 
 const isPreset = (entry: string): entry is NetworkPreset => NETWORK_PRESETS.some((preset) => preset === entry);
+/** Of a host in its one spelling. */
+const isAddress = (host: string): boolean => host.includes(":") || /^[\d.]+$/.test(host);
 const WEB_PORTS = [80, 443];
 
 /** @param host in its one spelling (`plainHost`). */
@@ -74,5 +75,5 @@ function entryAllows(entry: string, host: string, port: number): boolean {
   const name = (hasPort ? entry.slice(0, at) : entry).replace(/^\[|\]$/g, "").toLowerCase();
   if (hasPort ? Number(entry.slice(at + 1)) !== port : !WEB_PORTS.includes(port)) return false;
   if (!name.startsWith("*.")) return name === host;
-  return isIP(host) === 0 && host.endsWith(name.slice(1)) && host.length > name.length - 1;
+  return !isAddress(host) && host.endsWith(name.slice(1)) && host.length > name.length - 1;
 }

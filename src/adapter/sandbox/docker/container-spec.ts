@@ -48,9 +48,8 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
     User: `${owner.uid}:${owner.gid}`,
     WorkingDir: MOUNT_POINT,
     Hostname: "sandbox",
-    Env: Object.entries({ HOME, USER: "agent", LOGNAME: "agent", LANG: "C.UTF-8", ...spec.env }).map(
-      ([name, value]) => `${name}=${value}`,
-    ),
+    // Not the execution's own variables: the engine writes this to its disk. Each command is given them.
+    Env: [`HOME=${HOME}`, "USER=agent", "LOGNAME=agent", "LANG=C.UTF-8"],
     Labels: {
       [LABELS.instance]: plan.instanceId,
       [LABELS.session]: spec.sessionId,

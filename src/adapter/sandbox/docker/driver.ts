@@ -141,7 +141,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   // The program is open to the server's user alone: that user runs it, without any capability.
   const { uid, gid } = rootless ? owner : server;
   const relayUser = hasRoutes ? `${uid}:${gid}` : undefined;
-  return createSandbox(parts, { id, cookies: spec.cookies, relayUser }, workspace);
+  return createSandbox(parts, { id, spec, relayUser }, workspace);
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -193,11 +193,12 @@ function networkWords(network: SandboxSpec["network"]): string {
 
 function createSandbox(
   parts: Parts,
-  { id, cookies, relayUser }: { id: string; cookies: string | undefined; relayUser: string | undefined },
+  { id, spec, relayUser }: { id: string; spec: SandboxSpec; relayUser: string | undefined },
   workspace: Workspace,
 ): DockerSandbox {
   const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
+  const { cookies, env } = spec;
   const relay =
     relayUser === undefined ? undefined : createContainerRelay({ docker, containerId: id, user: relayUser });
   let restarting: Promise<void> | undefined;
@@ -233,7 +234,8 @@ function createSandbox(
       await restarting;
       // A name that begins with a dash would be taken for a flag by some, also after "--".
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
-      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
+      const all = { ...options, env: { ...env, ...options.env } };
+      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], all);
     },
     openRoute: async (onConnection) => {
       await restarting;
