@@ -5,6 +5,7 @@ import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
 import { Network } from "../core/network.ts";
+import { RuntimeName } from "../core/runtime-name.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
@@ -40,6 +41,7 @@ export const AGENT_CONFIG = t.Object(
     ),
     image: t.Optional(orNull(ImageName)),
     network: t.Optional(Network),
+    runtime: t.Optional(orNull(RuntimeName)),
     memory_mb: t.Optional(t.Integer({ minimum: 32, maximum: 1_048_576 })),
     cpus: t.Optional(t.Number({ minimum: 0.1, maximum: 256 })),
     budget_usd_per_run: t.Optional(orNull(usd)),

@@ -33,6 +33,7 @@ export interface EngineDefaults {
   sandbox: {
     image: string | null;
     network: Network;
+    runtime?: string | null;
     memory_mb: number;
     cpus: number;
     git_depth?: number;
@@ -302,6 +303,7 @@ function settingsOf(
     maxTurns: config.max_turns ?? limits.max_turns,
     image: config.image ?? sandbox.image ?? undefined,
     network: config.network ?? sandbox.network,
+    runtime: config.runtime ?? sandbox.runtime ?? undefined,
     memoryMb: config.memory_mb ?? sandbox.memory_mb,
     cpus: config.cpus ?? sandbox.cpus,
   };

@@ -19,6 +19,7 @@ export interface EngineAgent {
   maxTurns: number;
   image?: string | undefined;
   network: NetworkBounds;
+  runtime?: string | undefined;
   memoryMb: number;
   cpus: number;
 }

@@ -43,6 +43,8 @@ export interface SandboxSpec {
   home: string;
   /** An allow-list: a sandbox without a network, and a route to the server's proxy. */
   network: NetworkBounds;
+  /** Container runtime, e.g. `runsc`; the engine's own when absent. Tried before it is used. */
+  runtime?: string | undefined;
   /** `openRoute` will be asked for. An allow-list implies it. */
   routes?: boolean | undefined;
   memoryMb: number;

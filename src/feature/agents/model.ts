@@ -16,6 +16,7 @@ export const AgentSettings = t.Object({
   tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
   image: orNull(t.String()),
   network: Network,
+  runtime: orNull(t.String({ description: "Container runtime; null: the engine's own." })),
   memory_mb: t.Integer(),
   cpus: t.Number(),
   budget_usd_per_run: orNull(t.Number()),

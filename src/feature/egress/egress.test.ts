@@ -5,7 +5,9 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { hasBrowser, openBrowser } from "../../testing/browser.ts";
 import { skep } from "../../testing/command.ts";
+import { visit } from "../../testing/dashboard/visitor.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
@@ -98,6 +100,26 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
       { host: "localhost", port, verdict: "allowed", reason: null, received_bytes: 9 },
     ]);
     expect(await connections("?verdict=allowed&limit=1")).toHaveLength(1);
+  });
+
+  test.skipIf(!hasBrowser())("the run's page says what was refused, and an administrator allows it there", async () => {
+    const browser = await openBrowser();
+    try {
+      const { page, open, axe, faults } = await visit(browser, server.url);
+      await open(`/runs/${run.id}`);
+      const network = page.getByRole("region", { name: "Network" });
+      await network.getByText("ann wanted to reach denied.example:8080 (2 times): denied").waitFor();
+      expect(await axe()).toEqual([]);
+      await network.getByRole("button", { name: "Allow for ann" }).click();
+      await page.getByText("ann may reach denied.example:8080 from its next session on.").waitFor();
+      await open("/agents/ann?tab=config");
+      const hosts = page.getByLabel("Hosts it may reach");
+      await hosts.waitFor();
+      expect(await hosts.inputValue()).toBe(`localhost:${port}\nnpm\ndenied.example:8080`);
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+    }
   });
 
   test("a refused host is added to the agent's list, from the command line too, and its file says so", async () => {

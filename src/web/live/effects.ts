@@ -14,6 +14,7 @@ const EFFECTS: [kinds: RegExp, paths: Paths][] = [
   [/^run_/, RUNS],
   [/^step_/, () => ["/v1/runs", "/v1/steps"]],
   [/^approval_/, RUNS],
+  [/^egress_/, () => ["/v1/runs"]],
   // What its agent said before is its last sentence now.
   [/^tool_call_(start|end)/, () => ["/v1/runs/at-work"]],
   [/^session_/, () => ["/v1/agents", "/v1/status", "/v1/lifecycle", "/v1/spawn-executor"]],

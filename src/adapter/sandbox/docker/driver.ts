@@ -26,6 +26,7 @@ import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 import { createContainerRelay } from "./relay.ts";
+import { createRuntimeTrial } from "./runtime-trial.ts";
 
 export interface DockerSandboxDeps {
   docker: DockerClient;
@@ -68,13 +69,15 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
   networks: SandboxNetworks;
   engine(): Promise<EngineInfo>;
+  runtimes: ReturnType<typeof createRuntimeTrial>;
 }
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
   const { docker, instanceId, clock = systemClock, removeMs = REMOVE_MS } = deps;
   const engine = remembered(() => docker.info());
   const networks = createSandboxNetworks({ docker, instanceId, engine });
-  const parts: Parts = { deps, clock, networks, engine };
+  const runtimes = createRuntimeTrial(docker, instanceId);
+  const parts: Parts = { deps, clock, networks, engine, runtimes };
   return {
     name: "docker",
     capabilities: CAPABILITIES,
@@ -84,7 +87,8 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     sweep: async (isLive) => {
       const signal = AbortSignal.timeout(removeMs);
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution], signal);
-      const dead = rows.filter((row) => !isLive(row.labels[LABELS.execution] ?? ""));
+      const isNeeded = (executionId: string) => isLive(executionId) || runtimes.isUnderWay(executionId);
+      const dead = rows.filter((row) => !isNeeded(row.labels[LABELS.execution] ?? ""));
       const removals = dead.map((row) => docker.containers.remove(row.id, { signal, mustBeGone: true }));
       const ends = await Promise.allSettled(removals);
       const there = dead.filter((_, index) => ends[index]?.status === "rejected");
@@ -114,6 +118,7 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const { engine, arch, rootless } = await parts.engine();
   const hasRoutes = spec.routes === true || typeof spec.network === "object";
   const relay = hasRoutes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
+  if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
   if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };

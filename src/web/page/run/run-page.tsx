@@ -11,6 +11,7 @@ import { Tabs } from "../../ui/tabs.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { Gantt } from "./gantt.tsx";
+import { NetworkAccess } from "./network-access.tsx";
 import { Result } from "./result.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { StepDetail } from "./step-detail.tsx";
@@ -59,6 +60,7 @@ function RunView({ run }: { run: Run }) {
       <RunHeader run={run} files={stats?.files} tab={view} around={around} />
       <div className={around}>
         <RunError run={run} />
+        <NetworkAccess runId={run.id} />
         {run.outside !== null && (
           <Unconfirmed reason={run.outside}>
             This run has read text from outside: what it leaves, as notes, skills and tasks, waits until somebody
