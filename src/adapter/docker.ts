@@ -1,6 +1,6 @@
 /**
  * A thin, typed wrapper over the Docker Engine API (Docker and Podman): what the product needs, in the engine's terms.
- * Every failure is a Problem: `docker_unavailable` (503, the engine does not answer), `docker_not_found` (404),
+ * Every failure is a Problem: `sandbox_unavailable` (503, the engine does not answer), `docker_not_found` (404),
  * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
  */
 import type Docker from "dockerode";
@@ -30,9 +30,9 @@ export interface EngineInfo {
 export interface DockerClient {
   /** For people: `unix:///var/run/docker.sock`. */
   readonly address: string;
-  /** Resolves when the engine answers within `timeoutMs`; throws `docker_unavailable` otherwise. */
+  /** Resolves when the engine answers within `timeoutMs`; throws `sandbox_unavailable` otherwise. */
   ping(timeoutMs?: number): Promise<void>;
-  /** Throws `docker_unavailable` when the engine does not answer within some seconds. */
+  /** Throws `sandbox_unavailable` when the engine does not answer within some seconds. */
   info(): Promise<EngineInfo>;
   readonly images: ImageApi;
   readonly containers: ContainerApi;

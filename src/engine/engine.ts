@@ -73,6 +73,8 @@ export interface EngineDeps {
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   cookiesOf(execution: Execution): string | undefined;
+  /** What the step says, as part of which the execution works, itself or through those that started it. */
+  stepNetworkOf?(execution: Execution): Network | undefined;
   /** Opens the way out of a sandbox whose network is an allow-list. */
   wayOut?: SandboxPoolDeps["wayOut"];
   projectOf(projectId: string): PromptParts["project"];
@@ -179,9 +181,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     log,
     masking,
     text,
-    agentOf({ agentId, sessionId }) {
+    agentOf(execution) {
+      const { agentId, sessionId } = execution;
       const settings = settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults());
-      return { ...settings, network: narrowest([settings.network, ...deps.powers.networksOf(sessionId)]) };
+      return {
+        ...settings,
+        network: narrowest([settings.network, deps.stepNetworkOf?.(execution), ...deps.powers.networksOf(sessionId)]),
+      };
     },
     assertShell({ agentId }) {
       if (agentId === NO_AGENT || deps.allowsTool(agentId)("bash", false)) return;

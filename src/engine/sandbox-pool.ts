@@ -44,7 +44,7 @@ export interface SandboxPool {
   end(sessionId: string): void;
   /**
    * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
-   * @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`; the signal's reason.
+   * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`; the signal's reason.
    */
   quiet(place: Pick<SandboxSpec, "runId" | "sessionId">, signal: AbortSignal): Promise<void>;
   /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
@@ -142,7 +142,7 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     sweeping ??= sweepNow();
     return sweeping;
   };
-  /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable` while what ended may still change the files there. */
+  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable` while what ended may still change the files there. */
   async function swept(place: string): Promise<void> {
     if (hasSwept && !loose.has(place)) return;
     await sweep();
@@ -155,13 +155,13 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     // a chat that needs no sandbox does not wait for the container engine.
     if (at.runId !== undefined || loose.has(place)) await swept(place);
   }
-  /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`: what it works on is not to be kept yet. */
+  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: what it works on is not to be kept yet. */
   async function freeze(kept: Kept): Promise<void> {
     try {
       await kept.sandbox.freeze();
       kept.frozen = true;
     } catch (error) {
-      if (codeOf(error) === "docker_unavailable") throw error;
+      if (codeOf(error) === "sandbox_unavailable") throw error;
       throw notStopped(`${words.own}: ${messageOf(error)}`);
     }
   }

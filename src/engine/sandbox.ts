@@ -198,7 +198,7 @@ export interface SandboxDriver {
   readonly noticeMs: number;
   /** What the agent reads about a sandbox like this, before it is started. */
   about(spec: SandboxSpec): Promise<SandboxAbout>;
-  /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
+  /** Brings the files in. Throws Problem 503 (`sandbox_unavailable`, `image_missing`…) with the remedy in its detail. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox>;
   /**
    * Removes containers of this instance whose execution `isLive` denies, within a limited time. Throws when the engine

@@ -13,7 +13,7 @@ import type { Lease } from "./sandbox-pool.ts";
 /** Failures of the machine, not of the work: the execution goes back to the queue and waits. */
 const WAITS = "waiting_for_provider";
 const PASSING = new Set([
-  "docker_unavailable",
+  "sandbox_unavailable",
   "sandbox_lost",
   "sandbox_not_stopped",
   "workspace_busy",

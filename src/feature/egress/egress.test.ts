@@ -102,6 +102,24 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
     expect(await connections("?verdict=allowed&limit=1")).toHaveLength(1);
   });
 
+  test("a step may narrow its agent's list, and never widen it", async () => {
+    const steps = [
+      { id: "narrow", agent: "ann", input: "Do it.", network: { allow: ["denied.example:8080"] } },
+      { id: "closed", agent: "ann", input: "Do it.", network: "none" },
+    ];
+    await call("POST", "/v1/pipelines", { id: "narrow", name: "N", defaults: { model: "demo/scripted" }, steps });
+    const before = hits.length;
+    const narrow = await call<Run>("POST", "/v1/runs", { pipeline_id: "narrow", task_description: "Reach out" });
+    await endOf(narrow.id);
+    expect(hits.length).toBe(before);
+    const all = (await call<{ items: EgressConnection[] }>("GET", `/v1/runs/${narrow.id}/connections`)).items;
+    expect(all.map(({ host, verdict }) => `${host} ${verdict}`)).toEqual([
+      "denied.example denied",
+      "denied.example denied",
+      "localhost denied",
+    ]);
+  });
+
   test.skipIf(!hasBrowser())("the run's page says what was refused, and an administrator allows it there", async () => {
     const browser = await openBrowser();
     try {

@@ -87,6 +87,7 @@ export const engine = defineFeature(
       powers: agents.powers,
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
+      stepNetworkOf: stepNetworks(deps),
       wayOut: deps.egress.open,
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
@@ -148,6 +149,19 @@ export const engine = defineFeature(
 );
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
+
+/** Of the step at the root of its session: what a step's agent starts is held to the step's network as well. */
+function stepNetworks({ store, runs }: Pick<Needs, "store" | "runs">) {
+  const root = store.statement<{ step_id: string | null }>(
+    "SELECT root.step_id FROM sessions JOIN sessions AS root ON root.id = sessions.root_id WHERE sessions.id = ?",
+  );
+  return ({ runId, sessionId }: Execution) => {
+    const stepId = root.get([sessionId])?.step_id ?? null;
+    if (runId === undefined || stepId === null) return undefined;
+    const step = runs.rows.run(runId)?.definition.steps.find(({ id }) => id === stepId);
+    return step && "network" in step ? step.network : undefined;
+  };
+}
 
 /** Work continues without memory where it cannot be read. */
 const memoryFor =

@@ -347,7 +347,7 @@ describe.skipIf(!docker)("starting a sandbox", () => {
     const nowhere = connectDocker(dockerEndpoint({ host: "unix:///nonexistent/docker.sock" }));
     const { driver } = sandboxFixture({ docker: nowhere, defaultImage: "any" });
     const failure = await driver.start(await fixture.spec(), never).catch((error) => error);
-    expect(failure).toMatchObject({ status: 503, code: "docker_unavailable" });
+    expect(failure).toMatchObject({ status: 503, code: "sandbox_unavailable" });
     expect(failure.detail).toContain("unix:///nonexistent/docker.sock");
   });
 
