@@ -9,7 +9,7 @@ import { SELF_SIGNED } from "../../testing/certificate.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../testing/sandbox-fixture.ts";
 import { createAddressGuard } from "../address-guard.ts";
-import { createEgressProxy, type EgressProxy, type EgressRecord } from "./proxy.ts";
+import { createEgressProxy, type EgressDeps, type EgressProxy, type EgressRecord } from "./proxy.ts";
 
 const docker = await dockerForTests(process.env);
 
@@ -21,6 +21,7 @@ describe.skipIf(!docker)("the way out of a container", () => {
   let tlsPort: number;
   let greetPort: number;
   let proxy: EgressProxy;
+  let deps: EgressDeps;
   let port: number;
   const records: EgressRecord[] = [];
   const seen: string[] = [];
@@ -64,7 +65,7 @@ describe.skipIf(!docker)("the way out of a container", () => {
     const guard = createAddressGuard(["allowed.test"], lookUp);
     const list = ["allowed.test", "private.test", "gone.test", "10.0.0.1", "[::1]"];
     const lists = [list.flatMap((host) => [host, ...[webPort, tlsPort, greetPort].map((at) => `${host}:${at}`)])];
-    proxy = await createEgressProxy({
+    deps = {
       allows: (host, at) => allows(lists, new Map(), host, at),
       resolve: guard.resolve,
       onEnd: (record) => records.push(record),
@@ -74,7 +75,8 @@ describe.skipIf(!docker)("the way out of a container", () => {
         return () => void places++;
       },
       now: Date.now,
-    });
+    };
+    proxy = await createEgressProxy(deps);
     sandbox = await sandboxes.start({ routes: true });
     port = (await sandbox.openRoute(proxy.take)).port;
   });
@@ -212,6 +214,26 @@ describe.skipIf(!docker)("the way out of a container", () => {
     const line = `for i in 1 2 3; do (${held} > /tmp/held$i) & done; until [ "$(cat /tmp/held* | grep -c established)" = 3 ]; do sleep 0.1; done; printf 'CONNECT allowed.test:${webPort} HTTP/1.1\\r\\n\\r\\n' | nc 127.0.0.1 ${port}; killall nc`;
     expect(await inside(line)).toContain("HTTP/1.1 503 ");
     expect(await get(`http://allowed.test:${webPort}/`)).toBe("got 0\n");
+  });
+
+  test("a sandbox has so many connections and bytes; what is over leaves one row", async () => {
+    const small = await createEgressProxy({ ...deps, bounds: { connections: 2, bytes: 100_000 } });
+    const route = await sandbox.openRoute(small.take);
+    const line = `http://allowed.test:${webPort}/`;
+    const ask = (path: string) =>
+      inside(
+        `rm -f /tmp/in; mkfifo /tmp/in; nc -w 20 127.0.0.1 ${route.port} < /tmp/in & exec 3> /tmp/in; printf 'GET ${line}${path} HTTP/1.1\\r\\nHost: allowed.test:${webPort}\\r\\nConnection: close\\r\\n\\r\\n' >&3; wait $!`,
+      );
+    expect(await ask("")).toContain("got 0");
+    expect((await ask("large")).length).toBeLessThan(400_000);
+    for (let more = 0; more < 3; more++) expect(await ask("")).toStartWith("HTTP/1.1 503 ");
+    expect(records.map(({ verdict, reason }) => [verdict, reason])).toEqual([
+      ["allowed", null],
+      ["failed", "too_much"],
+      ["denied", "full"],
+    ]);
+    small.close();
+    route.close();
   });
 });
 

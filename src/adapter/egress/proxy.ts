@@ -43,7 +43,11 @@ export interface EgressDeps {
   /** A place among the connections of all executions; undefined when there is none. */
   takePlace(): (() => void) | undefined;
   now(): number;
+  /** Of one sandbox: connections, refused ones too, and bytes of both directions. */
+  bounds?: { connections: number; bytes: number };
 }
+
+const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
 
 export interface EgressProxy {
   /** Serves one connection of the sandbox. */
@@ -66,6 +70,7 @@ class Refusal extends Error {
 
 export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> {
   const { createServer, request } = await import("node:http");
+  const { bounds = BOUNDS } = deps;
   const open = new Set<Duplex>();
   let atOnce = 0;
   let connections = 0;
@@ -75,23 +80,25 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
   const count = (entry: Entry, field: "sentBytes" | "receivedBytes", size: number): void => {
     entry.record[field] += size;
     bytes += size;
-    if (bytes > LIMITS.egressBytes) entry.fail("too_much");
+    if (bytes > bounds.bytes) entry.fail("too_much");
   };
   function begin(host: string, port: number): Entry {
     connections++;
+    // A program that asks without end leaves no row for each: the first that is too many says so.
+    const isRecorded = connections <= bounds.connections + 1;
     const startedAt = deps.now();
     const record: EgressRecord = {
       ...{ host, port, verdict: "allowed", reason: null, sentBytes: 0, receivedBytes: 0 },
       ...{ startedAt, durationMs: 0 },
     };
-    const endings: (() => void)[] = [];
+    const endings: ((cut: boolean) => void)[] = [];
     let ended = false;
-    const end = () => {
+    const end = (cut = false) => {
       if (ended) return;
       ended = true;
-      for (const ending of endings) ending();
+      for (const ending of endings) ending(cut);
       record.durationMs = Math.max(0, deps.now() - startedAt);
-      deps.onEnd(record);
+      if (isRecorded) deps.onEnd(record);
     };
     const refuse = (verdict: Verdict, reason: string) => {
       if (ended) return;
@@ -100,11 +107,11 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
     return {
       record,
       refuse,
-      end,
-      onEnd: (ending) => (ended ? ending() : void endings.push(ending)),
+      end: () => end(),
+      onEnd: (ending) => (ended ? ending(true) : void endings.push(ending)),
       fail(reason) {
         refuse("failed", reason);
-        end();
+        end(true);
       },
     };
   }
@@ -112,10 +119,10 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
   async function admit(entry: Entry): Promise<Address> {
     const { host, port } = entry.record;
     const named = `${host}:${port}`;
-    if (!deps.allows(host, port))
+    if (connections <= bounds.connections && !deps.allows(host, port))
       throw new Refusal(403, "denied", "not_allowed", `${named} is not in this agent's network allow-list.`);
-    const place = atOnce < LIMITS.egressAtOnce && connections <= LIMITS.egressConnections && deps.takePlace();
-    if (!place || bytes > LIMITS.egressBytes) {
+    const place = atOnce < LIMITS.egressAtOnce && connections <= bounds.connections && deps.takePlace();
+    if (!place || bytes > bounds.bytes) {
       if (place) place();
       throw new Refusal(503, "denied", "full", "This execution has used up its connections or bytes.");
     }
@@ -197,7 +204,10 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
         ...{ method: asked.method, path: `${url.pathname}${url.search}` },
         headers: { ...endToEnd(asked.headers), host: url.host, connection: "close" },
       });
-      entry.onEnd(() => void sent.destroy());
+      entry.onEnd((cut) => {
+        sent.destroy();
+        if (cut) answer.destroy();
+      });
       sent.setTimeout(LIMITS.egressSilenceMs, () => sent.destroy(new Error("nothing came for too long")));
       sent.on("error", refuse);
       sent.on("response", (response) => {
@@ -239,8 +249,8 @@ interface Entry {
   record: EgressRecord;
   refuse(verdict: Verdict, reason: string): void;
   fail(reason: string): void;
-  /** Does it now when it has ended already. */
-  onEnd(ending: () => void): void;
+  /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
+  onEnd(ending: (cut: boolean) => void): void;
   end(): void;
 }
 
