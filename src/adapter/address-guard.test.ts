@@ -1,5 +1,6 @@
 import { describe, expect, test } from "bun:test";
-import { createAddressGuard, type LookUp, plainHost } from "./address-guard.ts";
+import { plainHost } from "../core/plain-host.ts";
+import { createAddressGuard, type LookUp } from "./address-guard.ts";
 
 const PUBLIC = "93.184.215.14";
 const answering =

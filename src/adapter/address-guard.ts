@@ -6,6 +6,7 @@
 import { isIP } from "node:net";
 import ipaddr from "ipaddr.js";
 import { Problem } from "../core/errors.ts";
+import { plainHost } from "../core/plain-host.ts";
 
 export interface ResolvedAddress {
   address: string;
@@ -77,18 +78,6 @@ const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
 
 const refused = () =>
   new Problem(422, "address_refused", "This address is private. An operator can allow it with FETCH_ALLOW.");
-
-/**
- * A host in its one spelling: lower case, no brackets, no trailing dot, decimal, octal and hexadecimal addresses
- * dotted. @throws Problem 422 `bad_host`.
- */
-export function plainHost(given: string): string {
-  const bare = given.trim();
-  const text = bare.includes(":") && !bare.startsWith("[") ? `http://[${bare}]/` : `http://${bare}/`;
-  if (bare === "" || /[\s/\\?#@%]/.test(bare) || !URL.canParse(text))
-    throw new Problem(422, "bad_host", "This is not a usable host name.");
-  return new URL(text).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-}
 
 function networkOf(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
   const text = entry.replace(/^\[|\]$/g, "");

@@ -1,6 +1,6 @@
 /**
  * A thin, typed wrapper over the Docker Engine API (Docker and Podman): what the product needs, in the engine's terms.
- * Every failure is a Problem: `docker_unavailable` (503, the engine does not answer), `docker_not_found` (404),
+ * Every failure is a Problem: `sandbox_unavailable` (503, the engine does not answer), `docker_not_found` (404),
  * `docker_conflict` (409, also "not running"), `docker_error` (502, anything else the engine refuses).
  */
 import type Docker from "dockerode";
@@ -21,14 +21,18 @@ export interface EngineInfo {
   arch: string;
   /** The engine itself runs without root: user 0 of a container is the engine's own user on the host. */
   rootless: boolean;
+  /** Folder of its machine where it keeps containers and images. */
+  dataRoot: string;
+  /** Names of the runtimes that it can start containers with. */
+  runtimes: readonly string[];
 }
 
 export interface DockerClient {
   /** For people: `unix:///var/run/docker.sock`. */
   readonly address: string;
-  /** Resolves when the engine answers within `timeoutMs`; throws `docker_unavailable` otherwise. */
+  /** Resolves when the engine answers within `timeoutMs`; throws `sandbox_unavailable` otherwise. */
   ping(timeoutMs?: number): Promise<void>;
-  /** Throws `docker_unavailable` when the engine does not answer within some seconds. */
+  /** Throws `sandbox_unavailable` when the engine does not answer within some seconds. */
   info(): Promise<EngineInfo>;
   readonly images: ImageApi;
   readonly containers: ContainerApi;
@@ -127,7 +131,14 @@ async function within<T>(timeoutMs: number, call: Promise<T>): Promise<T> {
   }
 }
 
-function engineInfo(version: Docker.DockerVersion, info: { SecurityOptions?: string[] }): EngineInfo {
+/** What is read of the engine's own description; the client's types leave most of it out. */
+interface EngineFacts {
+  SecurityOptions?: string[];
+  DockerRootDir?: string;
+  Runtimes?: Record<string, unknown>;
+}
+
+function engineInfo(version: Docker.DockerVersion, info: EngineFacts): EngineInfo {
   if (!version?.Version) throw asProblem(new Error("it does not speak the Docker Engine API"), "");
   const components = version.Components ?? [];
   return {
@@ -137,5 +148,7 @@ function engineInfo(version: Docker.DockerVersion, info: { SecurityOptions?: str
     os: version.Os,
     arch: version.Arch,
     rootless: (info.SecurityOptions ?? []).some((option) => option.includes("rootless")),
+    dataRoot: info.DockerRootDir ?? "",
+    runtimes: Object.keys(info.Runtimes ?? {}),
   };
 }

@@ -16,6 +16,7 @@ import { dashboard } from "../feature/dashboard/feature.ts";
 import { docs } from "../feature/docs/feature.ts";
 import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
+import { egress } from "../feature/egress/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
@@ -102,6 +103,7 @@ export const FEATURES = noFeatures()
   .with(memory)
   .with(inbox)
   .with(swarm)
+  .with(egress)
   .with(mcp)
   .with(mcpServer)
   .with(engine)

@@ -54,7 +54,7 @@ export const overLimit = (code: string, what: string, current: number, limit: nu
 /** 422 for one field. `pointer` is a JSON pointer ("/name"). */
 export const invalidField = (pointer: string, message: string) =>
   new Problem(422, "validation_failed", message, { errors: [{ pointer, message }] });
-/** A needed part is down; `code` says which, e.g. `docker_unavailable`. */
+/** A needed part is down; `code` says which, e.g. `sandbox_unavailable`. */
 export const unavailable = (code: string, detail: string) => new Problem(503, code, detail);
 
 export function isProblem(error: unknown): error is Problem {

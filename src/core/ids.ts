@@ -19,6 +19,7 @@ export const ID_PREFIXES = {
   comment: "cmt",
   permission: "perm",
   permissionAnswer: "pans",
+  egress: "egr",
   document: "doc",
   contradiction: "ctr",
   cookieSet: "ck",

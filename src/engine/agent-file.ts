@@ -4,7 +4,9 @@ import { DAY_SECONDS } from "../core/clock.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
+import { Network } from "../core/network.ts";
 import { PermissionRules } from "../core/permission-rule.ts";
+import { RuntimeName } from "../core/runtime-name.ts";
 import { readFrontMatter } from "./front-matter.ts";
 import { ruleProblems } from "./permission/rules.ts";
 import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
@@ -51,7 +53,8 @@ export const AGENT_CONFIG = t.Object(
     ),
     permissions: t.Optional(PermissionRules),
     image: t.Optional(orNull(ImageName)),
-    network: t.Optional(t.Union([t.Literal("none"), t.Literal("bridge")])),
+    network: t.Optional(Network),
+    runtime: t.Optional(orNull(RuntimeName)),
     memory_mb: t.Optional(t.Integer({ minimum: 32, maximum: 1_048_576 })),
     cpus: t.Optional(t.Number({ minimum: 0.1, maximum: 256 })),
     budget_usd_per_run: t.Optional(orNull(usd)),

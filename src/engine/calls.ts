@@ -184,7 +184,7 @@ export function liveOutput({ execution, ports, masker }: Turn, { callId: call_id
 }
 
 /** Not the call's: the execution is put back, and the call is made again. */
-const SANDBOX_FAILURES = new Set(["sandbox_lost", "docker_unavailable", "sandbox_not_stopped"]);
+const SANDBOX_FAILURES = new Set(["sandbox_lost", "sandbox_unavailable", "sandbox_not_stopped"]);
 
 async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolResult> {
   const { execution, ports, sandbox, masker, aside } = turn;

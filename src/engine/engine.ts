@@ -5,6 +5,7 @@ import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import { type Network, narrowest } from "../core/network.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import type { TextWork } from "../text/client.ts";
 import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
@@ -21,7 +22,7 @@ import { kindOfTool, readRules } from "./permission/rules.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { SandboxDriver } from "./sandbox.ts";
-import { createSandboxPool, type SandboxPool } from "./sandbox-pool.ts";
+import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
@@ -34,7 +35,8 @@ export interface EngineDefaults {
   limits: { max_turns: number; timeout_seconds: number };
   sandbox: {
     image: string | null;
-    network: "none" | "bridge";
+    network: Network;
+    runtime?: string | null;
     memory_mb: number;
     cpus: number;
     git_depth?: number;
@@ -66,9 +68,10 @@ export interface EngineDeps {
   allowsTool(agentId: string): (tool: string, isGranted: boolean) => boolean;
   /** What those that have started the execution's session leave of its agent's powers. */
   powers: {
-    hasNetwork(sessionId: string): boolean;
     /** Those agents. */
     boundsOf(sessionId: string): string[];
+    /** Of the agents that it was started by, unless their files say otherwise. */
+    networksOf(sessionId: string): Network[];
     allows(sessionId: string): (tool: string) => boolean;
   };
   /** Questions to persons about calls. */
@@ -77,6 +80,10 @@ export interface EngineDeps {
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   cookiesOf(execution: Execution): string | undefined;
+  /** What the step says, as part of which the execution works, itself or through those that started it. */
+  stepNetworkOf?(execution: Execution): Network | undefined;
+  /** Opens the way out of a sandbox whose network is an allow-list. */
+  wayOut?: SandboxPoolDeps["wayOut"];
   projectOf(projectId: string): PromptParts["project"];
   /** What the repository that it works in says to agents; undefined where it works in none. */
   repositoryOf(execution: Execution): Promise<PromptParts["repository"]>;
@@ -130,7 +137,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { clock, log, sandboxes } = deps;
   const tokens = createExecutionTokens();
   const idleMs = () => deps.defaults().sandbox.idle_minutes * MINUTE_MS;
-  const pool = createSandboxPool({ driver: sandboxes, log, idleMs });
+  const pool = createSandboxPool({ driver: sandboxes, log, idleMs, wayOut: deps.wayOut });
   const ports = portsOf(deps, tokens, pool);
   const scheduler = createScheduler(ports, deps.limits, log);
   let timer: ReturnType<typeof setInterval> | undefined;
@@ -206,9 +213,13 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     log,
     masking,
     text,
-    agentOf({ agentId, sessionId }) {
+    agentOf(execution) {
+      const { agentId, sessionId } = execution;
       const settings = settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults());
-      return deps.powers.hasNetwork(sessionId) ? settings : { ...settings, network: "none" };
+      return {
+        ...settings,
+        network: narrowest([settings.network, deps.stepNetworkOf?.(execution), ...deps.powers.networksOf(sessionId)]),
+      };
     },
     assertShell({ agentId }) {
       if (agentId === NO_AGENT || deps.allowsTool(agentId)("bash", false)) return;
@@ -338,7 +349,7 @@ function skillsFor<Skill extends MatchableSkill>(execution: Execution, available
 function settingsOf(
   { id, config }: Pick<AgentFile, "id" | "config">,
   { limits, sandbox }: EngineDefaults,
-): EngineAgent {
+): Omit<EngineAgent, "network"> & { network: Network } {
   return {
     id,
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
@@ -346,6 +357,7 @@ function settingsOf(
     maxTurns: config.max_turns ?? limits.max_turns,
     image: config.image ?? sandbox.image ?? undefined,
     network: config.network ?? sandbox.network,
+    runtime: config.runtime ?? sandbox.runtime ?? undefined,
     memoryMb: config.memory_mb ?? sandbox.memory_mb,
     cpus: config.cpus ?? sandbox.cpus,
   };

@@ -3,6 +3,7 @@ import type { Clock } from "../core/clock.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
+import type { NetworkBounds } from "../core/network.ts";
 import type { TextWork } from "../text/client.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Ending, Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
@@ -18,7 +19,8 @@ export interface EngineAgent {
   temperature?: number | undefined;
   maxTurns: number;
   image?: string | undefined;
-  network: "none" | "bridge";
+  network: NetworkBounds;
+  runtime?: string | undefined;
   memoryMb: number;
   cpus: number;
 }

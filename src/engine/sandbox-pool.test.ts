@@ -143,7 +143,7 @@ describe("the pool of sandboxes", () => {
 
   test("until a first sweep has succeeded no run works and no sandbox starts, but chats without one go on", async () => {
     fresh();
-    const down = unavailable("docker_unavailable", "Docker does not answer.");
+    const down = unavailable("sandbox_unavailable", "Docker does not answer.");
     swept = Promise.reject(down);
     await expect(pool.sweep()).rejects.toBe(down);
     await expect(pool.quiet({ workId: "run_1", sessionId: "s" }, signal)).rejects.toBe(down);

@@ -7,7 +7,14 @@ import { codeOf, messageOf, type Problem, unavailable } from "../core/errors.ts"
 import { LIMITS } from "../core/limits.ts";
 import type { Logger } from "../core/log.ts";
 import { raceSignal } from "../core/race-signal.ts";
-import { placeOf, type Sandbox, type SandboxAbout, type SandboxDriver, type SandboxSpec } from "./sandbox.ts";
+import {
+  placeOf,
+  type Sandbox,
+  type SandboxAbout,
+  type SandboxDriver,
+  type SandboxSpec,
+  type WayOut,
+} from "./sandbox.ts";
 
 export interface LeaseRequest {
   spec: SandboxSpec;
@@ -37,7 +44,7 @@ export interface SandboxPool {
   end(sessionId: string): void;
   /**
    * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
-   * @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`; the signal's reason.
+   * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`; the signal's reason.
    */
   quiet(place: Pick<SandboxSpec, "workId" | "sessionId">, signal: AbortSignal): Promise<void>;
   /** Removes what no lease holds and nothing keeps. @returns how many. @throws when the container engine does not answer. */
@@ -50,6 +57,7 @@ interface Kept {
   sandbox: Sandbox;
   spec: SandboxSpec;
   userId: string | undefined;
+  wayOut?: WayOut | undefined;
   /** It cannot change its files any more. */
   frozen?: boolean;
 }
@@ -60,9 +68,11 @@ export interface SandboxPoolDeps {
   log: Logger;
   /** How long a chat's sandbox waits for the next turn. 0: none does. */
   idleMs(): number;
+  /** Opens the way out of a sandbox that has just started; undefined where its network needs none. */
+  wayOut?(sandbox: Sandbox, spec: SandboxSpec): Promise<WayOut | undefined>;
 }
 
-export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): SandboxPool {
+export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDeps): SandboxPool {
   /** By session, the one that has waited longest first. */
   const idle = new Map<string, Idle>();
   /** Executions whose sandbox is there. */
@@ -95,7 +105,18 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
       if (all.size === 0) leaving.delete(place);
     }
   }
-  async function stop({ sandbox, spec, frozen }: Kept): Promise<void> {
+  async function begin(spec: SandboxSpec, userId: string | undefined, signal: AbortSignal): Promise<Kept> {
+    const sandbox = await driver.start(spec, signal);
+    try {
+      return { sandbox, spec, userId, wayOut: await wayOut?.(sandbox, spec) };
+    } catch (error) {
+      // Before any command of the agent: without its way out it is not what was asked for.
+      await stop({ sandbox, spec, userId });
+      throw error;
+    }
+  }
+  async function stop({ sandbox, spec, frozen, wayOut: open }: Kept): Promise<void> {
+    open?.close();
     try {
       await sandbox.stop();
     } catch (err) {
@@ -121,7 +142,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     sweeping ??= sweepNow();
     return sweeping;
   };
-  /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable` while what ended may still change the files there. */
+  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable` while what ended may still change the files there. */
   async function swept(place: string): Promise<void> {
     if (hasSwept && !loose.has(place)) return;
     await sweep();
@@ -134,13 +155,13 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     // a chat without a project that needs no sandbox does not wait for the container engine.
     if (at.workId !== undefined || loose.has(place)) await swept(place);
   }
-  /** @throws Problem 503 `sandbox_not_stopped`, `docker_unavailable`: what it works on is not to be kept yet. */
+  /** @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`: what it works on is not to be kept yet. */
   async function freeze(kept: Kept): Promise<void> {
     try {
       await kept.sandbox.freeze();
       kept.frozen = true;
     } catch (error) {
-      if (codeOf(error) === "docker_unavailable") throw error;
+      if (codeOf(error) === "sandbox_unavailable") throw error;
       throw notStopped(`${words.own}: ${messageOf(error)}`);
     }
   }
@@ -178,11 +199,12 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     let own: Kept | undefined;
     const start = async (): Promise<Kept> => {
       const found = await waiting(spec);
+      found?.wayOut?.serve(spec.executionId);
       if (found) return found;
       await raceSignal(swept(placeOf(spec)), signal);
       held.add(spec.executionId);
       try {
-        return { sandbox: await driver.start(spec, signal), spec, userId };
+        return await begin(spec, userId, signal);
       } catch (error) {
         held.delete(spec.executionId);
         throw error;
@@ -208,7 +230,7 @@ export function createSandboxPool({ driver, log, idleMs }: SandboxPoolDeps): San
     return {
       sandbox: lazy(
         driver,
-        env,
+        () => ({ ...env, ...own?.wayOut?.env }),
         async () => (await opened()).sandbox,
         () => opening !== undefined,
         async () => freeze(await opened()),
@@ -257,7 +279,7 @@ const isSame = (one: SandboxSpec, other: SandboxSpec): boolean =>
 /** A sandbox that is started by its first use. @param isOpen whether there is anything to bring back. */
 function lazy(
   { capabilities }: SandboxDriver,
-  env: Readonly<Record<string, string>>,
+  env: () => Readonly<Record<string, string>>,
   open: () => Promise<Sandbox>,
   isOpen: () => boolean,
   freeze: () => Promise<void>,
@@ -271,7 +293,11 @@ function lazy(
       walk: async (path, options) => (await open()).workspace.walk(path, options),
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
-    exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
+    exec: async (argv, options) => {
+      const sandbox = await open();
+      return await sandbox.exec(argv, { ...options, env: { ...env(), ...options.env } });
+    },
+    openRoute: async (onConnection) => (await open()).openRoute(onConnection),
     freeze: async () => (isOpen() ? freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),

@@ -3,6 +3,9 @@
  * can do and by what it says of itself, never by its name; drivers are in `adapter/sandbox/`.
  */
 
+import type { Duplex } from "node:stream";
+import type { NetworkBounds } from "../core/network.ts";
+
 export interface Capabilities {
   /**
    * Whether `exec` runs whatever it is given. Without a shell, it runs `grep … --` over `files` for the search tool and
@@ -40,7 +43,12 @@ export interface SandboxSpec {
   image?: string | undefined;
   /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
   home: string;
-  network: "none" | "bridge";
+  /** An allow-list: a sandbox without a network, and a route to the server's proxy. */
+  network: NetworkBounds;
+  /** Container runtime, e.g. `runsc`; the engine's own when absent. Tried before it is used. */
+  runtime?: string | undefined;
+  /** `openRoute` will be asked for. An allow-list implies it. */
+  routes?: boolean | undefined;
   memoryMb: number;
   cpus: number;
   /** Granted secrets and the session's own variables: present from spawn, never on the container's disk. */
@@ -127,6 +135,24 @@ export interface Workspace {
   bringBack(): Promise<void>;
 }
 
+/** A way for programs inside to reach something that the server offers to this sandbox alone. */
+export interface Route {
+  /** Where programs inside find it; on their own loopback, so no other sandbox and no machine of the network does. */
+  readonly host: "127.0.0.1";
+  readonly port: number;
+  /** Takes no further connections, and ends those that are open. */
+  close(): void;
+}
+
+/** The controlled way out of a sandbox whose network is an allow-list. */
+export interface WayOut {
+  /** Variables that say to programs where it is. */
+  env: Readonly<Record<string, string>>;
+  /** What is reached from here on counts for this execution: a chat's sandbox outlives its turns. */
+  serve(executionId: string): void;
+  close(): void;
+}
+
 export interface Sandbox {
   readonly capabilities: Capabilities;
   readonly workspace: Workspace;
@@ -135,6 +161,13 @@ export interface Sandbox {
    * Throws Problem 503 `sandbox_lost` when the container is gone: the caller may start another over the same workspace.
    */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
+  /**
+   * Opens a port on the loopback of the sandbox; each connection that a program inside makes to it is handed over as a
+   * stream of both directions. It needs no network of the sandbox, and opens none. Closed with the sandbox.
+   * Whoever takes a connection bounds it in bytes and time, and destroys it. At most 8 routes, and 64 connections at once.
+   * Throws Problem 503 `sandbox_lost`, `network_unguarded` where the driver has no such way (`spec.routes` was not set).
+   */
+  openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
   /**
    * From here on nothing inside changes the files, and no command runs any more. Much quicker than `stop`, which is
    * still to follow. Idempotent.
@@ -168,7 +201,7 @@ export interface SandboxDriver {
   readonly noticeMs: number;
   /** What the agent reads about a sandbox like this, before it is started. */
   about(spec: SandboxSpec): Promise<SandboxAbout>;
-  /** Brings the files in. Throws Problem 503 (`docker_unavailable`, `image_missing`…) with the remedy in its detail. */
+  /** Brings the files in. Throws Problem 503 (`sandbox_unavailable`, `image_missing`…) with the remedy in its detail. */
   start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox>;
   /**
    * Removes containers of this instance whose execution `isLive` denies, within a limited time. Throws when the engine

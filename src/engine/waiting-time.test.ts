@@ -11,7 +11,7 @@ const rigs = createRigs();
 afterAll(() => rigs.close());
 
 const near = createProcessSandboxes({ allowHostShell: false });
-const down = unavailable("docker_unavailable", "Docker does not answer.");
+const down = unavailable("sandbox_unavailable", "Docker does not answer.");
 
 /** A run whose only step wants its sandbox, which the driver refuses at first with `down`. */
 async function stepThatWaits(sandboxes: SandboxDriver) {
@@ -64,7 +64,7 @@ test("a step whose time passes while a part of the machine is missing says what 
 });
 
 test("a step with little time left waits as well while it is not yet known that the machine does not answer", async () => {
-  const frozen = unavailable("docker_unavailable", "Docker is frozen.");
+  const frozen = unavailable("sandbox_unavailable", "Docker is frozen.");
   let starts = 0;
   const sandboxes: SandboxDriver = {
     ...near,

@@ -14,7 +14,7 @@ import type { Lease } from "./sandbox-pool.ts";
 const WAITS = "waiting_for_provider";
 const ASKS = "waiting_for_permission";
 const PASSING = new Set([
-  "docker_unavailable",
+  "sandbox_unavailable",
   "sandbox_lost",
   "sandbox_not_stopped",
   "workspace_busy",
@@ -68,12 +68,13 @@ export async function workOn(
     endIn(Math.max(leftMs(execution, ports), ports.sandboxes.noticeMs));
     const home = await ports.workspaces.prepare(execution, signal);
     const { id: executionId, sessionId, agentId, runId, workId } = execution;
-    const { image, network, memoryMb, cpus } = agent;
+    const { image, network, runtime, memoryMb, cpus } = agent;
     const variables = ports.variablesOf(execution, token);
     const env = { ...variables.session, ...secrets };
     unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
     const cookies = ports.cookiesOf(execution);
-    const spec = { executionId, sessionId, agentId, runId, workId, image, home, network, memoryMb, cpus, env, cookies };
+    const box = { image, home, network, runtime, memoryMb, cpus, env, cookies };
+    const spec = { executionId, sessionId, agentId, runId, workId, ...box };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (isAtCall(execution, ports)) await lease.open();
     // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.

@@ -117,6 +117,7 @@ export const WHOSE = {
   permission_requests: partOf("permission_requests", sessions, "session_id"),
   /** What was answered for an agent is everybody's to see; for a run or a chat, its owner's. */
   permission_answers: rows("permission_answers", "ownerOrNobody", { owner: "user_id" }),
+  egress_connections: partOf("egress_connections", sessions, "session_id"),
   swarms,
   swarm_tasks: partOf("swarm_tasks", swarms, "swarm_id"),
   onboardings: partOf("onboardings", sessions, "session_id", { policy: "owner" }),

@@ -60,7 +60,7 @@ test("an engine that accepts calls and answers nothing is given up, one that ans
   ];
   const ends = await Promise.allSettled(calls);
   const codes = ends.map((end) => (end.status === "rejected" ? codeOf(end.reason) : "answered"));
-  expect(codes).toEqual(calls.map(() => "docker_unavailable"));
+  expect(codes).toEqual(calls.map(() => "sandbox_unavailable"));
 });
 
 test("an image whose pull stops halfway because the engine froze is given up", async () => {
@@ -78,7 +78,7 @@ test("an image whose pull stops halfway because the engine froze is given up", a
       frozen = true;
     },
   });
-  await expect(pull).rejects.toMatchObject({ code: "docker_unavailable" });
+  await expect(pull).rejects.toMatchObject({ code: "sandbox_unavailable" });
   expect(progress).toEqual(["Pulling from x"]);
 });
 
@@ -91,7 +91,7 @@ test("a command is not started by an engine that answers only after it was given
     if (path.endsWith("/x/exec")) return thawed.promise;
     return frozen ? never() : Response.json({});
   });
-  await expect(client.containers.exec("x", exec)).rejects.toMatchObject({ code: "docker_unavailable" });
+  await expect(client.containers.exec("x", exec)).rejects.toMatchObject({ code: "sandbox_unavailable" });
   frozen = false;
   thawed.resolve(Response.json({ Id: "late" }, { status: 201 }));
   // What would follow the late answer has been sent before these are answered.
@@ -114,7 +114,7 @@ describe("the watch over an engine", () => {
       asked = Promise.withResolvers();
       return pings.at(-1)!;
     };
-    const down = unavailable("docker_unavailable", "Docker does not answer.");
+    const down = unavailable("sandbox_unavailable", "Docker does not answer.");
     const first = Promise.withResolvers<string>();
     const firstCall = attend(() => first.promise);
     const late = await nextPing();

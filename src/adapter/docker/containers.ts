@@ -37,7 +37,7 @@ export interface ContainerState {
 }
 
 export interface RemoveOptions {
-  /** Ends the wait, with `docker_unavailable`; the engine may remove it all the same. */
+  /** Ends the wait, with `sandbox_unavailable`; the engine may remove it all the same. */
   signal?: AbortSignal;
   /** Returns only when it is gone: throws `docker_conflict` while another call removes it. */
   mustBeGone?: boolean;

@@ -34,7 +34,7 @@ describe("the address of the engine", () => {
     const [first, second] = [join(folder, "first.sock"), join(folder, "second.sock")];
     let found = first;
     const client = connectFound(() => dockerEndpoint({ host: found }));
-    await expect(client.ping()).rejects.toMatchObject({ code: "docker_unavailable" });
+    await expect(client.ping()).rejects.toMatchObject({ code: "sandbox_unavailable" });
     const late = Bun.serve({ unix: second, fetch: () => Response.json([]) });
     found = second;
     await client.ping();
@@ -65,7 +65,7 @@ test("a removal that another call has begun is an error only for who needs it go
   await containers.remove("taken");
   await expect(containers.remove("taken", { mustBeGone: true })).rejects.toMatchObject({ code: "docker_conflict" });
   const late = { signal: AbortSignal.timeout(50) };
-  await expect(containers.remove("hangs", late)).rejects.toMatchObject({ code: "docker_unavailable" });
+  await expect(containers.remove("hangs", late)).rejects.toMatchObject({ code: "sandbox_unavailable" });
   await server.stop(true);
   rmSync(folder, { recursive: true });
 });
@@ -109,7 +109,7 @@ test("an engine that accepts and never answers is unavailable after the time giv
   await new Promise((ready) => silent.once("listening", ready));
   const { port } = silent.address() as { port: number };
   const client = connectDocker(dockerEndpoint({ host: `tcp://127.0.0.1:${port}` }));
-  await expect(client.ping(200)).rejects.toMatchObject({ status: 503, code: "docker_unavailable" });
+  await expect(client.ping(200)).rejects.toMatchObject({ status: 503, code: "sandbox_unavailable" });
   silent.close();
 });
 

@@ -14,6 +14,8 @@ export interface ExecRequest {
   user?: string;
   /** Written at once, then closed. Without it the command reads an empty input. */
   stdin?: string | Uint8Array | undefined;
+  /** Its input stays open, for `write`. */
+  keepsInput?: boolean;
   onOutput: FrameSink;
 }
 
@@ -25,7 +27,9 @@ export interface RunningExec {
    * the command any more. When the container ended, this number may be 0 all the same: look at the container's state.
    */
   exitCode(): Promise<number | null>;
-  /** Releases the streams; the command itself continues. */
+  /** Queues bytes for its input; with `keepsInput`. */
+  write(bytes: Uint8Array): void;
+  /** Releases the streams; the command itself continues, its input ended. */
   detach(): void;
 }
 
@@ -42,7 +46,8 @@ export function startExec(
 ): Promise<RunningExec> {
   const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
   return call(async (givenUp) => {
-    const withStdin = request.stdin !== undefined;
+    const { stdin, keepsInput = false } = request;
+    const withStdin = keepsInput || stdin !== undefined;
     const exec = await container.exec({
       Cmd: [...request.argv],
       AttachStdin: withStdin,
@@ -59,10 +64,11 @@ export function startExec(
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
     // The caller need not wait for its end.
     closed.catch(() => {});
-    if (withStdin) stream.end(request.stdin);
+    if (withStdin && !keepsInput) stream.end(stdin);
     return {
       closed,
       exitCode: () => call(() => exitCode(exec)),
+      write: (bytes) => void (stream.destroyed || stream.write(bytes)),
       detach: () => void stream.destroy(),
     };
   });

@@ -31,7 +31,7 @@ export function asProblem(error: unknown, address: string): Problem {
     reason === "EACCES" || reason === "EPERM"
       ? "this user may not open the socket (add it to the group `docker`)"
       : messageOf(error);
-  return unavailable("docker_unavailable", `Docker at ${address} does not answer: ${hint}`);
+  return unavailable("sandbox_unavailable", `Docker at ${address} does not answer: ${hint}`);
 }
 
 /** Runs a call against the engine; whatever it throws comes out as a Problem. */

@@ -7,7 +7,7 @@ const inProcess = createProcessSandboxes({ allowHostShell: false });
 const driver = { ...inProcess, name: "docker" };
 const engine = (isThere: boolean, wasUsed = false) => ({
   driver,
-  ping: () => (isThere ? Promise.resolve() : Promise.reject(unavailable("docker_unavailable", "It does not answer."))),
+  ping: () => (isThere ? Promise.resolve() : Promise.reject(unavailable("sandbox_unavailable", "It does not answer."))),
   wasUsed: () => wasUsed,
 });
 const chosen = async (...how: [wanted: "auto" | "docker" | "process", found?: ReturnType<typeof engine>]) => {
@@ -19,7 +19,7 @@ describe("the sandbox of a server", () => {
   test("is what the operator asks for, and there is no server without the engine that is asked for", async () => {
     expect(await chosen("process", engine(true, true))).toEqual(["process", false]);
     expect(await chosen("docker", engine(true))).toEqual(["docker", false]);
-    await expect(chosen("docker", engine(false, true))).rejects.toMatchObject({ code: "docker_unavailable" });
+    await expect(chosen("docker", engine(false, true))).rejects.toMatchObject({ code: "sandbox_unavailable" });
   });
 
   test("is containers where an engine answers, and the server's process where none does", async () => {

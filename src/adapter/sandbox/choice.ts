@@ -23,7 +23,7 @@ interface ContainerEngine {
 
 /**
  * @param docker undefined when no endpoint is configured.
- * @throws Problem 503 `docker_unavailable` when the operator asked for Docker and it does not answer.
+ * @throws Problem 503 `sandbox_unavailable` when the operator asked for Docker and it does not answer.
  */
 export async function chooseSandbox(
   wanted: "auto" | "docker" | "process",
@@ -41,7 +41,7 @@ export async function chooseSandbox(
   } catch {
     if (wanted === "docker")
       throw unavailable(
-        "docker_unavailable",
+        "sandbox_unavailable",
         "SANDBOX=docker, and no container engine answers. Start it, set DOCKER_HOST, or use SANDBOX=process.",
       );
     if (!docker.wasUsed()) return { driver: inProcess, reason: "no container engine answers", waits: false };

@@ -69,6 +69,17 @@ export const agents: Resource<List> = {
       ],
       run: tool,
     },
+    {
+      name: "allow",
+      about: "add a host to what an agent's programs may reach of the network",
+      on: "one",
+      args: [{ name: "<host>", about: "host, or host:port; port 443 when none is named" }],
+      async run({ client, path, args: [given = ""] }) {
+        const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
+        const agent = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
+        return { json: agent, text: `${agent["id"]} may reach ${host}:${port} from its next sandbox on.` };
+      },
+    },
     deleteVerb("delete an agent with its skills", (item: Item) => `agent ${item["id"]}`),
   ],
 };
@@ -86,11 +97,16 @@ function linesOf(agent: Item): string[] {
       ["tools", agent["tools"]],
       ["skills", agent["skills"]],
       ["permissions", agent["rules"]],
-      ...Object.entries<unknown>(agent["config"]).filter(([name]) => name !== "tools" && name !== "permissions"),
+      ...Object.entries<unknown>(agent["config"])
+        .filter(([name]) => name !== "tools" && name !== "permissions")
+        .map(([name, value]): [string, unknown] => [name, name === "network" ? networkWords(value) : value]),
     ]),
     ...(problems.length > 0 ? ["", "Problems:", ...problems] : []),
   ];
 }
+
+const networkWords = (network: unknown): unknown =>
+  typeof network === "object" && network !== null && "allow" in network ? `only ${String(network.allow)}` : network;
 
 async function configure({ client, path }: One, fields: Record<string, unknown>) {
   const tools = fields["tools"];

@@ -9,6 +9,7 @@ import { INTERRUPTED, onInterrupt } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine } from "../terminal/style.ts";
 import { spanText, tableLines, timeText } from "../terminal/table.ts";
+import { connectionsVerb } from "./connections.ts";
 import { listItems } from "./find.ts";
 import { DELETE_OPTIONS, deleteHistory } from "./history.ts";
 import type { Answer, Call, Flags, Resource, Verb } from "./resource.ts";
@@ -141,6 +142,7 @@ export const RUN_VERBS: readonly Verb<Item, List>[] = [
     run: ({ client, path, flags }) =>
       act(client, path, "restart", { from_step: flags["from"], human_context: flags["context"] }),
   },
+  connectionsVerb,
   {
     name: "approve",
     about: "answer a step that waits for a person",

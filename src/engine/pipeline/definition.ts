@@ -6,6 +6,7 @@
 import { type Static, type TProperties, Type } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { Network } from "../../core/network.ts";
 import { ownJson } from "../../core/own-json.ts";
 
 /** How often a step may be visited when neither `route` nor `goto` says so. */
@@ -85,6 +86,7 @@ const agentWork = {
   model: Type.Optional(model),
   timeout_seconds: Type.Optional(timeout),
   max_attempts: Type.Optional(attempts),
+  network: Type.Optional(Network),
   skills: Type.Optional(
     Type.Array(slug("A skill."), {
       uniqueItems: true,
@@ -151,6 +153,7 @@ export const COMMAND_STEP = closed(
         description: "Environment variables by name, with {{ variables }}.",
       }),
     ),
+    network: Type.Optional(Network),
     on_failure: Type.Optional(ON_FAILURE),
     timeout_seconds: Type.Optional(timeout),
     max_attempts: Type.Optional(attempts),

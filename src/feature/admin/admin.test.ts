@@ -123,7 +123,9 @@ describe("without Docker", () => {
       await call("GET", "/v1/admin/containers/x/logs"),
       await call("POST", "/v1/admin/pull-image", { body: { image: "busybox" } }),
     ];
-    expect(asked.map(({ status, body }) => [status, body["code"]])).toEqual(Array(3).fill([503, "docker_unavailable"]));
+    expect(asked.map(({ status, body }) => [status, body["code"]])).toEqual(
+      Array(3).fill([503, "sandbox_unavailable"]),
+    );
     expect((await call("GET", "/v1/jobs")).body["items"]).toEqual([]);
   });
 });

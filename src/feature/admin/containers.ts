@@ -24,7 +24,7 @@ export interface LogRequest {
 }
 
 export interface Containers {
-  /** Newest first. @throws Problem 503 `docker_unavailable`. */
+  /** Newest first. @throws Problem 503 `sandbox_unavailable`. */
   list(): Promise<Container[]>;
   /** Lines as they come. @throws Problem 404 also for a container that is not of this instance. */
   logs(idOrName: string, request: LogRequest): Promise<{ lines: AsyncIterable<LogLine>; stop(): void }>;
@@ -36,7 +36,7 @@ const MAX_LINE_CHARACTERS = 16_384;
 
 export function createContainers({ docker, clock, instanceId, labels, masking }: ContainersDeps): Containers {
   const engine = () => {
-    if (!docker) throw unavailable("docker_unavailable", "Agents work without Docker here; there are no containers.");
+    if (!docker) throw unavailable("sandbox_unavailable", "Agents work without Docker here; there are no containers.");
     return docker.containers;
   };
   /** Names of images by their ids, for containers that were made by id. */

@@ -41,8 +41,8 @@ export const agents = defineFeature("agents", (deps: Needs) => {
     defaults() {
       const { limits, sandbox } = settings.get();
       const { max_turns, timeout_seconds } = limits;
-      const { network, memory_mb, cpus } = sandbox;
-      return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, memory_mb, cpus };
+      const { network, runtime, memory_mb, cpus } = sandbox;
+      return { ...AGENT_DEFAULTS, max_turns, timeout_seconds, network, runtime, memory_mb, cpus };
     },
     ports: {
       toolsOf: (id) =>

@@ -2,6 +2,7 @@
 import { type Static, type TObject, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { Network } from "../../core/network.ts";
 import { PermissionRules } from "../../core/permission-rule.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { FileProblem } from "../skills/model.ts";
@@ -17,7 +18,8 @@ export const AgentSettings = t.Object({
   tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
   permissions: PermissionRules,
   image: orNull(t.String()),
-  network: oneOf("none", "bridge"),
+  network: Network,
+  runtime: orNull(t.String({ description: "Container runtime; null: the engine's own." })),
   memory_mb: t.Integer(),
   cpus: t.Number(),
   budget_usd_per_run: orNull(t.Number()),

@@ -3,6 +3,7 @@
  * agent without a network would have one started that has it. The file of the one that starts may say otherwise.
  */
 
+import type { Network } from "../../core/network.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { Store } from "../../store/store.ts";
@@ -10,7 +11,7 @@ import type { Store } from "../../store/store.ts";
 export interface PowersDeps {
   store: Pick<Store, "statement">;
   /** Undefined for an agent that is gone or whose file is broken: it has no powers to hand on. */
-  agentOf(id: string): { network: "none" | "bridge"; startsInFull: readonly string[] } | undefined;
+  agentOf(id: string): { network: Network; startsInFull: readonly string[] } | undefined;
   /** Names of all that it can use, grants and overrides included. */
   toolsOf(id: string): readonly string[];
 }
@@ -18,8 +19,8 @@ export interface PowersDeps {
 export interface Powers {
   /** Agents whose powers bound the session's: those it was started by, unless their files say otherwise. */
   boundsOf(sessionId: string): string[];
-  /** Whether each of them has a network. */
-  hasNetwork(sessionId: string): boolean;
+  /** The network of each of them; `none` for one that is gone. */
+  networksOf(sessionId: string): Network[];
   /** Whether each of them, and each session above, has the tool. Asked once before many tools. */
   allows(sessionId: string): (tool: string) => boolean;
 }
@@ -67,7 +68,7 @@ export function createPowers({ store: { statement }, agentOf, toolsOf }: PowersD
   }
   return {
     boundsOf,
-    hasNetwork: (sessionId) => boundsOf(sessionId).every((id) => agentOf(id)?.network === "bridge"),
+    networksOf: (sessionId) => boundsOf(sessionId).map((id) => agentOf(id)?.network ?? "none"),
     allows(sessionId) {
       const sets = boundsOf(sessionId).map((id) => new Set(agentOf(id) ? toolsOf(id) : []));
       const limits = above(sessionId)?.parents.flatMap(({ tools }) => (tools === null ? [] : [namesIn(tools)])) ?? [];

@@ -108,7 +108,7 @@ describe("secrets", () => {
 });
 
 describe("the machine", () => {
-  const away = engine({ ping: () => Promise.reject(unavailable("docker_unavailable", "It does not answer.")) });
+  const away = engine({ ping: () => Promise.reject(unavailable("sandbox_unavailable", "It does not answer.")) });
 
   test("an engine that is away fails where it is asked for, is a warning where it may be, and nothing where it is not", async () => {
     const verdicts = async (SANDBOX: string, one = away) =>

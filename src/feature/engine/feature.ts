@@ -18,6 +18,7 @@ import { createToolbox } from "../../engine/toolbox.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
+import type { Egress } from "../egress/service.ts";
 import type { Evals } from "../evals/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -60,6 +61,7 @@ type Needs = Core & {
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
   evals: Pick<Evals, "turnsOf">;
+  egress: Pick<Egress, "open">;
 };
 
 export interface EngineService {
@@ -102,6 +104,8 @@ export const engine = defineFeature(
       permissions: deps.permissions.engine,
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
+      stepNetworkOf: stepNetworks(deps),
+      wayOut: deps.egress.open,
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
@@ -174,6 +178,19 @@ export const engine = defineFeature(
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 
+/** Of the step at the root of its session: what a step's agent starts is held to the step's network as well. */
+function stepNetworks({ store, runs }: Pick<Needs, "store" | "runs">) {
+  const root = store.statement<{ step_id: string | null }>(
+    "SELECT root.step_id FROM sessions JOIN sessions AS root ON root.id = sessions.root_id WHERE sessions.id = ?",
+  );
+  return ({ runId, sessionId }: Execution) => {
+    const stepId = root.get([sessionId])?.step_id ?? null;
+    if (runId === undefined || stepId === null) return undefined;
+    const step = runs.rows.run(runId)?.definition.steps.find(({ id }) => id === stepId);
+    return step && "network" in step ? step.network : undefined;
+  };
+}
+
 /** Work continues without memory where it cannot be read. */
 const memoryFor =
   ({ log, memory }: Needs) =>
@@ -187,16 +204,19 @@ const memoryFor =
   };
 
 /**
- * What the repository of a run says. Files in the run may have been changed by work that had read outside text: then
- * nothing leads there, no skill and no further instructions, and only the text of the commit where the run began is given.
+ * What the repository of a run, or of a session on a branch, says. Files in it may have been changed by work that had read outside text: then
+ * nothing leads there, no skill and no further instructions, and only the text of the commit where it began is given.
  * Work that the code host started, with a stranger's pull request too, has read outside text from the beginning.
  */
 const repositoryFor =
-  ({ log, projects, runs, sessions }: Needs) =>
+  ({ log, projects, sessions, store }: Needs) =>
   async (execution: Execution): Promise<PromptParts["repository"]> => {
-    const { runId, projectId } = execution;
-    const commit = runId === undefined ? undefined : runs.rows.run(runId)?.base_commit;
-    if (runId === undefined || projectId === undefined || !commit) return undefined;
+    const { runId, sessionId, projectId } = execution;
+    // Of the root: what an agent handed on begins with what that agent wrote.
+    const rootId = store.statement<string>("SELECT root_id FROM sessions WHERE id = ?").pluck();
+    const root = projects.works.find(runId ?? rootId.get([sessionId]) ?? "");
+    const commit = root?.branch === null ? undefined : root?.base_commit;
+    if (projectId === undefined || root?.project_id !== projectId || !commit) return undefined;
     try {
       const text = await projects.texts.at(projectId, commit);
       if (!text) return undefined;

@@ -148,7 +148,7 @@ function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: Serv
     if (image !== null) {
       if (!containers)
         throw unavailable(
-          "docker_unavailable",
+          "sandbox_unavailable",
           "It runs in a container, and this server works without a container engine.",
         );
       return openServerContainer(

@@ -3,6 +3,7 @@ import { type Static, type TObject, type TSchema, Type as t } from "@sinclair/ty
 import { DAY_SECONDS } from "../../core/clock.ts";
 import { ImageName } from "../../core/image-name.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { RuntimeName } from "../../core/runtime-name.ts";
 
 const strict = { additionalProperties: false } as const;
 const orNull = <T extends TSchema>(schema: T) => t.Union([schema, t.Null()]);
@@ -130,6 +131,7 @@ export const Settings = t.Object(
       {
         image: t.Union([ImageName, t.Null()], { description: "Null: AGENT_IMAGE." }),
         network: t.Union([t.Literal("none"), t.Literal("bridge")]),
+        runtime: orNull(RuntimeName),
         memory_mb: t.Integer({ minimum: 64, maximum: 1_048_576 }),
         cpus: t.Number({ minimum: 0.1, maximum: 256 }),
         git_depth: t.Integer({
@@ -220,7 +222,7 @@ export const DEFAULT_SETTINGS: Settings = {
     instance_per_month_usd: null,
     warn_at_percent: 80,
   },
-  sandbox: { image: null, network: "none", memory_mb: 1_024, cpus: 1, git_depth: 50, idle_minutes: 10 },
+  sandbox: { image: null, network: "none", runtime: null, memory_mb: 1_024, cpus: 1, git_depth: 50, idle_minutes: 10 },
   updates: { check: true, interval_hours: 24 },
 };
 

@@ -39,6 +39,7 @@ import workspaceSizes from "./0007-workspace-sizes.sql" with { type: "text" };
 import providerWaits from "./0008-provider-waits.sql" with { type: "text" };
 import reviewsAndSums from "./0009-reviews-and-sums.sql" with { type: "text" };
 import permissions from "./0011-permissions.sql" with { type: "text" };
+import egress from "./0012-egress.sql" with { type: "text" };
 import sessionsOnBranches from "./0013-sessions-on-branches.sql" with { type: "text" };
 import history from "./0014-history.sql" with { type: "text" };
 import evals from "./0015-evals.sql" with { type: "text" };
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0008-provider-waits", sql: providerWaits },
   { name: "0009-reviews-and-sums", sql: reviewsAndSums },
   { name: "0011-permissions", sql: permissions },
+  { name: "0012-egress", sql: egress },
   { name: "0013-sessions-on-branches", sql: sessionsOnBranches },
   { name: "0014-history", sql: history },
   { name: "0015-evals", sql: evals },

@@ -40,7 +40,7 @@ const ROUNDS = {
 type Credential = keyof typeof ROUNDS;
 /** A part that this server does not have, said so: the only answers of 500 and above that are right. */
 const ABSENT = new Set([
-  "docker_unavailable",
+  "sandbox_unavailable",
   "provider_not_configured",
   "codehost_not_configured",
   "localvoice_unreachable",

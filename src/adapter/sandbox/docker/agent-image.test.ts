@@ -90,7 +90,7 @@ describe.skipIf(!docker)("an agent image that is missing", () => {
   test("is not called missing when it is the engine that does not answer", async () => {
     const nowhere = connectDocker(dockerEndpoint({ host: "unix:///nonexistent/docker.sock" }));
     const images = createAgentImages({ docker: nowhere, pull: true });
-    await expect(images.find("debian:stable")).rejects.toMatchObject({ code: "docker_unavailable" });
+    await expect(images.find("debian:stable")).rejects.toMatchObject({ code: "sandbox_unavailable" });
     expect(await images.make("skep/agent:latest")).toBe(false);
   });
 });

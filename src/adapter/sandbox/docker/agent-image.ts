@@ -106,4 +106,4 @@ async function makeOwn(deps: AgentImageDeps, own: string): Promise<void> {
   onNotice?.(`The agents' image ${own} was missing and is made now, from ${basis}.`);
 }
 
-const isUnreachable = (error: unknown): boolean => isProblem(error) && error.code === "docker_unavailable";
+const isUnreachable = (error: unknown): boolean => isProblem(error) && error.code === "sandbox_unavailable";

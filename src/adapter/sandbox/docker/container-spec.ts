@@ -5,6 +5,7 @@ import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
 import { CONTAINER_LIMITS, lockedDown } from "./lock-down.ts";
+import { RELAY_PATH } from "./relay.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -35,6 +36,8 @@ export interface ContainerPlan {
   network: string;
   /** Podman without root: keeps the server's user inside. */
   usernsMode?: string | undefined;
+  /** Path of the relay's program on this host, for a sandbox with routes. */
+  relay?: string | undefined;
 }
 
 export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOptions {
@@ -46,9 +49,8 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
     User: `${owner.uid}:${owner.gid}`,
     WorkingDir: MOUNT_POINT,
     Hostname: "sandbox",
-    Env: Object.entries({ HOME, USER: "agent", LOGNAME: "agent", LANG: "C.UTF-8", ...spec.env }).map(
-      ([name, value]) => `${name}=${value}`,
-    ),
+    // Not the execution's own variables: the engine writes this to its disk. Each command is given them.
+    Env: [`HOME=${HOME}`, "USER=agent", "LOGNAME=agent", "LANG=C.UTF-8"],
     Labels: {
       [LABELS.instance]: plan.instanceId,
       [LABELS.session]: spec.sessionId,
@@ -65,16 +67,25 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
   };
 }
 
-function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: ContainerPlan): Docker.HostConfig {
+function hostConfig({
+  spec,
+  engine,
+  owner,
+  network,
+  imageVolumes,
+  usernsMode,
+  relay,
+}: ContainerPlan): Docker.HostConfig {
   // Podman cannot give a folder in memory to a user; nobody else is in the container.
   const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const locked = lockedDown({
-    ...{ memoryMb: spec.memoryMb, cpus: spec.cpus, network, usernsMode },
+    ...{ memoryMb: spec.memoryMb, cpus: spec.cpus, runtime: spec.runtime, network, usernsMode },
     folder: { source: spec.home, target: MOUNT_POINT },
     imageVolumes: imageVolumes.filter((path) => path !== HOME),
   });
   return {
     ...locked,
+    Mounts: [...(locked.Mounts ?? []), ...(relay === undefined ? [] : [relayMount(relay)])],
     Tmpfs: {
       ...locked.Tmpfs,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
@@ -83,3 +94,8 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
     LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
   };
 }
+
+const relayMount = (path: string): Docker.MountSettings => ({
+  ...{ Type: "bind", Source: path, Target: RELAY_PATH, ReadOnly: true },
+  BindOptions: { Propagation: "rprivate" },
+});

@@ -16,6 +16,7 @@ import type {
 } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
+import { relayProgram } from "../relay/program.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
@@ -24,6 +25,8 @@ import { containerRequest, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
+import { createContainerRelay } from "./relay.ts";
+import { createRuntimeTrial } from "./runtime-trial.ts";
 
 export interface DockerSandboxDeps {
   docker: DockerClient;
@@ -33,6 +36,8 @@ export interface DockerSandboxDeps {
   images: Pick<AgentImages, "find">;
   /** The user the server runs as. */
   server: Owner;
+  /** Folder of this host where the relay's program is laid, for sandboxes with routes. */
+  relayFolder: string;
   clock?: Clock;
   /** How long a removal is waited for, in ms. */
   removeMs?: number;
@@ -64,13 +69,15 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
   networks: SandboxNetworks;
   engine(): Promise<EngineInfo>;
+  runtimes: ReturnType<typeof createRuntimeTrial>;
 }
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
   const { docker, instanceId, clock = systemClock, removeMs = REMOVE_MS } = deps;
   const engine = remembered(() => docker.info());
   const networks = createSandboxNetworks({ docker, instanceId, engine });
-  const parts: Parts = { deps, clock, networks, engine };
+  const runtimes = createRuntimeTrial(docker, instanceId);
+  const parts: Parts = { deps, clock, networks, engine, runtimes };
   return {
     name: "docker",
     capabilities: CAPABILITIES,
@@ -80,7 +87,8 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     sweep: async (isLive) => {
       const signal = AbortSignal.timeout(removeMs);
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution], signal);
-      const dead = rows.filter((row) => !isLive(row.labels[LABELS.execution] ?? ""));
+      const isNeeded = (executionId: string) => isLive(executionId) || runtimes.isUnderWay(executionId);
+      const dead = rows.filter((row) => !isNeeded(row.labels[LABELS.execution] ?? ""));
       const removals = dead.map((row) => docker.containers.remove(row.id, { signal, mustBeGone: true }));
       const ends = await Promise.allSettled(removals);
       const there = dead.filter((_, index) => ends[index]?.status === "rejected");
@@ -107,11 +115,14 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const home = await homeOf(spec);
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
-  const { engine } = await parts.engine();
+  const { engine, arch, rootless } = await parts.engine();
+  const hasRoutes = spec.routes === true || typeof spec.network === "object";
+  const relay = hasRoutes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
+  if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
   if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
-  const request = containerRequest({ ...plan, engine, owner, network, usernsMode });
+  const request = containerRequest({ ...plan, engine, owner, network, usernsMode, relay });
   const started = async (triesLeft: number): Promise<string> => {
     const id = await docker.containers.create(request);
     try {
@@ -132,7 +143,10 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   };
   const id = await started(NETWORK_TRIES);
   const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
-  return createSandbox(parts, { id, cookies: spec.cookies }, workspace);
+  // The program is open to the server's user alone: that user runs it, without any capability.
+  const { uid, gid } = rootless ? owner : server;
+  const relayUser = hasRoutes ? `${uid}:${gid}` : undefined;
+  return createSandbox(parts, { id, spec, relayUser }, workspace);
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -167,18 +181,31 @@ function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbou
   return {
     files: `Your files are in ${MOUNT_POINT}, the only place that is kept.`,
     commands: `Commands run in a container as ${who}; ${HOME} and /tmp can be written and are gone with it, the rest is read-only.`,
-    network: network === "none" ? "There is no network." : "There is a network; private addresses may be closed.",
+    network: networkWords(network),
     ...(cookies === undefined ? {} : { cookies: COOKIE_FILE }),
   };
 }
 
+/** Of a list, what an agent reads of it at most. */
+const SHOWN_HOSTS = 40;
+
+function networkWords(network: SandboxSpec["network"]): string {
+  if (network === "none") return "There is no network.";
+  if (network === "bridge") return "There is a network; private addresses may be closed.";
+  const lists = network.allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
+  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry. There is no other network and no name server.`;
+}
+
 function createSandbox(
   parts: Parts,
-  { id, cookies }: { id: string; cookies: string | undefined },
+  { id, spec, relayUser }: { id: string; spec: SandboxSpec; relayUser: string | undefined },
   workspace: Workspace,
 ): DockerSandbox {
   const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
+  const { cookies, env } = spec;
+  const relay =
+    relayUser === undefined ? undefined : createContainerRelay({ docker, containerId: id, user: relayUser });
   let restarting: Promise<void> | undefined;
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -189,6 +216,7 @@ function createSandbox(
       await docker.containers.start(id);
       // What is in memory went with it.
       await writeCookies(docker, id, cookies);
+      await relay?.restart();
     })().finally(() => {
       restarting = undefined;
     });
@@ -196,6 +224,7 @@ function createSandbox(
   };
   const stop = () => {
     const signal = AbortSignal.timeout(removeMs);
+    relay?.end();
     stopping ??= docker.containers.remove(id, { signal, mustBeGone: true }).catch((error) => {
       stopping = undefined;
       throw error;
@@ -210,7 +239,13 @@ function createSandbox(
       await restarting;
       // A name that begins with a dash would be taken for a flag by some, also after "--".
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
-      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
+      const all = { ...options, env: { ...env, ...options.env } };
+      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], all);
+    },
+    openRoute: async (onConnection) => {
+      await restarting;
+      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+      return await relay.openRoute(onConnection);
     },
     isAlive: async () => {
       try {

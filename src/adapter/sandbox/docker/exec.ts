@@ -229,7 +229,7 @@ const lost = (why: string) => unavailable("sandbox_lost", `The sandbox is gone: 
 /** What a failure of a call means: the container is gone, or the command could not be started. */
 async function lossOf({ docker, containerId }: DockerExecDeps, error: unknown): Promise<Problem | unknown> {
   if (!isProblem(error) || error.code === "sandbox_lost") return error;
-  if (error.code === "docker_not_found" || error.code === "docker_conflict" || error.code === "docker_unavailable")
+  if (error.code === "docker_not_found" || error.code === "docker_conflict" || error.code === "sandbox_unavailable")
     return lost(messageOf(error));
   const state = await docker.containers.state(containerId).catch(() => undefined);
   return state?.running ? error : lost(messageOf(error));

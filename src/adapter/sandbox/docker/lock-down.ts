@@ -14,6 +14,8 @@ export interface LockDown {
   cpus: number;
   /** Name of the engine's network, or "none". */
   network: string;
+  /** The engine's own when absent. */
+  runtime?: string | undefined;
   usernsMode?: string | undefined;
   /** The one folder of the host that it sees. */
   folder: { source: string; target: string };
@@ -62,6 +64,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
     RestartPolicy: { Name: "no" },
     AutoRemove: false,
     PublishAllPorts: false,
+    ...(plan.runtime ? { Runtime: plan.runtime } : {}),
     ...(plan.usernsMode ? { UsernsMode: plan.usernsMode } : {}),
   };
 }

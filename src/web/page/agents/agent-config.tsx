@@ -8,7 +8,7 @@ import { useAction } from "../../ui/action.ts";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { writeDraft } from "../../ui/draft.ts";
 import { FactList } from "../../ui/facts.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Panel } from "../../ui/page.tsx";
@@ -37,11 +37,58 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   fallback: text("fallback") ? text("fallback").split(/[\s,]+/) : null,
   thinking_level: choice<Agent["config"]["thinking_level"]>("thinking_level"),
   image: text("image") || null,
-  network: choice<Agent["config"]["network"]>("network"),
+  network: networkOf(choice<NetworkKind>("network"), text("network_allow")),
   enabled: checked("enabled"),
   pulse_enabled: checked("pulse_enabled"),
   ...Object.fromEntries(NUMBERS.map(([name]) => [name, number(name) ?? null])),
 });
+
+type NetworkKind = "none" | "bridge" | "allow";
+
+/** Of a list, one entry a line, or separated by commas or spaces. */
+const networkOf = (kind: NetworkKind, list: string): Agent["config"]["network"] =>
+  kind === "allow" ? { allow: [...new Set(list.split(/[\s,]+/).filter((entry) => entry !== ""))] } : kind;
+
+function NetworkFields({
+  network,
+  error,
+}: {
+  network: Agent["config"]["network"];
+  error(name: string): string | undefined;
+}) {
+  const [kind, setKind] = useState<NetworkKind>(typeof network === "string" ? network : "allow");
+  return (
+    <>
+      <Field label="Network of its container" error={error("network")}>
+        <Select name="network" value={kind} onPick={setKind}>
+          <option value="none">none</option>
+          <option value="allow">allow: only the hosts of a list</option>
+          <option value="bridge">bridge: it reaches the internet</option>
+        </Select>
+      </Field>
+      {kind === "allow" && (
+        <Field
+          label="Hosts it may reach"
+          hint="One a line: example.org, *.example.org, example.org:8080, or npm, pypi, crates, go, debian for what the image's tool is configured with."
+          error={error("network/allow")}
+        >
+          <TextArea
+            name="network_allow"
+            rows={4}
+            defaultValue={typeof network === "string" ? "" : network.allow.join("\n")}
+            spellCheck={false}
+          />
+        </Field>
+      )}
+    </>
+  );
+}
+
+/** Of a field, for those who cannot change it. */
+const shownValue = (value: unknown): string =>
+  typeof value === "object" && value !== null && "allow" in value
+    ? `only ${String(value.allow)}`
+    : String(value ?? "–");
 
 export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
   const { value: agent, etag } = tagged;
@@ -68,14 +115,12 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
   if (!admin)
     return (
       <Panel className="p-4">
-        {
-          <FactList
-            facts={Object.entries(config).map(([k, v]) => [
-              k,
-              k === "permissions" ? agent.rules.join("; ") || "–" : String(v ?? "–"),
-            ])}
-          />
-        }
+        <FactList
+          facts={Object.entries(config).map(([name, value]) => [
+            name,
+            name === "permissions" ? agent.rules.join("; ") || "–" : shownValue(value),
+          ])}
+        />
       </Panel>
     );
   const error = (name: string) => fieldError(action.error, name);
@@ -160,12 +205,7 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
           <Field label="Container image" hint="Empty: the instance's." error={error("image")}>
             <Input name="image" defaultValue={config.image ?? ""} spellCheck={false} />
           </Field>
-          <Field label="Network of its container" error={error("network")}>
-            <Select name="network" defaultValue={config.network}>
-              <option value="none">none</option>
-              <option value="bridge">bridge: it reaches the internet</option>
-            </Select>
-          </Field>
+          <NetworkFields network={config.network} error={error} />
         </div>
       </Form>
     </Panel>

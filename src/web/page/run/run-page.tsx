@@ -14,6 +14,7 @@ import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { ApprovalCard } from "../runs/approval-card.tsx";
 import { PermissionCard } from "../runs/permission-card.tsx";
 import { Gantt } from "./gantt.tsx";
+import { NetworkAccess } from "./network-access.tsx";
 import { Result } from "./result.tsx";
 import { RunHeader } from "./run-header.tsx";
 import { StepDetail } from "./step-detail.tsx";
@@ -69,6 +70,7 @@ function RunView({ run }: { run: Run }) {
             await refresh("/v1/runs");
           }}
         />
+        <NetworkAccess runId={run.id} />
         {run.outside !== null && (
           <Unconfirmed reason={run.outside}>
             This run has read text from outside: what it leaves, as notes, skills and tasks, waits until somebody

@@ -1,0 +1,386 @@
+/**
+ * The way out of a sandbox: an HTTP proxy for one execution's programs. Each connection is checked against the allow-list,
+ * its name is resolved once by the address guard, and the connection goes to that very address. In a tunnel (CONNECT) a TLS
+ * client must ask for the host that was allowed. Plain HTTP is read and written anew, request by request, so that what the
+ * server is sent is what was checked. Nothing waits for room: a proxy that is full refuses.
+ */
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { connect as connectTcp, isIP, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { plainHost } from "../../core/plain-host.ts";
+import { readClientHello } from "./client-hello.ts";
+
+interface Address {
+  address: string;
+  family: 4 | 6;
+}
+
+/** `denied`: not allowed, so nothing was sent. `failed`: allowed, and it could not be reached or was cut. */
+export type Verdict = "allowed" | "denied" | "failed";
+
+export interface EgressRecord {
+  host: string;
+  port: number;
+  verdict: Verdict;
+  /** Why it was denied or failed: `not_allowed`, `address_refused`, `host_unknown`, `name_mismatch`, `full`, `too_much`, `unreachable`. */
+  reason: string | null;
+  sentBytes: number;
+  receivedBytes: number;
+  /** Unix milliseconds. */
+  startedAt: number;
+  durationMs: number;
+}
+
+export interface EgressDeps {
+  /** Whether the lists allow it. @param host in its one spelling. */
+  allows(host: string, port: number): boolean;
+  /** @throws Problem 422 `address_refused`, `host_unknown`. */
+  resolve(host: string): Promise<Address[]>;
+  /** Called once for each connection and each plain request, at its end. */
+  onEnd(record: EgressRecord): void;
+  /** A place among the connections of all executions; undefined when there is none. */
+  takePlace(): (() => void) | undefined;
+  now(): number;
+  /** Of one sandbox: connections, refused ones too, and bytes of both directions. */
+  bounds?: { connections: number; bytes: number };
+}
+
+const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
+
+export interface EgressProxy {
+  /** Serves one connection of the sandbox. */
+  take(connection: Duplex): void;
+  /** Ends all that is open. */
+  close(): void;
+}
+
+/** A refusal on its way to the program: status, `reason` of the record, and a sentence. */
+class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly verdict: Verdict,
+    readonly reason: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
+
+export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> {
+  const { createServer, request } = await import("node:http");
+  const { bounds = BOUNDS } = deps;
+  const open = new Set<Duplex>();
+  let atOnce = 0;
+  let connections = 0;
+  let bytes = 0;
+
+  /** Counts what passes; what is too much ends the connection. */
+  const count = (entry: Entry, field: "sentBytes" | "receivedBytes", size: number): void => {
+    entry.record[field] += size;
+    bytes += size;
+    if (bytes > bounds.bytes) entry.fail("too_much");
+  };
+  function begin(host: string, port: number): Entry {
+    connections++;
+    // A program that asks without end leaves no row for each: the first that is too many says so.
+    const isRecorded = connections <= bounds.connections + 1;
+    const startedAt = deps.now();
+    const record: EgressRecord = {
+      ...{ host, port, verdict: "allowed", reason: null, sentBytes: 0, receivedBytes: 0 },
+      ...{ startedAt, durationMs: 0 },
+    };
+    const endings: ((cut: boolean) => void)[] = [];
+    let ended = false;
+    const end = (cut = false) => {
+      if (ended) return;
+      ended = true;
+      for (const ending of endings) ending(cut);
+      record.durationMs = Math.max(0, deps.now() - startedAt);
+      if (isRecorded) deps.onEnd(record);
+    };
+    const refuse = (verdict: Verdict, reason: string) => {
+      if (ended) return;
+      Object.assign(record, { verdict, reason });
+    };
+    return {
+      record,
+      refuse,
+      end: () => end(),
+      onEnd: (ending) => (ended ? ending(true) : void endings.push(ending)),
+      fail(reason) {
+        refuse("failed", reason);
+        end(true);
+      },
+    };
+  }
+  /** @throws Refusal */
+  async function admit(entry: Entry): Promise<Address> {
+    const { host, port } = entry.record;
+    const named = `${host}:${port}`;
+    if (connections <= bounds.connections && !deps.allows(host, port))
+      throw new Refusal(403, "denied", "not_allowed", `${named} is not in this agent's network allow-list.`);
+    const place = atOnce < LIMITS.egressAtOnce && connections <= bounds.connections && deps.takePlace();
+    if (!place || bytes > bounds.bytes) {
+      if (place) place();
+      throw new Refusal(503, "denied", "full", "This execution has used up its connections or bytes.");
+    }
+    atOnce++;
+    entry.onEnd(() => {
+      atOnce--;
+      place();
+    });
+    try {
+      const [address] = await deps.resolve(host);
+      if (address) return address;
+    } catch (error) {
+      if (!isProblem(error)) throw error;
+      const verdict = error.code === "host_unknown" ? "failed" : "denied";
+      throw new Refusal(verdict === "failed" ? 502 : 403, verdict, error.code, `${named}: ${error.detail}`);
+    }
+    throw new Refusal(502, "failed", "host_unknown", `${named} has no address.`);
+  }
+
+  async function tunnel(asked: IncomingMessage, client: Duplex, early: Uint8Array): Promise<void> {
+    client.on("error", () => {});
+    const target = targetOf(asked.url ?? "");
+    if (!target) return sayAndEnd(client, 400, "CONNECT takes host:port.");
+    const entry = begin(target.host, target.port);
+    client.once("close", entry.end);
+    let server: Socket;
+    try {
+      server = await connectTo(await admit(entry), target.port);
+    } catch (error) {
+      const refusal = asRefusal(error);
+      entry.refuse(refusal.verdict, refusal.reason);
+      entry.end();
+      return sayAndEnd(client, refusal.status, refusal.message);
+    }
+    server.on("error", () => {});
+    server.once("close", () => (server.readableEnded ? closeSoon(client) : entry.end()));
+    entry.onEnd(() => {
+      server.destroy();
+      client.destroy();
+    });
+    client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    pipeCounted(server, client, (size) => count(entry, "receivedBytes", size));
+    try {
+      const first = await firstBytes(client, early, target.host);
+      count(entry, "sentBytes", first.length);
+      server.write(first);
+    } catch (error) {
+      const refusal = asRefusal(error);
+      entry.refuse(refusal.verdict, refusal.reason);
+      return entry.end();
+    }
+    pipeCounted(client, server, (size) => count(entry, "sentBytes", size));
+    server.setTimeout(LIMITS.egressSilenceMs, () => entry.fail("too_long"));
+  }
+
+  async function forward(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
+    const url = URL.parse(asked.url ?? "");
+    if (url?.protocol !== "http:" || url.username !== "" || url.password !== "")
+      return say(answer, 400, "This is a proxy: it takes http://… and CONNECT.");
+    const host = plainHost(url.hostname);
+    const port = Number(url.port || 80);
+    const entry = begin(host, port);
+    answer.once("close", entry.end);
+    const refuse = (error: unknown) => {
+      const refusal = asRefusal(error);
+      entry.refuse(refusal.verdict, refusal.reason);
+      if (answer.headersSent) answer.destroy();
+      else say(answer, refusal.status, refusal.message);
+      entry.end();
+    };
+    try {
+      if (asked.headers.host !== undefined && asked.headers.host.toLowerCase() !== url.host)
+        throw new Refusal(400, "denied", "name_mismatch", "The Host header names another host than the address.");
+      if (asked.headers.upgrade !== undefined)
+        throw new Refusal(501, "denied", "not_allowed", "Plain connections cannot be upgraded here; use CONNECT.");
+      const address = await admit(entry);
+      const sent = request({
+        ...{ host: address.address, family: address.family, port, agent: false, setHost: false },
+        ...{ method: asked.method, path: `${url.pathname}${url.search}` },
+        headers: { ...endToEnd(asked.headers), host: url.host, connection: "close" },
+      });
+      entry.onEnd((cut) => {
+        sent.destroy();
+        if (cut) answer.destroy();
+      });
+      sent.setTimeout(LIMITS.egressSilenceMs, () => sent.destroy(new Error("nothing came for too long")));
+      sent.on("error", refuse);
+      sent.on("response", (response) => {
+        answer.writeHead(response.statusCode ?? 502, endToEnd(response.headers));
+        response.on("data", (chunk: Uint8Array) => count(entry, "receivedBytes", chunk.length));
+        response.on("error", refuse);
+        response.pipe(answer);
+      });
+      asked.on("data", (chunk: Uint8Array) => count(entry, "sentBytes", chunk.length));
+      asked.pipe(sent);
+    } catch (error) {
+      refuse(error);
+    }
+  }
+
+  const server: Server = createServer(
+    { maxHeaderSize: LIMITS.egressHeadBytes, headersTimeout: LIMITS.egressHeadMs, requestTimeout: 0 },
+    (asked, answer) => void forward(asked, answer).catch(() => answer.destroy()),
+  );
+  server.on("connect", (asked: IncomingMessage, client: Duplex, early: Uint8Array) => {
+    tunnel(asked, client, early).catch(() => client.destroy());
+  });
+  server.on("clientError", (_error: Error, client: Duplex) => void client.destroy());
+  return {
+    take(connection) {
+      open.add(connection);
+      connection.once("close", () => open.delete(connection));
+      connection.on("error", () => {});
+      server.emit("connection", connection);
+    },
+    close() {
+      for (const connection of open) connection.destroy();
+    },
+  };
+}
+
+/** One connection, or one plain request, from its beginning to its record. */
+interface Entry {
+  record: EgressRecord;
+  refuse(verdict: Verdict, reason: string): void;
+  fail(reason: string): void;
+  /** Does it now when it has ended already. @param ending `cut`: the program is not to get the rest. */
+  onEnd(ending: (cut: boolean) => void): void;
+  end(): void;
+}
+
+/** `host:port` as CONNECT names it. */
+function targetOf(text: string): { host: string; port: number } | undefined {
+  const at = text.lastIndexOf(":");
+  const port = /^\d{1,5}$/.test(text.slice(at + 1)) ? Number(text.slice(at + 1)) : 0;
+  if (at < 1 || port < 1 || port > 65_535) return undefined;
+  try {
+    return { host: plainHost(text.slice(0, at)), port };
+  } catch {
+    return undefined;
+  }
+}
+
+function asRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error;
+  const why = codeOf(error) ?? messageOf(error).slice(0, 200);
+  return new Refusal(502, "failed", "unreachable", `It could not be reached (${why}).`);
+}
+
+function connectTo({ address, family }: Address, port: number): Promise<Socket> {
+  return new Promise((resolve, reject) => {
+    const socket = connectTcp({ host: address, family, port, allowHalfOpen: true });
+    const late = setTimeout(() => socket.destroy(new Error("no answer in time")), LIMITS.egressConnectMs);
+    socket.once("error", (error) => {
+      clearTimeout(late);
+      reject(error);
+    });
+    socket.once("connect", () => {
+      clearTimeout(late);
+      resolve(socket);
+    });
+  });
+}
+
+/**
+ * What the program sends first, once it is known that it may be sent: a TLS client must ask for the host by name.
+ * @throws Refusal
+ */
+async function firstBytes(client: Duplex, early: Uint8Array, host: string): Promise<Uint8Array> {
+  let seen = Buffer.from(early);
+  const late = setTimeout(() => client.destroy(), LIMITS.egressHeadMs);
+  try {
+    for (;;) {
+      const hello = readClientHello(seen);
+      if (hello.kind === "other") return seen;
+      if (hello.kind === "hello") {
+        const name = hello.name?.toLowerCase().replace(/\.$/, "");
+        if (name === host || (name === undefined && isIP(host) !== 0)) return seen;
+        const asked = name === undefined ? "no host" : name.slice(0, 253);
+        throw new Refusal(403, "denied", "name_mismatch", `The TLS client asks for ${asked}, not for ${host}.`);
+      }
+      if (seen.length > LIMITS.egressHeadBytes)
+        throw new Refusal(403, "denied", "name_mismatch", "The TLS client's first message is too long.");
+      // A program that waits for the server to speak first sends nothing yet: then there is no limit of time.
+      if (seen.length === 0) clearTimeout(late);
+      const more = await nextChunk(client);
+      if (!more) return seen;
+      seen = Buffer.concat([seen, more]);
+    }
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+function nextChunk(stream: Duplex): Promise<Uint8Array | undefined> {
+  return new Promise((resolve) => {
+    const done = (chunk?: Uint8Array) => {
+      stream.off("data", onData).off("end", done).off("close", done);
+      resolve(chunk);
+    };
+    const onData = (chunk: Uint8Array) => {
+      stream.pause();
+      done(chunk);
+    };
+    stream
+      .on("data", onData)
+      .once("end", () => done())
+      .once("close", () => done());
+    stream.resume();
+  });
+}
+
+function pipeCounted(from: Duplex, to: Duplex, onBytes: (size: number) => void): void {
+  from.on("data", (chunk: Uint8Array) => onBytes(chunk.length));
+  from.pipe(to);
+}
+
+/** Headers that belong to the connection and not to the message, and those for the proxy itself. RFC 9110 §7.6.1. */
+const OF_CONNECTION = new Set(
+  "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade host".split(
+    " ",
+  ),
+);
+
+function endToEnd(headers: IncomingMessage["headers"]): Record<string, string | string[]> {
+  const named = new Set(
+    (headers.connection ?? "")
+      .toLowerCase()
+      .split(",")
+      .map((name) => name.trim()),
+  );
+  const kept = Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name) && !named.has(name));
+  return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
+}
+
+function say(answer: ServerResponse, status: number, detail: string): void {
+  answer.writeHead(status, { "content-type": "text/plain", connection: "close", "x-skep-egress": "refused" });
+  answer.end(`Skep: ${detail}\n`);
+}
+
+/** What was written reaches the program; one that then does not close is not waited for. */
+function closeSoon(client: Duplex): void {
+  const late = setTimeout(() => client.destroy(), LIMITS.egressHeadMs);
+  client.once("close", () => clearTimeout(late));
+  client.resume();
+}
+
+const PHRASES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  403: "Forbidden",
+  502: "Bad Gateway",
+  503: "Full",
+};
+
+function sayAndEnd(client: Duplex, status: number, detail: string): void {
+  const body = `Skep: ${detail}\n`;
+  closeSoon(client);
+  client.end(
+    `HTTP/1.1 ${status} ${PHRASES[status] ?? "Refused"}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

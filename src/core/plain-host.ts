@@ -1,0 +1,14 @@
+/** The one spelling of a host, for comparing what users, agents and programs name. */
+import { Problem } from "./errors.ts";
+
+/**
+ * A host in its one spelling: lower case, no brackets, no trailing dot, decimal, octal and hexadecimal addresses
+ * dotted. @throws Problem 422 `bad_host`.
+ */
+export function plainHost(given: string): string {
+  const bare = given.trim();
+  const text = bare.includes(":") && !bare.startsWith("[") ? `http://[${bare}]/` : `http://${bare}/`;
+  if (bare === "" || /[\s/\\?#@%]/.test(bare) || !URL.canParse(text))
+    throw new Problem(422, "bad_host", "This is not a usable host name.");
+  return new URL(text).hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
+}

@@ -1,0 +1,7 @@
+/** Names of container runtimes, as the container engine has them. */
+import { Type as t } from "@sinclair/typebox";
+
+export const RuntimeName = t.String({
+  pattern: "^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$",
+  description: "Container runtime that the engine knows, such as runsc (gVisor) or kata; the engine's own when absent.",
+});

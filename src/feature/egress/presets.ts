@@ -1,0 +1,49 @@
+/**
+ * What a preset of an allow-list means for one image: the addresses that its own tool is configured with, asked of the tool
+ * in the sandbox before any command of the agent runs there. A mirror in the image's configuration is found, an image
+ * without the tool opens nothing. The answer comes from a container: it is read as host names and nothing else.
+ */
+
+import type { NetworkPreset } from "../../core/network.ts";
+import { plainHost } from "../../core/plain-host.ts";
+import type { Sandbox } from "../../engine/sandbox.ts";
+
+/** A line of `sh` that prints addresses. `HOME` is empty for it, and its folder is `/`, so that no file of the work counts. */
+const SCRIPTS: Readonly<Record<NetworkPreset, string>> = {
+  npm: "npm config get registry",
+  pypi: `pip=$(command -v pip3 || command -v pip) || exit 0
+    index=$("$pip" config get global.index-url 2>/dev/null) || index=https://pypi.org/simple
+    echo "$index"; "$pip" config get global.extra-index-url 2>/dev/null
+    case "$index" in https://pypi.org/*) echo https://files.pythonhosted.org ;; esac`,
+  crates: `command -v cargo >/dev/null || exit 0
+    found=$(cat "\${CARGO_HOME:-/usr/local/cargo}/config.toml" /root/.cargo/config.toml 2>/dev/null | sed -n 's/^ *\\(registry\\|index\\) *= *"\\(sparse+\\)\\{0,1\\}\\([^"]*\\)".*/\\3/p')
+    echo "\${found:-https://index.crates.io https://static.crates.io https://crates.io}"`,
+  go: `command -v go >/dev/null || exit 0
+    go env GOPROXY | tr ',|' '  '; go env GOSUMDB | sed 's/^\\([a-z0-9.-]*\\).*/https:\\/\\/\\1/'`,
+  debian:
+    "cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list /etc/apt/sources.list.d/*.sources 2>/dev/null | sed 's/#.*//'",
+};
+
+const ADDRESS = /https?:\/\/[^\s/"'<>,|@]{1,300}/g;
+const MAX_HOSTS = 20;
+const TIMEOUT_MS = 60_000;
+const OUTPUT_BYTES = 64 * 1024;
+
+/** `host:port` entries that the preset means in this sandbox; none when its tool is not there. */
+export async function findPreset(sandbox: Pick<Sandbox, "exec">, preset: NetworkPreset): Promise<string[]> {
+  const { output } = await sandbox.exec(["sh", "-c", SCRIPTS[preset]], {
+    ...{ cwd: "/", env: { HOME: "/nonexistent" }, timeoutMs: TIMEOUT_MS, maxOutputBytes: OUTPUT_BYTES },
+  });
+  return hostsIn(output);
+}
+
+export function hostsIn(text: string): string[] {
+  const entries = [...text.matchAll(ADDRESS)].flatMap(([address]) => {
+    const url = URL.parse(address);
+    if (!url || url.hostname === "") return [];
+    return [`${bracketed(plainHost(url.hostname))}:${url.port || (url.protocol === "https:" ? "443" : "80")}`];
+  });
+  return [...new Set(entries)].slice(0, MAX_HOSTS);
+}
+
+const bracketed = (host: string): string => (host.includes(":") ? `[${host}]` : host);

@@ -1,0 +1,131 @@
+/** The controlled way out of sandboxes: a proxy for each, and what became of every connection as a row. */
+
+import type { AddressGuard } from "../../adapter/address-guard.ts";
+import type { createEgressProxy, EgressProxy, EgressRecord } from "../../adapter/egress/proxy.ts";
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import { allows, presetsIn } from "../../core/network.ts";
+import type { Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
+import type { Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { below } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import { egressConnections } from "../../store/tables/egress.ts";
+import { egressDenied } from "./events.ts";
+import type { EgressConnection } from "./model.ts";
+import { findPreset } from "./presets.ts";
+
+export interface EgressDeps {
+  store: Store;
+  clock: Clock;
+  log: Logger;
+  guard: Pick<AddressGuard, "resolve">;
+  createProxy: typeof createEgressProxy;
+  /** @throws Problem 404 when the caller may not read the run. */
+  assertRun(runId: string, caller: Caller): void;
+}
+
+interface SessionRefs {
+  user_id: string | null;
+  project_id: string | null;
+  step_id: string | null;
+}
+
+export type Egress = ReturnType<typeof createEgress>;
+
+export function createEgress({ store, clock, log, guard, createProxy, assertRun }: EgressDeps) {
+  const rows = store.rows(egressConnections);
+  const refsOf = store.statement<SessionRefs>("SELECT user_id, project_id, step_id FROM sessions WHERE id = ?");
+  let places: number = LIMITS.egressOfAll;
+  const takePlace = () => {
+    if (places === 0) return undefined;
+    places--;
+    return () => void places++;
+  };
+  /** Stores a connection; the first denial of each host of an execution is an event as well. */
+  function record(spec: SandboxSpec, executionId: string, told: Set<string>, found: EgressRecord): void {
+    const { host, port, verdict, reason } = found;
+    const { sessionId, runId = null, agentId } = spec;
+    store.write(({ emit }) => {
+      const refs = refsOf.get([sessionId]);
+      // Its session was removed meanwhile, and the rows with it.
+      if (!refs) return;
+      rows.insert({
+        ...{ id: newId("egress"), session_id: sessionId, execution_id: executionId, run_id: runId, agent_id: agentId },
+        ...{ host, port, verdict, reason, sent_bytes: found.sentBytes, received_bytes: found.receivedBytes },
+        ...{ started_at: timestamp(found.startedAt), duration_ms: Math.round(found.durationMs) },
+      });
+      const name = `${executionId} ${host}:${port}`;
+      if (verdict !== "denied" || told.has(name) || told.size >= MAX_TOLD) return;
+      told.add(name);
+      emit(egressDenied, {
+        ...{ session_id: sessionId, run_id: runId ?? undefined, agent_id: agentId },
+        ...{ user_id: refs.user_id ?? undefined, project_id: refs.project_id ?? undefined },
+        data: { execution_id: executionId, host, port, reason: reason ?? "not_allowed" },
+      });
+    });
+  }
+  return {
+    /** Opens the way out of a sandbox whose network is an allow-list, before any command of its agent. */
+    async open(sandbox: Sandbox, spec: SandboxSpec): Promise<WayOut | undefined> {
+      // What has the machine's own network cannot be held to a list.
+      if (typeof spec.network === "string" || sandbox.capabilities.network === "host") return undefined;
+      const lists = spec.network.allow;
+      const found = new Map<string, string[]>();
+      for (const preset of presetsIn(lists)) found.set(preset, await findPreset(sandbox, preset));
+      const told = new Set<string>();
+      let executionId = spec.executionId;
+      const proxy: EgressProxy = await createProxy({
+        ...{ takePlace, resolve: guard.resolve, now: clock.now },
+        allows: (host, port) => allows(lists, found, host, port),
+        onEnd: (entry) => {
+          try {
+            record(spec, executionId, told, entry);
+          } catch (err) {
+            log.error({ err, execution: executionId }, "a connection of an agent could not be recorded");
+          }
+        },
+      });
+      const route = await sandbox.openRoute(proxy.take);
+      return {
+        env: proxyVariables(`http://${route.host}:${route.port}`),
+        serve: (id) => {
+          executionId = id;
+        },
+        close() {
+          route.close();
+          proxy.close();
+        },
+      };
+    },
+    /** Newest first. */
+    list(
+      runId: string,
+      verdict: EgressConnection["verdict"] | undefined,
+      page: Page,
+      caller: Caller,
+    ): ListAnswer<EgressConnection> {
+      assertRun(runId, caller);
+      const where = [{ run_id: runId, verdict }, below("id", page)];
+      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(
+        found,
+        page,
+        ({ id }) => id,
+        (row) => row,
+      );
+    },
+  };
+}
+
+/** Hosts of one sandbox whose denial is an event. */
+const MAX_TOLD = 200;
+
+const proxyVariables = (proxy: string): Record<string, string> => ({
+  ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
+  ...{ NO_PROXY: "localhost,127.0.0.1", no_proxy: "localhost,127.0.0.1" },
+  // Node's own fetch does not look for a proxy otherwise.
+  NODE_USE_ENV_PROXY: "1",
+});
