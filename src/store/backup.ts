@@ -26,6 +26,7 @@ import { codeOf, messageOf, Problem, unavailable } from "../core/errors.ts";
 import { BUILD } from "../core/version.ts";
 import { openFolder } from "../working-copy/folder.ts";
 import { addPacked, bytesOfTree, isLinkOfBackup, type Packed, packFile, packTree } from "./pack-tree.ts";
+import { verifyBackup } from "./verify-backup.ts";
 
 const DATABASE = "skep.db";
 /** First in every archive: says what it is. */
@@ -77,9 +78,9 @@ function folderFailure(error: unknown, what: string): unknown {
 }
 
 /**
- * Writes a gzipped tar, for its owner alone; it appears under its name only when it is whole.
+ * Writes a gzipped tar, for its owner alone; it appears under its name only when it is whole and was read again.
  * @throws Problem 422 without a database in the folder, when the file already exists, or may not be written; 507
- * `disk_full`, 500 `disk_failed`.
+ * `disk_full`, 500 `disk_failed`, `backup_damaged`.
  */
 export async function writeBackup(data: string, file: string, options: BackupOptions): Promise<BackupReport> {
   if (!existsSync(join(data, DATABASE)))
@@ -90,6 +91,7 @@ export async function writeBackup(data: string, file: string, options: BackupOpt
     copyDatabase(join(data, DATABASE), join(aside, DATABASE));
     const draft = join(aside, "archive");
     const report = await packed(data, join(aside, DATABASE), draft, options);
+    await verifyBackup(draft, LABEL, { database: join(aside, DATABASE), name: DATABASE, files: report.files });
     const descriptor = openSync(draft, "r");
     fsyncSync(descriptor);
     closeSync(descriptor);

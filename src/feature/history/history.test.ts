@@ -312,6 +312,8 @@ test("a user's everything: what they ran, said and uploaded, and the account; us
     const usage = async () =>
       (await accounts.request<{ totals: object }>("GET", "/v1/usage?user_id=all", { token })).body.totals;
     const before = await usage();
+    const last = await accounts.request("DELETE", `/v1/history/users/${admin.id}`, { token });
+    expect([last.status, last.body]).toMatchObject([409, { code: "last_administrator" }]);
     const job = await accounts.request<Job>("DELETE", `/v1/history/users/${ben.id}`, { token });
     expect(job.status).toBe(202);
     const done = ({ data }: { data: Seen }) => data.data?.["id"] === ben.id;

@@ -1,10 +1,11 @@
 /** Deleting history with everything, and keeping some of it from the settings for retention. */
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { forbidden, isProblem, notFound } from "../../core/errors.ts";
+import { conflict, forbidden, isProblem, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { otherAdministrator } from "../../store/administrators.ts";
 import type { Store } from "../../store/store.ts";
 import { deletions, keptHistory } from "../../store/tables/history.ts";
 import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
@@ -67,6 +68,12 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     const owner = kind === "run" ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
     if (!caller.admin && !owns(caller, owner)) throw forbidden("Only its owner or an administrator deletes it.");
   }
+  /** @throws Problem 409 `last_administrator`. */
+  function assertNotLast(id: string): void {
+    const isAdmin = statement("SELECT 1 FROM users WHERE id = ? AND role = 'admin' AND active = 1").get(id);
+    if (isAdmin !== undefined && otherAdministrator(store.db, id) === undefined)
+      throw conflict("This is the last administrator. Make another one first.", "last_administrator");
+  }
   /** @throws Problem 403, 404. */
   function assertMayKeep(id: string, caller: Caller): void {
     try {
@@ -119,6 +126,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
   function remove(what: HistoryKind, id: string, caller: Caller): Job {
     const kind = KINDS[what];
     assertMayDelete(kind, id, caller);
+    if (kind === "user") assertNotLast(id);
     return store.write(() => {
       const known = table.find({ kind, subject: id });
       const live = known && jobs.live(deletion, known.id);

@@ -119,6 +119,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "store/pack-tree.ts": "reads what was opened by a descriptor",
   "store/shrink.ts": "the size of the database, and how much room the disk has",
   "store/text-folder.ts": "files of people, in folders that no container is given",
+  "store/verify-backup.ts": "the archive, before it has its name",
   "text/extract/run.ts": "a stored upload",
   "text/extractor.ts": "/bin/sh and /proc",
   "working-copy/folder.ts": "the one opener: descriptors",

@@ -108,8 +108,14 @@ const GROUPS: Group[] = [
   {
     id: "retention",
     title: "Retention",
-    about: "How long is kept, in days. Empty: forever.",
+    about: "How long is kept, in days. Empty: forever. What goes cannot be brought back.",
     rows: [
+      whole("runs_days", "Runs that have ended, with everything"),
+      { name: "runs_gb", label: "Runs at most, GB", hint: "Empty: no limit.", kind: "number", step: "0.1" },
+      whole("chats_days", "Chats that have ended, with everything"),
+      { name: "chats_gb", label: "Chats at most, GB", hint: "Empty: no limit.", kind: "number", step: "0.1" },
+      whole("transcripts_days", "What agents said in runs"),
+      whole("events_days", "Events"),
       whole("llm_calls_days", "Model calls"),
       whole("api_usage_days", "API usage"),
       whole("audit_days", "Audit log"),
