@@ -7,17 +7,19 @@ import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import type { TextWork } from "../text/client.ts";
-import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
+import { AGENT_DEFAULTS, type AgentFile, type HarnessConfig } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
 import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
+import { HARNESS_IMAGE } from "./harness/names.ts";
+import type { HarnessPort } from "./harness/port.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
-import type { SandboxDriver } from "./sandbox.ts";
+import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool } from "./sandbox-pool.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { type MatchableSkill, matchSkills } from "./skill-match.ts";
@@ -54,6 +56,7 @@ export interface EngineDeps {
   text: Pick<TextWork, "schemaFaults">;
   rows: ExecutionRows;
   models: ModelPort;
+  harness: HarnessPort;
   sandboxes: SandboxDriver;
   limits(): SchedulerLimits;
   defaults(): EngineDefaults;
@@ -82,6 +85,8 @@ export interface EngineDeps {
     commitStep(run: RunOfExecution, message: string): Promise<unknown>;
     /** Folder of a session that belongs to no run. */
     own(sessionId: string): Promise<string>;
+    /** Folders of a session for an external agent. */
+    harness(sessionId: string): Promise<HarnessFolders>;
   };
   attachments(): Attachments;
   /** Puts what other agents wrote to this one into its transcript. */
@@ -162,13 +167,14 @@ interface RunOfExecution {
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPool): EnginePorts {
-  const { clock, log, masking, text, rows, models, skills, toolbox, workspaces } = deps;
+  const { clock, log, masking, text, rows, models, harness, skills, toolbox, workspaces } = deps;
   const runOf = ({ runId, projectId, userId }: Execution): RunOfExecution | undefined =>
     runId === undefined ? undefined : { id: runId, project_id: projectId, user_id: userId };
   return {
     turn: createFairTurns(),
     rows,
     models,
+    harness,
     sandboxes,
     clock,
     log,
@@ -257,6 +263,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         const run = runOf(execution);
         return run ? (await workspaces.prepare(run, signal)).path : workspaces.own(execution.sessionId);
       },
+      harness: ({ sessionId }) => workspaces.harness(sessionId),
       async commit(execution, summary) {
         const run = runOf(execution);
         const firstLine = summary.split("\n")[0]?.slice(0, 72) || "work";
@@ -291,14 +298,22 @@ function settingsOf(
   { id, config }: Pick<AgentFile, "id" | "config">,
   { limits, sandbox }: EngineDefaults,
 ): EngineAgent {
+  const harness = config.harness ?? AGENT_DEFAULTS.harness;
   return {
     id,
+    harness,
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
     temperature: config.temperature ?? undefined,
     maxTurns: config.max_turns ?? limits.max_turns,
-    image: config.image ?? sandbox.image ?? undefined,
+    image: config.image ?? imageOf(harness) ?? sandbox.image ?? undefined,
     network: config.network ?? sandbox.network,
     memoryMb: config.memory_mb ?? sandbox.memory_mb,
     cpus: config.cpus ?? sandbox.cpus,
   };
+}
+
+/** An external agent needs an image with its program. */
+function imageOf(harness: HarnessConfig): string | undefined {
+  if (harness === "builtin") return undefined;
+  return typeof harness === "string" ? HARNESS_IMAGE : (harness.image ?? HARNESS_IMAGE);
 }

@@ -272,6 +272,15 @@ function lazy(
       bringBack: async () => (isOpen() ? (await open()).workspace.bringBack() : undefined),
     },
     exec: async (argv, options) => (await open()).exec(argv, { ...options, env: { ...env, ...options.env } }),
+    open: async (program, events, signal) =>
+      (await open()).open(
+        (places) => {
+          const { argv, env: own } = program(places);
+          return { argv, env: { ...env, ...own } };
+        },
+        events,
+        signal,
+      ),
     freeze: async () => (isOpen() ? freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),

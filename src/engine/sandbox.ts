@@ -3,6 +3,8 @@
  * can do and by what it says of itself, never by its name; drivers are in `adapter/sandbox/`.
  */
 
+import type { Pipe, PipeEvents } from "../core/pipe.ts";
+
 export interface Capabilities {
   /**
    * Whether `exec` runs whatever it is given. Without a shell, it runs `grep … --` over `files` for the search tool and
@@ -48,6 +50,27 @@ export interface SandboxSpec {
    * as the sandbox is there; others leave it out.
    */
   cookies?: string | undefined;
+  /** Folders of an external agent besides its files; see `engine/harness/`. */
+  harness?: HarnessFolders | undefined;
+}
+
+/** Absolute paths on this host of what an external agent's sandbox is given besides the files. */
+export interface HarnessFolders {
+  /** Holds the socket of the model gateway, `GATEWAY_SOCKET`; the agent can connect to it and change nothing. */
+  gateway: string;
+  /** What the agent's program keeps from one turn to the next. Nothing on this side reads it. */
+  state: string;
+}
+
+/** Name of the socket in `HarnessFolders.gateway`. */
+export const GATEWAY_SOCKET = "gateway.sock";
+
+/** Where an external agent finds the same, inside its sandbox. */
+export interface HarnessPlaces {
+  workspace: string;
+  state: string;
+  /** The gateway's socket, and the port of the container's own loopback interface where it is offered. Absent on this host. */
+  relay?: { socket: string; port: number } | undefined;
 }
 
 export interface ExecOptions {
@@ -134,6 +157,11 @@ export interface Sandbox {
    */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /**
+   * Starts an external agent's program in the workspace, to talk to it while it runs; it ends with the sandbox at the
+   * latest. Needs `SandboxSpec.harness`. @throws Problem 503 `sandbox_lost`, 403 `shell_disabled`.
+   */
+  open(program: (places: HarnessPlaces) => Program, events: PipeEvents, signal: AbortSignal): Promise<Pipe>;
+  /**
    * From here on nothing inside changes the files, and no command runs any more. Much quicker than `stop`, which is
    * still to follow. Idempotent.
    */
@@ -142,6 +170,11 @@ export interface Sandbox {
   isAlive(): Promise<boolean>;
   /** Kills everything inside and removes it. Idempotent. */
   stop(): Promise<void>;
+}
+
+export interface Program {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
 }
 
 /** Takes a command line as its argument: `["sh", "-c", SHELL, "sh", line]`. bash when the image has it, else sh. */

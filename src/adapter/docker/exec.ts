@@ -17,6 +17,15 @@ export interface ExecRequest {
   onOutput: FrameSink;
 }
 
+/** The same with an input that stays open. */
+export interface OpenExec extends RunningExec {
+  /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
+  write(data: string): Promise<void>;
+  /** Reads nothing more of its output until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
 export interface RunningExec {
   /** Resolves when the command's streams are closed; throws Problem when they break. */
   readonly closed: Promise<void>;
@@ -34,15 +43,48 @@ const EXIT_CODE_ATTEMPTS = 50;
 const EXIT_CODE_WAIT_MS = 20;
 
 /** Starts it. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
-export function startExec(
+export async function startExec(
   container: Docker.Container,
   address: string,
   attend: Attend,
   request: ExecRequest,
 ): Promise<RunningExec> {
+  const { stream, running } = await begin(container, address, attend, request, request.stdin !== undefined);
+  if (request.stdin !== undefined) stream.end(request.stdin);
+  return running;
+}
+
+/** The same for a program that is talked to while it runs. */
+export async function openExec(
+  container: Docker.Container,
+  address: string,
+  attend: Attend,
+  request: Omit<ExecRequest, "stdin">,
+): Promise<OpenExec> {
+  const { stream, running } = await begin(container, address, attend, request, true);
+  const over = running.closed.catch(() => {});
+  return {
+    ...running,
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+    write: (data) =>
+      new Promise<void>((resolve) => {
+        if (stream.destroyed || stream.write(data)) return resolve();
+        stream.once("drain", resolve);
+        void over.then(() => resolve());
+      }),
+  };
+}
+
+function begin(
+  container: Docker.Container,
+  address: string,
+  attend: Attend,
+  request: ExecRequest,
+  withStdin: boolean,
+): Promise<{ stream: Duplex; running: RunningExec }> {
   const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
   return call(async (givenUp) => {
-    const withStdin = request.stdin !== undefined;
     const exec = await container.exec({
       Cmd: [...request.argv],
       AttachStdin: withStdin,
@@ -59,12 +101,12 @@ export function startExec(
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
     // The caller need not wait for its end.
     closed.catch(() => {});
-    if (withStdin) stream.end(request.stdin);
-    return {
+    const running = {
       closed,
       exitCode: () => call(() => exitCode(exec)),
       detach: () => void stream.destroy(),
     };
+    return { stream, running };
   });
 }
 

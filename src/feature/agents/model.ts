@@ -13,6 +13,9 @@ export const AgentSettings = t.Object({
   timeout_seconds: t.Integer(),
   max_attempts: t.Integer(),
   tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
+  harness: t.Union([t.String(), t.Object({ acp: t.Array(t.String()), image: t.Optional(t.String()) })], {
+    description: "What drives the agent: `builtin`, the name of an external agent, or the command of one.",
+  }),
   image: orNull(t.String()),
   network: oneOf("none", "bridge"),
   memory_mb: t.Integer(),

@@ -9,7 +9,7 @@ import {
   finishLogin,
   renewingProvider,
 } from "../../adapter/mcp/oauth.ts";
-import type { OpenPipe } from "../../adapter/mcp/pipe.ts";
+import type { OpenPipe } from "../../core/pipe.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
 import { openServerContainer, sweepServerContainers } from "../../adapter/sandbox/docker/server-container.ts";

@@ -15,6 +15,8 @@ export const LABELS = {
 } as const;
 
 export const HOME = "/home/agent";
+/** Where an external agent finds its folders. The port is the container's own, as its loopback interface is. */
+export const HARNESS = { gateway: "/skep/gateway", state: "/skep/state", port: 7480 } as const;
 
 /**
  * Waits forever without another program than `sh`: standard input stays open for the container's life. Signals that an
@@ -73,6 +75,7 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
   });
   return {
     ...locked,
+    Mounts: [...(locked.Mounts ?? []), ...harnessMounts(spec.harness)],
     Tmpfs: {
       ...locked.Tmpfs,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
@@ -80,4 +83,14 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
     },
     LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
   };
+}
+
+/** A socket can be connected to where its folder cannot be written. */
+function harnessMounts(folders: SandboxSpec["harness"]): Docker.MountSettings[] {
+  if (!folders) return [];
+  const bind = (source: string, target: string, isReadOnly: boolean): Docker.MountSettings => ({
+    ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
+    BindOptions: { Propagation: "rprivate" },
+  });
+  return [bind(folders.gateway, HARNESS.gateway, true), bind(folders.state, HARNESS.state, false)];
 }

@@ -6,13 +6,15 @@ import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { isProblem, unavailable } from "../../../core/errors.ts";
-import type {
-  Capabilities,
-  Sandbox,
-  SandboxAbout,
-  SandboxDriver,
-  SandboxSpec,
-  Workspace,
+import {
+  type Capabilities,
+  GATEWAY_SOCKET,
+  type HarnessPlaces,
+  type Sandbox,
+  type SandboxAbout,
+  type SandboxDriver,
+  type SandboxSpec,
+  type Workspace,
 } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
@@ -20,9 +22,9 @@ import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
-import { containerRequest, HOME, LABELS } from "./container-spec.ts";
+import { containerRequest, HARNESS, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
-import { execInContainer } from "./exec.ts";
+import { execInContainer, openInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 
 export interface DockerSandboxDeps {
@@ -59,6 +61,11 @@ const REMOVE_MS = 30_000;
 const NOTICE_MS = 30_000;
 /** States in which nothing of a container runs. */
 const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
+
+const PLACES: HarnessPlaces = {
+  ...{ workspace: MOUNT_POINT, state: HARNESS.state },
+  relay: { socket: `${HARNESS.gateway}/${GATEWAY_SOCKET}`, port: HARNESS.port },
+};
 
 interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
@@ -108,7 +115,8 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
   const { engine } = await parts.engine();
-  if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
+  if (server.uid === 0 && owner.uid !== 0)
+    for (const folder of [home, ...(spec.harness ? [spec.harness.state] : [])]) await giveWorkspace(folder, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
   const request = containerRequest({ ...plan, engine, owner, network, usernsMode });
@@ -212,6 +220,7 @@ function createSandbox(
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
     },
+    open: (program, events, signal) => openInContainer({ docker, containerId: id }, program(PLACES), events, signal),
     isAlive: async () => {
       try {
         return (await docker.containers.inspect(id)).State.Running;

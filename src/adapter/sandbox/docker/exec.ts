@@ -10,7 +10,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
-import type { ExecOptions, ExecResult } from "../../../engine/sandbox.ts";
+import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
+import type { ExecOptions, ExecResult, Program } from "../../../engine/sandbox.ts";
 import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { createOutputWindow } from "../output-window.ts";
@@ -107,6 +108,32 @@ export async function execInContainer(
     aborted: call.ended === "aborted",
     durationMs: deps.clock.monotonic() - started,
   };
+}
+
+/**
+ * Starts a program that is talked to while it runs. It ends with its container: `kill` leaves it without its streams.
+ * @throws Problem 503 `sandbox_lost`.
+ */
+export async function openInContainer(
+  { docker, containerId }: Pick<DockerExecDeps, "docker" | "containerId">,
+  { argv, env }: Program,
+  events: PipeEvents,
+  signal: AbortSignal,
+): Promise<Pipe> {
+  try {
+    signal.throwIfAborted();
+    const { closed, exitCode, detach, write, pause, resume } = await docker.containers.openExec(containerId, {
+      ...{ argv, cwd: MOUNT_POINT, env: Object.entries(env).map(([name, value]) => `${name}=${value}`) },
+      onOutput: (stream, chunk) => (stream === "stdout" ? events.onStdout(chunk) : events.onStderr(chunk)),
+    });
+    const ended = closed.then(exitCode).then(
+      (code) => `it ended with exit code ${code ?? "unknown"}`,
+      (error) => messageOf(error),
+    );
+    return { ended, write, pause, resume, kill: async () => detach() };
+  } catch (error) {
+    throw await lossOf({ docker, containerId }, error);
+  }
 }
 
 function abortedBefore(call: Call): null {
@@ -227,7 +254,10 @@ async function killByExec(
 const lost = (why: string) => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
 
 /** What a failure of a call means: the container is gone, or the command could not be started. */
-async function lossOf({ docker, containerId }: DockerExecDeps, error: unknown): Promise<Problem | unknown> {
+async function lossOf(
+  { docker, containerId }: Pick<DockerExecDeps, "docker" | "containerId">,
+  error: unknown,
+): Promise<Problem | unknown> {
   if (!isProblem(error) || error.code === "sandbox_lost") return error;
   if (error.code === "docker_not_found" || error.code === "docker_conflict" || error.code === "docker_unavailable")
     return lost(messageOf(error));

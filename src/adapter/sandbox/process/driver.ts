@@ -26,6 +26,7 @@ import { createWorkspaceFiles } from "../workspace-files.ts";
 import { asPathProblem, MOUNT_POINT, resolvePlace } from "../workspace-path.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 import { openFiles } from "./open-files.ts";
+import { openProcess } from "./open-process.ts";
 
 export interface ProcessSandboxDeps {
   allowHostShell: boolean;
@@ -136,6 +137,17 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
         killGroup(child);
         running.delete(child);
       }
+    },
+    async open(program, events, signal) {
+      if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
+      if (!hasShell || !spec.harness)
+        throw forbidden(
+          "An external agent is a program of its own, and programs are not allowed on this host (ALLOW_HOST_SHELL).",
+          "shell_disabled",
+        );
+      const { argv, env } = program({ workspace: root, state: spec.harness.state });
+      used = true;
+      return openProcess({ argv, env: { ...base, ...env }, folder: root }, events, signal);
     },
     isAlive: async () => !stopping,
     freeze: stop,
