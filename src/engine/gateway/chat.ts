@@ -99,7 +99,7 @@ export const chat: WireProtocol = {
       },
     };
   },
-  writer(model) {
+  writer({ model }) {
     const about = { id: newId("message"), object: "chat.completion.chunk", created: secondsNow(), model };
     const chunk = (delta: object, finish: string | null = null, more: object = {}) =>
       event({ ...about, choices: [{ index: 0, delta, finish_reason: finish }], ...more });
@@ -116,7 +116,7 @@ export const chat: WireProtocol = {
       fail: (failure) => `${event(openaiError(failure))}data: [DONE]\n\n`,
     };
   },
-  whole(model, reply) {
+  whole({ model }, reply) {
     const calls = callsOf(reply);
     const message = {
       role: "assistant",

@@ -248,7 +248,7 @@ async function translate(
   const left = new AbortController();
   const { request, stream, nameOf } = wire;
   const wanted = [request.maxOutputTokens, most].filter((tokens) => tokens !== undefined);
-  const writer = protocol.writer(wire.model);
+  const writer = protocol.writer(wire);
   const pipe = stream ? openStream(() => left.abort()) : undefined;
   if (pipe) respond(new Response(pipe.body, { headers: { "Content-Type": "text/event-stream" } }));
   let withdrawn = false;
@@ -275,7 +275,7 @@ async function translate(
       ? { kind: "provider", message: "The reply broke off and was begun again." }
       : undefined;
   if (pipe) pipe.end(failure ? writer.fail(failure) : writer.end(named));
-  else respond(failure ? refuse(protocol, failure) : Response.json(protocol.whole(wire.model, named)));
+  else respond(failure ? refuse(protocol, failure) : Response.json(protocol.whole(wire, named)));
   return reply;
 }
 

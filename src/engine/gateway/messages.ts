@@ -92,7 +92,7 @@ export const messages: WireProtocol = {
       },
     };
   },
-  writer(model) {
+  writer({ model }) {
     const send = (data: { type: string } & Record<string, unknown>) => event(data, data.type);
     let [isOpen, index, isInText] = [false, 0, false];
     const open = (): string => {
@@ -143,7 +143,7 @@ export const messages: WireProtocol = {
       fail: (failure) => send(errorOf(failure)),
     };
   },
-  whole: (model, reply) => ({
+  whole: ({ model }, reply) => ({
     ...{ id: newId("message"), type: "message", role: "assistant", model, content: blocksOf(reply) },
     ...{ stop_reason: STOP[reply.finish] ?? "end_turn", stop_sequence: null, usage: usageOf(reply.usage) },
   }),

@@ -2,7 +2,7 @@
 
 import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";
-import type { ModelReply } from "../model.ts";
+import type { ModelReply, ModelTool } from "../model.ts";
 import { type AssistantPart, textOf } from "../parts.ts";
 import { openaiError, openaiFailure } from "./chat.ts";
 import {
@@ -17,6 +17,7 @@ import {
   totalOf,
   userParts,
   type WireProtocol,
+  type WireRequest,
   wordsIn,
 } from "./wire.ts";
 
@@ -31,13 +32,20 @@ const usageOf = ({ usage }: ModelReply) => ({
 /** A tool whose input is one text in a grammar; models are given it as an object with that text. */
 const CUSTOM = { type: "object", properties: { input: { type: "string" } }, required: ["input"] };
 
+/** The one name of a tool that stands in a space of its own, such as those of a tool server. */
+const joined = (namespace: string, name: string): string => `${namespace}__${name}`;
+
 function callIn(item: Record<string, unknown>): AssistantPart[] {
-  const call = { type: "tool_call" as const, call_id: textIn(item, "call_id") ?? "", tool: textIn(item, "name") ?? "" };
+  const [name = "", namespace] = [textIn(item, "name"), textIn(item, "namespace")];
+  const tool = namespace === undefined ? name : joined(namespace, name);
+  const call = { type: "tool_call" as const, call_id: textIn(item, "call_id") ?? "", tool };
   if (item["type"] === "function_call") return [{ ...call, input: argumentsIn(textIn(item, "arguments")) }];
   return [{ ...call, input: { input: textIn(item, "input") ?? "" } }];
 }
 
-function itemsOf({ parts }: ModelReply): object[] {
+type Named = Pick<WireRequest, "model" | "spaces">;
+
+function itemsOf({ parts }: ModelReply, { spaces }: Named): object[] {
   const text = textOf(parts);
   const said = {
     ...{ type: "message", id: newId("message"), role: "assistant", status: "completed" },
@@ -47,23 +55,40 @@ function itemsOf({ parts }: ModelReply): object[] {
     part.type === "tool_call"
       ? {
           ...{ type: "function_call", id: newId("message"), call_id: part.call_id, status: "completed" },
-          ...{ name: part.tool, arguments: JSON.stringify(part.input) },
+          ...(spaces?.get(part.tool) ?? { name: part.tool }),
+          arguments: JSON.stringify(part.input),
         }
       : [],
   );
   return [...(text === "" ? [] : [said]), ...calls];
 }
 
-const responseOf = (id: string, model: string, reply: ModelReply) => ({
-  ...{ id, object: "response", created_at: secondsNow(), model, output: itemsOf(reply), usage: usageOf(reply) },
+const responseOf = (id: string, wire: Named, reply: ModelReply) => ({
+  ...{ id, object: "response", created_at: secondsNow(), model: wire.model, output: itemsOf(reply, wire), usage: usageOf(reply) },
   status: reply.finish === "length" ? "incomplete" : "completed",
   incomplete_details: reply.finish === "length" ? { reason: "max_output_tokens" } : null,
 });
+
+type Spaces = Map<string, { namespace: string; name: string }>;
+
+function toolsIn(tool: Record<string, unknown>, spaces: Spaces): ModelTool[] {
+  if (tool["type"] === "function") return [toolOf(tool, tool["parameters"])];
+  if (tool["type"] === "custom") return [toolOf(tool, CUSTOM)];
+  if (tool["type"] !== "namespace") return [];
+  const namespace = textIn(tool, "name") ?? "";
+  return recordsIn(tool["tools"]).map((one) => {
+    const made = toolOf(one, one["parameters"]);
+    const name = joined(namespace, made.name);
+    spaces.set(name, { namespace, name: made.name });
+    return { ...made, name };
+  });
+}
 
 export const responses: WireProtocol = {
   name: "responses",
   read(body) {
     const system = [textIn(body, "instructions") ?? ""];
+    const spaces: Spaces = new Map();
     const conversation = createConversation();
     const { input } = body;
     if (typeof input === "string") conversation.user(userParts(input));
@@ -80,18 +105,17 @@ export const responses: WireProtocol = {
     return {
       model: textIn(body, "model") ?? "",
       stream: body["stream"] === true,
+      spaces,
       request: {
         system: system.filter(Boolean).join("\n\n"),
         messages: conversation.messages,
-        tools: recordsIn(body["tools"]).flatMap((tool) => {
-          if (tool["type"] === "function") return toolOf(tool, tool["parameters"]);
-          return tool["type"] === "custom" ? toolOf(tool, CUSTOM) : [];
-        }),
+        tools: recordsIn(body["tools"]).flatMap((tool) => toolsIn(tool, spaces)),
         maxOutputTokens: positive(body, "max_output_tokens"),
       },
     };
   },
-  writer(model) {
+  writer(wire) {
+    const { model } = wire;
     const id = newId("message");
     const item_id = newId("message");
     let sequence = 0;
@@ -115,7 +139,7 @@ export const responses: WireProtocol = {
         open() + openText() + send("response.output_text.delta", { item_id, output_index: 0, content_index: 0, delta }),
       thinking: open,
       end(reply) {
-        const response = responseOf(id, model, reply);
+        const response = responseOf(id, wire, reply);
         const items = response.output.map((item, output_index) =>
           send("response.output_item.done", {
             output_index,
@@ -140,6 +164,6 @@ export const responses: WireProtocol = {
       },
     };
   },
-  whole: (model, reply) => responseOf(newId("message"), model, reply),
+  whole: (wire, reply) => responseOf(newId("message"), wire, reply),
   failure: openaiFailure,
 };

@@ -13,6 +13,8 @@ export interface WireRequest {
   model: string;
   /** Whether the answer is a stream of events. */
   stream: boolean;
+  /** Tools that the protocol names in two parts, by the one name that the model reads. */
+  spaces?: ReadonlyMap<string, { namespace: string; name: string }>;
   request: Pick<ModelRequest, "system" | "messages" | "tools" | "maxOutputTokens" | "temperature">;
 }
 
@@ -37,9 +39,9 @@ export interface WireProtocol {
   readonly name: "chat" | "responses" | "messages";
   /** @throws Problem 400 `bad_request` for what is no request of the protocol. */
   read(body: Record<string, unknown>): WireRequest;
-  writer(model: string): WireWriter;
+  writer(wire: Pick<WireRequest, "model" | "spaces">): WireWriter;
   /** The answer that is no stream. */
-  whole(model: string, reply: ModelReply): object;
+  whole(wire: Pick<WireRequest, "model" | "spaces">, reply: ModelReply): object;
   failure(failure: WireFailure): { status: number; body: object };
 }
 

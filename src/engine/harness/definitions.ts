@@ -61,7 +61,7 @@ function codex({ gateway, token, model, state }: LaunchPlace): Launch {
     'model_provider = "skep"',
     // The container is the sandbox.
     'sandbox_mode = "danger-full-access"',
-    'approval_policy = "untrusted"',
+    'approval_policy = "on-request"',
     "check_for_update_on_startup = false",
     'web_search = "disabled"',
     "[analytics]",
@@ -75,7 +75,7 @@ function codex({ gateway, token, model, state }: LaunchPlace): Launch {
   ];
   return {
     argv: ["codex-acp"],
-    env: { CODEX_HOME: home, CODEX_PATH: "codex", SKEP_GATEWAY_KEY: token },
+    env: { CODEX_HOME: home, CODEX_PATH: "codex", INITIAL_AGENT_MODE: "agent-full-access", SKEP_GATEWAY_KEY: token },
     files: { [`${home}/config.toml`]: config.join("\n") },
   };
 }
