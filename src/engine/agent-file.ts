@@ -5,7 +5,7 @@ import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
 import { readFrontMatter } from "./front-matter.ts";
-import { HARNESS_NAMES } from "./harness/names.ts";
+import { HARNESS_NAMES } from "../core/harness-names.ts";
 import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
 import type { SourceProblem } from "./yaml-text.ts";

@@ -12,7 +12,7 @@ import type { Attachments } from "./attachments.ts";
 import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
-import { HARNESS_IMAGE } from "./harness/names.ts";
+import { HARNESS_IMAGE } from "../core/harness-names.ts";
 import type { HarnessPort } from "./harness/port.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";

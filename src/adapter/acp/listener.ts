@@ -1,11 +1,13 @@
 /** Where the programs of one execution reach the model gateway: a socket in a folder, or the loopback interface. */
-import { chmodSync, closeSync, openSync } from "node:fs";
+import { chmodSync, closeSync, fchmodSync, openSync, unlinkSync } from "node:fs";
 import { LIMITS } from "../../core/limits.ts";
 import type { GatewayHandler, GatewayListener, HarnessPort } from "../../engine/harness/port.ts";
 import { GATEWAY_SOCKET } from "../../engine/sandbox.ts";
 
 /** The user of a container is another one: who can reach the folder may connect, and needs the key. */
 const FOR_ALL = 0o666;
+/** Its folder is mounted into that container alone; on this host it is inside one that is the server's. */
+const PASSABLE = 0o711;
 
 const serve = (where: { unix: string } | { hostname: string; port: number }, handler: GatewayHandler) =>
   Bun.serve({
@@ -26,8 +28,8 @@ export const listen: HarnessPort["listen"] = async (where, handler): Promise<Gat
   // A socket's path may have 108 bytes; that of a data folder may be longer.
   const folder = openSync(where.folder, "r");
   try {
+    fchmodSync(folder, PASSABLE);
     const path = `/proc/self/fd/${folder}/${GATEWAY_SOCKET}`;
-    const { unlinkSync } = await import("node:fs");
     try {
       unlinkSync(path);
     } catch {

@@ -148,10 +148,10 @@ function bodyFor({ protocol, body, maxOutputTokens }: PassRequest, model: string
   return { ...asked, ...own, [name]: Math.min(maxOutputTokens, numberIn(body, name) ?? maxOutputTokens) };
 }
 
-function headersFor({ protocol, headers }: PassRequest, { apiKey }: CallTarget): Record<string, string> {
-  const key = !apiKey ? {} : protocol === "messages" ? { "x-api-key": apiKey } : { authorization: `Bearer ${apiKey}` };
-  const version = protocol === "messages" ? { "anthropic-version": "2023-06-01" } : {};
-  return { ...version, ...headers, ...key, "content-type": "application/json" };
+function headersFor({ protocol, headers }: PassRequest, { apiKey = "" }: CallTarget): Record<string, string> {
+  const json = { ...headers, "content-type": "application/json" };
+  if (protocol !== "messages") return apiKey === "" ? json : { ...json, authorization: `Bearer ${apiKey}` };
+  return { "anthropic-version": "2023-06-01", ...json, "x-api-key": apiKey };
 }
 
 /** A refusal in the form that failures are read from. */

@@ -64,7 +64,14 @@ function itemsOf({ parts }: ModelReply, { spaces }: Named): object[] {
 }
 
 const responseOf = (id: string, wire: Named, reply: ModelReply) => ({
-  ...{ id, object: "response", created_at: secondsNow(), model: wire.model, output: itemsOf(reply, wire), usage: usageOf(reply) },
+  ...{
+    id,
+    object: "response",
+    created_at: secondsNow(),
+    model: wire.model,
+    output: itemsOf(reply, wire),
+    usage: usageOf(reply),
+  },
   status: reply.finish === "length" ? "incomplete" : "completed",
   incomplete_details: reply.finish === "length" ? { reason: "max_output_tokens" } : null,
 });

@@ -131,8 +131,9 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
   };
 }
 
-const isOwn = ({ name, title }: CallUpdate): boolean =>
-  ownToolName(name ?? "") !== undefined || ownToolName(title ?? "") !== undefined;
+/** Some programs name the tool, others the server and the tool in the input. */
+const isOwn = ({ name, title, input }: CallUpdate): boolean =>
+  [name, title].some((one) => ownToolName(one ?? "") !== undefined) || textIn(input, "server") === "skep";
 
 const withoutGaps = (update: CallUpdate): Partial<CallUpdate> =>
   Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined));

@@ -114,7 +114,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
         onPermission: async (request) => optionFor(await decide(request, names), request.options),
         onLog(text) {
           const lines = text.trim().split("\n");
-          lastLine = (lines.find((line) => /error/i.test(line)) ?? lines.at(-1))?.slice(0, LOG_CHARACTERS) || lastLine;
+          lastLine = (lines.find((line) => line.includes("Error:")) ?? lines.at(-1))?.slice(0, LOG_CHARACTERS) || lastLine;
           ports.log.debug({ execution: execution.id, agent: agent.id }, text.slice(0, LOG_CHARACTERS));
         },
       },
