@@ -58,9 +58,16 @@ export interface HarnessFiles {
 }
 
 /** @throws Problem 422 `harness_failed` with npm's last words, `npm_missing`. */
-export async function harnessFiles(names: readonly HarnessName[], onLine: (line: string) => void): Promise<HarnessFiles> {
+export async function harnessFiles(
+  names: readonly HarnessName[],
+  onLine: (line: string) => void,
+): Promise<HarnessFiles> {
   if (!Bun.which("npm"))
-    throw new Problem(422, "npm_missing", "npm is not on this machine, and the programs come from npm: apt install npm.");
+    throw new Problem(
+      422,
+      "npm_missing",
+      "npm is not on this machine, and the programs come from npm: apt install npm.",
+    );
   const work = mkdtempSync(join(tmpdir(), "skep-harness-"));
   const remove = () => rmSync(work, { recursive: true, force: true });
   try {

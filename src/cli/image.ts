@@ -55,8 +55,7 @@ export function imageCommand(program: Command): void {
       const images = await imagesOf(config);
       const name = flags.name ?? (flags.harness === undefined ? config.agentImage : HARNESS_IMAGE);
       const isDebian = flags.from === "debian" || flags.harness !== undefined;
-      const built =
-        isDebian ? await buildDebian(images, name, flags) : await images.build(inputOf(name, flags));
+      const built = isDebian ? await buildDebian(images, name, flags) : await images.build(inputOf(name, flags));
       if (flags.json) return console.log(JSON.stringify(built));
       console.log(`built ${built.name} ${built.id}`);
       if (flags.harness === undefined) return tellUse([built.name], config);

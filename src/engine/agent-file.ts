@@ -1,11 +1,11 @@
 /** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may do, the body is its system prompt. Pure. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../core/clock.ts";
+import { HARNESS_NAMES } from "../core/harness-names.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
 import { readFrontMatter } from "./front-matter.ts";
-import { HARNESS_NAMES } from "../core/harness-names.ts";
 import { placeProblems, schemaProblems, type ValueProblem } from "./schema-problems.ts";
 import { isToolOfServer, TOOL_NAMES } from "./tool/names.ts";
 import type { SourceProblem } from "./yaml-text.ts";

@@ -3,6 +3,7 @@
 import type { Clock } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
+import { HARNESS_IMAGE } from "../core/harness-names.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
@@ -12,7 +13,6 @@ import type { Attachments } from "./attachments.ts";
 import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
-import { HARNESS_IMAGE } from "../core/harness-names.ts";
 import type { HarnessPort } from "./harness/port.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";

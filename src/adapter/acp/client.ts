@@ -28,7 +28,7 @@ const refused = (detail: string) => new Problem(502, "harness_refused", detail.s
 export const connectAgent: HarnessPort["connect"] = async (open, handlers, signal) => {
   const library = await import("@agentclientprotocol/sdk");
   const { methods } = library;
-  const wire = await createAcpStream({ open, signal, onLog: handlers.onLog });
+  const wire = await createAcpStream({ open, signal, onLog: handlers.onLog, onFlood: handlers.onFlood });
   /** While a session is loaded, its program repeats what was said. */
   let repeats = false;
   const asIs = (params: unknown) => params;

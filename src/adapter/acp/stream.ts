@@ -21,6 +21,8 @@ export interface AcpStreamOptions {
   open: OpenPipe;
   signal: AbortSignal;
   onLog(text: string): void;
+  /** It was given up for what it wrote. */
+  onFlood(why: string): void;
 }
 
 /** What the library knows what to do with; it would print the rest to this process's streams. */
@@ -29,7 +31,7 @@ const UNANSWERABLE = { code: -32_601, message: "This client does not do that." }
 const UNREADABLE = { code: -32_001, message: "The answer was too long, or no JSON." };
 
 /** Starts the program. @throws Problem when it cannot be started. */
-export async function createAcpStream({ open, signal, onLog }: AcpStreamOptions): Promise<AcpStream> {
+export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStreamOptions): Promise<AcpStream> {
   const over = Promise.withResolvers<string>();
   const pending = new Set<unknown>();
   let messages: ReadableStreamDefaultController<AnyMessage> | undefined;
@@ -48,6 +50,10 @@ export async function createAcpStream({ open, signal, onLog }: AcpStreamOptions)
   const end = (why: string): void => {
     over.resolve(why);
     void close();
+  };
+  const flood = (why: string): void => {
+    onFlood(why);
+    end(why);
   };
   const write = async (message: object): Promise<void> => {
     if (!closing) await pipe?.write(`${JSON.stringify(message)}\n`);
@@ -82,8 +88,9 @@ export async function createAcpStream({ open, signal, onLog }: AcpStreamOptions)
       bytes += piece.byteLength;
       noise += piece.byteLength;
       lines.add(piece);
-      if (noise > LIMITS.harnessNoiseBytes) end(`it wrote ${noise} bytes without a message`);
-      else if (bytes > LIMITS.harnessTurnBytes) end(`it wrote more than ${LIMITS.harnessTurnBytes} bytes in one turn`);
+      if (noise > LIMITS.harnessNoiseBytes) flood(`it wrote ${noise} bytes without a message`);
+      else if (bytes > LIMITS.harnessTurnBytes)
+        flood(`it wrote more than ${LIMITS.harnessTurnBytes} bytes in one turn`);
     },
     pause: () => pipe?.pause(),
     resume: () => pipe?.resume(),

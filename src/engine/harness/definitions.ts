@@ -1,6 +1,7 @@
 /** The external agents that Skep knows by name: how each is started, so that it asks the model gateway and nobody else. */
-import type { HarnessConfig } from "../agent-file.ts";
+
 import type { HarnessName } from "../../core/harness-names.ts";
+import type { HarnessConfig } from "../agent-file.ts";
 
 export interface LaunchPlace {
   /** Address of the model gateway, without a path. */

@@ -49,6 +49,8 @@ export interface HarnessHandlers {
   onPlan(entries: readonly { content: string; status: string }[]): void;
   /** @returns the id of the option that is chosen; undefined: none. */
   onPermission(request: PermissionRequest): Promise<string | undefined>;
+  /** It says more than is read, and was ended. */
+  onFlood(why: string): void;
   /** What the program prints besides the protocol. */
   onLog(text: string): void;
 }

@@ -112,9 +112,9 @@ async function live(life: Life): Promise<Ending | { died: string }> {
         onCall: recorder.onCall,
         onPlan: recorder.onPlan,
         onPermission: async (request) => optionFor(await decide(request, names), request.options),
+        onFlood: flood.resolve,
         onLog(text) {
-          const lines = text.trim().split("\n");
-          lastLine = (lines.find((line) => line.includes("Error:")) ?? lines.at(-1))?.slice(0, LOG_CHARACTERS) || lastLine;
+          lastLine = tellingLine(text, lastLine);
           ports.log.debug({ execution: execution.id, agent: agent.id }, text.slice(0, LOG_CHARACTERS));
         },
       },
@@ -149,6 +149,14 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     recorder.endTurn();
     await connection.close();
   }
+}
+
+/** What a program printed last, or the error that it printed before. */
+function tellingLine(text: string, before: string): string {
+  const lines = text.trim().split("\n");
+  const error = lines.find((line) => line.includes("Error:"));
+  const line = error ?? (before.includes("Error:") ? before : lines.at(-1));
+  return line?.slice(0, LOG_CHARACTERS) || before;
 }
 
 /** How long the end of a program may take to be seen after the error that it made. */

@@ -33,7 +33,7 @@ import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
-import { checkSandboxes, modelFindings, windowFindings } from "./checks.ts";
+import { checkSandboxes, harnessFindings, modelFindings, windowFindings } from "./checks.ts";
 import { openModels } from "./models.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
@@ -146,6 +146,7 @@ export const engine = defineFeature(
         ...modelFindings(deps),
         ...(await windowFindings(deps)),
         ...(await checkSandboxes(deps, sandbox)),
+        ...(await harnessFindings(deps)),
       ],
       start: engine.start,
       resume: engine.resume,

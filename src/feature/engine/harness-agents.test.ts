@@ -97,9 +97,22 @@ isRun("a permission is refused without a refusing option, too, and granted only 
 isRun.each([
   ["dies", {}, "harness_ended", /ended by itself 3 times.*I have had enough/],
   ["never", { timeout_seconds: 20 }, "timeout", /longer than its 20 s/],
-  ["endless", {}, "harness_ended", /wrote more than \d+ bytes/],
+  ["endless", {}, "harness_floods", /wrote more than \d+ bytes/],
 ])("%s: the step fails and says why", async (mode, agent, code, message) => {
   const run = await metered.run(await pipeline(mode, agent));
   expect(run.error?.code).toBe(code);
   expect(run.error?.message).toMatch(message);
+});
+
+isRun("a chat continues its program's session, and shows nothing of what the program repeats", async () => {
+  const agent_id = await pipeline("count");
+  const chat = await metered.call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id });
+  const say = (message: string) =>
+    metered.call("POST", `/v1/chat/sessions/${chat.body.id}/message?stream=true`, { message });
+  await say("the first");
+  await say("the second");
+  type Detail = { messages: { role: string; content: string }[] };
+  const { body } = await metered.call<Detail>("GET", `/v1/chat/sessions/${chat.body.id}`);
+  const replies = body.messages.flatMap(({ role, content }) => (role === "assistant" ? [content] : []));
+  expect(replies).toEqual([expect.stringMatching(/^turn 1: [\s\S]*the first$/), "turn 2: the second"]);
 });

@@ -17,7 +17,7 @@ async function started(harness: string, script: string): Promise<Rig> {
     pipelines: { p: PIPELINE },
     agents: { worker: `---\nharness: ${harness}\nimage: ${image}\nmodel: demo/scripted\n---\nYou work.` },
     script,
-    env: { SANDBOX: "docker", ...(process.env["HARNESS_LOG"] ? { LOG_LEVEL: process.env["HARNESS_LOG"]! } : {}) },
+    env: { SANDBOX: "docker" },
   });
 }
 
@@ -33,9 +33,6 @@ test.skipIf(!docker)("opencode writes a file and completes", async () => {
   );
   const run = rig.create("p");
   const view = await rig.ended(run.id);
-  for (const event of rig.events())
-    if (/tool|output|think/.test(event.kind)) console.log(JSON.stringify([event.kind, event.data]).slice(0, 300));
-  console.log(JSON.stringify(rig.steps(run.id)).slice(0, 1500));
   expect(view.status).toBe("succeeded");
   expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by opencode");
 });
@@ -52,9 +49,6 @@ test.skipIf(!docker)("codex runs a command and completes", async () => {
   );
   const run = rig.create("p");
   const view = await rig.ended(run.id);
-  for (const event of rig.events())
-    if (/tool|output|think/.test(event.kind)) console.log(JSON.stringify([event.kind, event.data]).slice(0, 300));
-  console.log(JSON.stringify(rig.steps(run.id)).slice(0, 1500));
   expect(view.status).toBe("succeeded");
   expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by codex\n");
 });

@@ -220,7 +220,8 @@ function createSandbox(
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], options);
     },
-    open: (program, events, signal) => openInContainer({ docker, containerId: id }, program(PLACES), events, signal),
+    open: (program, events, signal) =>
+      openInContainer({ docker, containerId: id, restart }, program(PLACES), events, signal),
     isAlive: async () => {
       try {
         return (await docker.containers.inspect(id)).State.Running;
