@@ -23,3 +23,11 @@ declare module "swagger-ui-dist/swagger-ui-bundle.js" {
   const path: string;
   export default path;
 }
+declare module "*/relay-x64" {
+  const path: string;
+  export default path;
+}
+declare module "*/relay-arm64" {
+  const path: string;
+  export default path;
+}

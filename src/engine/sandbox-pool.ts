@@ -281,6 +281,7 @@ function lazy(
         events,
         signal,
       ),
+    openRoute: async (onConnection) => (await open()).openRoute(onConnection),
     freeze: async () => (isOpen() ? freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),
     stop: async () => (isOpen() ? (await open()).stop() : undefined),

@@ -3,6 +3,7 @@
  * can do and by what it says of itself, never by its name; drivers are in `adapter/sandbox/`.
  */
 
+import type { Duplex } from "node:stream";
 import type { Pipe, PipeEvents } from "../core/pipe.ts";
 
 export interface Capabilities {
@@ -41,6 +42,8 @@ export interface SandboxSpec {
   /** Absolute path of the folder on this host where the server keeps the files between sandboxes. */
   home: string;
   network: "none" | "bridge";
+  /** `openRoute` will be asked for. */
+  routes?: boolean | undefined;
   memoryMb: number;
   cpus: number;
   /** Granted secrets and the session's own variables: present from spawn, never on the container's disk. */
@@ -56,21 +59,13 @@ export interface SandboxSpec {
 
 /** Absolute paths on this host of what an external agent's sandbox is given besides the files. */
 export interface HarnessFolders {
-  /** Holds the socket of the model gateway, `GATEWAY_SOCKET`; the agent can connect to it and change nothing. */
-  gateway: string;
   /** What the agent's program keeps from one turn to the next. Nothing on this side reads it. */
   state: string;
 }
 
-/** Name of the socket in `HarnessFolders.gateway`. */
-export const GATEWAY_SOCKET = "gateway.sock";
-
-/** Where an external agent finds the same, inside its sandbox. */
-export interface HarnessPlaces {
+/** Where an external agent finds things, inside its sandbox. */
+export interface HarnessPlaces extends HarnessFolders {
   workspace: string;
-  state: string;
-  /** The gateway's socket, and the port of the container's own loopback interface where it is offered. Absent on this host. */
-  relay?: { socket: string; port: number } | undefined;
 }
 
 export interface ExecOptions {
@@ -148,6 +143,15 @@ export interface Workspace {
   bringBack(): Promise<void>;
 }
 
+/** A way for programs inside to reach something that the server offers to this sandbox alone. */
+export interface Route {
+  /** Where programs inside find it; on their own loopback, so no other sandbox and no machine of the network does. */
+  readonly host: "127.0.0.1";
+  readonly port: number;
+  /** Takes no further connections, and ends those that are open. */
+  close(): void;
+}
+
 export interface Sandbox {
   readonly capabilities: Capabilities;
   readonly workspace: Workspace;
@@ -161,6 +165,13 @@ export interface Sandbox {
    * latest. Needs `SandboxSpec.harness`. @throws Problem 503 `sandbox_lost`, 403 `shell_disabled`.
    */
   open(program: (places: HarnessPlaces) => Program, events: PipeEvents, signal: AbortSignal): Promise<Pipe>;
+  /**
+   * Opens a port on the loopback of the sandbox; each connection that a program inside makes to it is handed over as a
+   * stream of both directions. It needs no network of the sandbox, and opens none. Closed with the sandbox.
+   * Whoever takes a connection bounds it in bytes and time, and destroys it. At most 8 routes, and 64 connections at once.
+   * Throws Problem 503 `sandbox_lost`, `network_unguarded` where the driver has no such way (`spec.routes` was not set).
+   */
+  openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
   /**
    * From here on nothing inside changes the files, and no command runs any more. Much quicker than `stop`, which is
    * still to follow. Idempotent.

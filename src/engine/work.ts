@@ -159,7 +159,7 @@ function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent, to
     const system = await begin({ ...turn, spec }, model);
     const input = { ...turn, agent, model, system };
     if (harness === "builtin") return runLoop(input);
-    return runHarness({ ...input, harness, spec, token: token ?? "" });
+    return runHarness({ ...input, harness, token: token ?? "" });
   };
 }
 

@@ -34,6 +34,7 @@ export function sandboxFixture({
   const driver = createDockerSandboxes({
     images: createAgentImages({ docker: deps.docker, pull }),
     instanceId,
+    relayFolder: join(tmpdir(), `skep-relay-${instanceId}`),
     server: { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
     ...deps,
   });
@@ -62,6 +63,7 @@ export function sandboxFixture({
     end: async () => {
       await driver.sweep(() => false);
       await driver.close();
+      await rm(join(tmpdir(), `skep-relay-${instanceId}`), { recursive: true, force: true });
       for (const folder of folders) await rm(folder, { recursive: true, force: true });
     },
   };

@@ -14,11 +14,13 @@ export interface ExecRequest {
   user?: string;
   /** Written at once, then closed. Without it the command reads an empty input. */
   stdin?: string | Uint8Array | undefined;
+  /** Its input stays open, for `write`. */
+  keepsInput?: boolean;
   onOutput: FrameSink;
 }
 
 /** The same with an input that stays open. */
-export interface OpenExec extends RunningExec {
+export interface OpenExec extends Omit<RunningExec, "write"> {
   /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
   write(data: string): Promise<void>;
   /** Reads nothing more of its output until `resume`. */
@@ -34,7 +36,9 @@ export interface RunningExec {
    * the command any more. When the container ended, this number may be 0 all the same: look at the container's state.
    */
   exitCode(): Promise<number | null>;
-  /** Releases the streams; the command itself continues. */
+  /** Queues bytes for its input; with `keepsInput`. */
+  write(bytes: Uint8Array): void;
+  /** Releases the streams; the command itself continues, its input ended. */
   detach(): void;
 }
 
@@ -49,9 +53,7 @@ export async function startExec(
   attend: Attend,
   request: ExecRequest,
 ): Promise<RunningExec> {
-  const { stream, running } = await begin(container, address, attend, request, request.stdin !== undefined);
-  if (request.stdin !== undefined) stream.end(request.stdin);
-  return running;
+  return (await begin(container, address, attend, request, false)).running;
 }
 
 /** The same for a program that is talked to while it runs. */
@@ -81,10 +83,12 @@ function begin(
   address: string,
   attend: Attend,
   request: ExecRequest,
-  withStdin: boolean,
+  isOpen: boolean,
 ): Promise<{ stream: Duplex; running: RunningExec }> {
   const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
   return call(async (givenUp) => {
+    const { stdin, keepsInput = false } = request;
+    const withStdin = isOpen || keepsInput || stdin !== undefined;
     const exec = await container.exec({
       Cmd: [...request.argv],
       AttachStdin: withStdin,
@@ -101,9 +105,11 @@ function begin(
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
     // The caller need not wait for its end.
     closed.catch(() => {});
+    if (withStdin && !isOpen && !keepsInput) stream.end(stdin);
     const running = {
       closed,
       exitCode: () => call(() => exitCode(exec)),
+      write: (bytes) => void (stream.destroyed || stream.write(bytes)),
       detach: () => void stream.destroy(),
     };
     return { stream, running };

@@ -1,43 +1,26 @@
 /**
- * What is started in the sandbox: a line of Node.js that writes the program's configuration, hands connections to the
- * loopback interface on to the gateway's socket, and becomes the program's parent. A container without a network has
- * that interface, and nobody else is on it.
+ * What is started in the sandbox: a line of `sh` that writes the program's configuration and becomes the program. Texts
+ * come in variables, so that no argument names a secret, and are gone from the program's own environment.
  */
-import type { HarnessPlaces, Program } from "../sandbox.ts";
+import type { Program } from "../sandbox.ts";
 import type { Launch } from "./definitions.ts";
 
-/** Reads its orders from the environment, so that no argument names a secret. */
-const VARIABLE = "SKEP_LAUNCH";
+const [PATH, TEXT] = ["SKEP_FILE_", "SKEP_TEXT_"];
 
 const SCRIPT = `
-const { dirname } = require("node:path");
-const { mkdirSync, writeFileSync } = require("node:fs");
-const net = require("node:net");
-const { argv, files, relay } = JSON.parse(process.env.${VARIABLE});
-delete process.env.${VARIABLE};
-for (const [path, text] of Object.entries(files)) {
-  mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, text, { mode: 0o600 });
-}
-const join = (from) => {
-  const to = net.connect(relay.socket);
-  from.pipe(to).pipe(from);
-  from.on("error", () => to.destroy()).on("close", () => to.destroy());
-  to.on("error", () => from.destroy()).on("close", () => from.destroy());
-};
-const start = () => {
-  const child = require("node:child_process").spawn(argv[0], argv.slice(1), { stdio: "inherit" });
-  child.on("error", (error) => { console.error(error.message); process.exit(127); });
-  child.on("exit", (code) => process.exit(code ?? 1));
-};
-if (relay) net.createServer(join).listen(relay.port, "127.0.0.1", start);
-else start();
-`;
+umask 077
+n=0
+while eval "path=\\\${${PATH}$n-}" && [ -n "$path" ]; do
+  mkdir -p "\${path%/*}" && eval "printf %s \\"\\\$${TEXT}$n\\"" > "$path" || exit 126
+  unset "${PATH}$n" "${TEXT}$n"
+  n=$((n+1))
+done
+exec "$@"`;
 
-/** @param relay where the program finds the gateway; absent where it reaches the gateway's own address. */
-export function programOf({ argv, env, files }: Launch, relay: HarnessPlaces["relay"]): Program {
-  return {
-    argv: ["node", "-e", SCRIPT],
-    env: { ...env, [VARIABLE]: JSON.stringify({ argv, files, relay }) },
-  };
+export function programOf({ argv, env, files }: Launch): Program {
+  const written = Object.entries(files).flatMap(([path, text], n) => [
+    [`${PATH}${n}`, path],
+    [`${TEXT}${n}`, text],
+  ]);
+  return { argv: ["sh", "-c", SCRIPT, "sh", ...argv], env: { ...env, ...Object.fromEntries(written) } };
 }

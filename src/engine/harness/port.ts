@@ -1,5 +1,6 @@
 /** External agents as the engine sees them: a program that speaks the Agent Client Protocol over its standard streams. */
 import type { OpenPipe } from "../../core/pipe.ts";
+import type { Sandbox } from "../sandbox.ts";
 import type { HarnessTools } from "./tools.ts";
 
 /** What a tool of the program does, in the protocol's words. */
@@ -84,9 +85,9 @@ export interface HarnessConnection {
 export type GatewayHandler = (request: Request) => Promise<Response>;
 
 export interface GatewayListener {
-  /** Where programs of this host reach it; undefined for a socket in the folder. */
-  url: string | undefined;
-  /** Takes no further request, and waits for those under way. */
+  /** Where the program finds it, without a path. */
+  url: string;
+  /** Takes no further request, and ends those under way. */
   close(): Promise<void>;
 }
 
@@ -95,9 +96,6 @@ export interface HarnessPort {
   answerTools(tools: HarnessTools, request: Request, body: unknown): Promise<Response>;
   /** Starts the program and greets it. @throws Problem 502 `harness_refused` when it does not speak the protocol in time. */
   connect(open: OpenPipe, handlers: HarnessHandlers, signal: AbortSignal): Promise<HarnessConnection>;
-  /**
-   * Listens for one execution's program.
-   * @param where a folder that is mounted into its container, or the loopback interface of this host.
-   */
-  listen(where: { folder: string } | "loopback", handler: GatewayHandler): Promise<GatewayListener>;
+  /** Listens for the programs of one sandbox. @throws Problem 503 `sandbox_lost`. */
+  listen(openRoute: Sandbox["openRoute"], handler: GatewayHandler): Promise<GatewayListener>;
 }

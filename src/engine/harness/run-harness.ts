@@ -13,7 +13,6 @@ import { kindOf } from "../kinds.ts";
 import { endingOf, type LoopInput, REMINDER } from "../loop.ts";
 import { textOf } from "../parts.ts";
 import { failed, resultOf } from "../result.ts";
-import type { SandboxSpec } from "../sandbox.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
@@ -25,7 +24,6 @@ import { toolServerOf } from "./tools.ts";
 
 export interface HarnessInput extends LoopInput {
   harness: Exclude<HarnessConfig, "builtin">;
-  spec: SandboxSpec;
   token: string;
 }
 
@@ -48,13 +46,10 @@ export async function runHarness(input: HarnessInput): Promise<Ending> {
   const onRecorder = (recorder: Recorder) => {
     flush = recorder.endMessage;
   };
-  const { harness: folders } = input.spec;
-  if (!folders) throw new Error("the sandbox of an external agent has no folders for it");
-  const where = input.sandbox.capabilities.isolation === "container" ? { folder: folders.gateway } : "loopback";
-  const listener = await input.ports.harness.listen(where, gateway.answer);
+  const listener = await input.ports.harness.listen(input.sandbox.openRoute, gateway.answer);
   try {
     for (let start = 1; ; start++) {
-      const life = await live({ ...input, gateway, listenerUrl: listener.url, completed: ended.promise, onRecorder });
+      const life = await live({ ...input, gateway, url: listener.url, completed: ended.promise, onRecorder });
       if (!("died" in life)) return life;
       input.signal.throwIfAborted();
       if (start < STARTS) continue;
@@ -82,7 +77,8 @@ function settleLeft(input: HarnessInput): Promise<End> | undefined {
 
 interface Life extends HarnessInput {
   gateway: Gateway;
-  listenerUrl: string | undefined;
+  /** Of the gateway, inside the sandbox. */
+  url: string;
   completed: Promise<End>;
   onRecorder(recorder: Recorder): void;
 }
@@ -97,10 +93,9 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   let lastLine = "";
   let place: HarnessPlace | undefined;
   const program = (places: Parameters<Parameters<typeof life.sandbox.open>[0]>[0]) => {
-    const url = places.relay ? `http://127.0.0.1:${places.relay.port}` : (life.listenerUrl ?? "");
-    place = { cwd: places.workspace, tools: { url: `${url}/mcp`, token: life.token } };
-    const launch = launchOf(harness, { gateway: url, token: life.token, model: life.model, state: places.state });
-    return programOf(launch, places.relay);
+    place = { cwd: places.workspace, tools: { url: `${life.url}/mcp`, token: life.token } };
+    const { url, token, model } = life;
+    return programOf(launchOf(harness, { gateway: url, token, model, state: places.state }));
   };
   let connection: HarnessConnection;
   try {

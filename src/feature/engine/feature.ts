@@ -107,12 +107,9 @@ export const engine = defineFeature(
           return path;
         },
         async harness(sessionId) {
-          const [gateway, state] = [
-            join(harnessFolder(deps, sessionId), "gateway"),
-            join(harnessFolder(deps, sessionId), "state"),
-          ];
-          for (const path of [gateway, state]) await mkdir(path, { recursive: true, mode: 0o755 });
-          return { gateway, state };
+          const state = join(harnessFolder(deps, sessionId), "state");
+          await mkdir(state, { recursive: true });
+          return { state };
         },
       },
       overdrawn: (execution, estimateUsd, isFree) => budgets.check({ ...spenderOf(execution), estimateUsd, isFree }),

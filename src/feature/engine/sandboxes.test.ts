@@ -32,6 +32,7 @@ test("while the disk is full no container is started that nobody would know of",
     config: readConfig({ DATA_DIR: folder }),
     ...{ clock: systemClock, log: createLog({ logLevel: "silent" }), store: { ...store, write } },
     ...{ docker: connectDocker(dockerEndpoint({ host: unix })), instanceId: newId("instance"), replaced: {} },
+    folder: { cache: folder },
     settings: { get: () => ({ sandbox: {} }) as never },
   });
   const spec = { executionId: newId("execution"), sessionId: "s", agentId: "worker", home: folder };

@@ -25,6 +25,7 @@ export interface Sandboxes {
 }
 
 type Needs = Pick<Core, "config" | "clock" | "log" | "store" | "docker" | "instanceId" | "replaced"> & {
+  folder: Pick<Core["folder"], "cache">;
   settings: Pick<SettingsService, "get">;
 };
 
@@ -50,6 +51,7 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
       images,
       server,
+      relayFolder: deps.folder.cache,
       clock,
     });
   const driver = containers && {

@@ -34,6 +34,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/sandbox/docker/driver.ts": "whether the working copy's own folder is there",
   "adapter/sandbox/process/driver.ts": "the working copy's own folder",
   "adapter/sandbox/process/marked-processes.ts": "/proc",
+  "adapter/sandbox/relay/program.ts": "the relay program in the data folder's cache, which no container can write",
   "adapter/speech/program-speech.ts":
     "speech programs of this machine, and a folder of its own under the system's temporary one",
   "app/check-files.ts": "files that a person names, and the team's",

@@ -5,6 +5,7 @@ import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
 import { CONTAINER_LIMITS, lockedDown } from "./lock-down.ts";
+import { RELAY_PATH } from "./relay.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -15,8 +16,8 @@ export const LABELS = {
 } as const;
 
 export const HOME = "/home/agent";
-/** Where an external agent finds its folders. The port is the container's own, as its loopback interface is. */
-export const HARNESS = { gateway: "/skep/gateway", state: "/skep/state", port: 7480 } as const;
+/** Where an external agent's program keeps things between turns. */
+export const HARNESS_STATE = "/skep/state";
 
 /**
  * Waits forever without another program than `sh`: standard input stays open for the container's life. Signals that an
@@ -36,6 +37,8 @@ export interface ContainerPlan {
   network: string;
   /** Podman without root: keeps the server's user inside. */
   usernsMode?: string | undefined;
+  /** Path of the relay's program on this host, for a sandbox with routes. */
+  relay?: string | undefined;
 }
 
 export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOptions {
@@ -65,7 +68,15 @@ export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOpt
   };
 }
 
-function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: ContainerPlan): Docker.HostConfig {
+function hostConfig({
+  spec,
+  engine,
+  owner,
+  network,
+  imageVolumes,
+  usernsMode,
+  relay,
+}: ContainerPlan): Docker.HostConfig {
   // Podman cannot give a folder in memory to a user; nobody else is in the container.
   const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const locked = lockedDown({
@@ -75,7 +86,11 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
   });
   return {
     ...locked,
-    Mounts: [...(locked.Mounts ?? []), ...harnessMounts(spec.harness)],
+    Mounts: [
+      ...(locked.Mounts ?? []),
+      ...(spec.harness ? [bind(spec.harness.state, HARNESS_STATE, false)] : []),
+      ...(relay === undefined ? [] : [bind(relay, RELAY_PATH, true)]),
+    ],
     Tmpfs: {
       ...locked.Tmpfs,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
@@ -85,12 +100,7 @@ function hostConfig({ spec, engine, owner, network, imageVolumes, usernsMode }: 
   };
 }
 
-/** A socket can be connected to where its folder cannot be written. */
-function harnessMounts(folders: SandboxSpec["harness"]): Docker.MountSettings[] {
-  if (!folders) return [];
-  const bind = (source: string, target: string, isReadOnly: boolean): Docker.MountSettings => ({
-    ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
-    BindOptions: { Propagation: "rprivate" },
-  });
-  return [bind(folders.gateway, HARNESS.gateway, true), bind(folders.state, HARNESS.state, false)];
-}
+const bind = (source: string, target: string, isReadOnly: boolean): Docker.MountSettings => ({
+  ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
+  BindOptions: { Propagation: "rprivate" },
+});

@@ -8,7 +8,6 @@ import { type Clock, systemClock } from "../../../core/clock.ts";
 import { isProblem, unavailable } from "../../../core/errors.ts";
 import {
   type Capabilities,
-  GATEWAY_SOCKET,
   type HarnessPlaces,
   type Sandbox,
   type SandboxAbout,
@@ -18,14 +17,16 @@ import {
 } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
+import { relayProgram } from "../relay/program.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
-import { containerRequest, HARNESS, HOME, LABELS } from "./container-spec.ts";
+import { containerRequest, HARNESS_STATE, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer, openInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
+import { createContainerRelay } from "./relay.ts";
 
 export interface DockerSandboxDeps {
   docker: DockerClient;
@@ -35,6 +36,8 @@ export interface DockerSandboxDeps {
   images: Pick<AgentImages, "find">;
   /** The user the server runs as. */
   server: Owner;
+  /** Folder of this host where the relay's program is laid, for sandboxes with routes. */
+  relayFolder: string;
   clock?: Clock;
   /** How long a removal is waited for, in ms. */
   removeMs?: number;
@@ -62,10 +65,7 @@ const NOTICE_MS = 30_000;
 /** States in which nothing of a container runs. */
 const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
 
-const PLACES: HarnessPlaces = {
-  ...{ workspace: MOUNT_POINT, state: HARNESS.state },
-  relay: { socket: `${HARNESS.gateway}/${GATEWAY_SOCKET}`, port: HARNESS.port },
-};
+const PLACES: HarnessPlaces = { workspace: MOUNT_POINT, state: HARNESS_STATE };
 
 interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
@@ -114,12 +114,13 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const home = await homeOf(spec);
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
-  const { engine } = await parts.engine();
+  const { engine, arch, rootless } = await parts.engine();
+  const relay = spec.routes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
   if (server.uid === 0 && owner.uid !== 0)
     for (const folder of [home, ...(spec.harness ? [spec.harness.state] : [])]) await giveWorkspace(folder, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
-  const request = containerRequest({ ...plan, engine, owner, network, usernsMode });
+  const request = containerRequest({ ...plan, engine, owner, network, usernsMode, relay });
   const started = async (triesLeft: number): Promise<string> => {
     const id = await docker.containers.create(request);
     try {
@@ -140,7 +141,10 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   };
   const id = await started(NETWORK_TRIES);
   const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
-  return createSandbox(parts, { id, cookies: spec.cookies }, workspace);
+  // The program is open to the server's user alone: that user runs it, without any capability.
+  const { uid, gid } = rootless ? owner : server;
+  const relayUser = spec.routes ? `${uid}:${gid}` : undefined;
+  return createSandbox(parts, { id, cookies: spec.cookies, relayUser }, workspace);
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -182,11 +186,13 @@ function aboutOf({ network, cookies }: SandboxSpec, { uid }: Owner): SandboxAbou
 
 function createSandbox(
   parts: Parts,
-  { id, cookies }: { id: string; cookies: string | undefined },
+  { id, cookies, relayUser }: { id: string; cookies: string | undefined; relayUser: string | undefined },
   workspace: Workspace,
 ): DockerSandbox {
   const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
+  const relay =
+    relayUser === undefined ? undefined : createContainerRelay({ docker, containerId: id, user: relayUser });
   let restarting: Promise<void> | undefined;
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -197,6 +203,7 @@ function createSandbox(
       await docker.containers.start(id);
       // What is in memory went with it.
       await writeCookies(docker, id, cookies);
+      await relay?.restart();
     })().finally(() => {
       restarting = undefined;
     });
@@ -204,6 +211,7 @@ function createSandbox(
   };
   const stop = () => {
     const signal = AbortSignal.timeout(removeMs);
+    relay?.end();
     stopping ??= docker.containers.remove(id, { signal, mustBeGone: true }).catch((error) => {
       stopping = undefined;
       throw error;
@@ -222,6 +230,11 @@ function createSandbox(
     },
     open: (program, events, signal) =>
       openInContainer({ docker, containerId: id, restart }, program(PLACES), events, signal),
+    openRoute: async (onConnection) => {
+      await restarting;
+      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+      return await relay.openRoute(onConnection);
+    },
     isAlive: async () => {
       try {
         return (await docker.containers.inspect(id)).State.Running;

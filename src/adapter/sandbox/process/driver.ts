@@ -16,6 +16,7 @@ import type {
   Capabilities,
   ExecOptions,
   ExecResult,
+  Route,
   Sandbox,
   SandboxAbout,
   SandboxDriver,
@@ -24,6 +25,7 @@ import type {
 import { createOutputWindow } from "../output-window.ts";
 import { createWorkspaceFiles } from "../workspace-files.ts";
 import { asPathProblem, MOUNT_POINT, resolvePlace } from "../workspace-path.ts";
+import { listenOnLoopback } from "./loopback-route.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 import { openFiles } from "./open-files.ts";
 import { openProcess } from "./open-process.ts";
@@ -97,11 +99,13 @@ interface SandboxParts {
 function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, killLeft }: SandboxParts): Sandbox {
   const { shell: hasShell } = capabilities;
   const running = new Set<ChildProcess>();
+  const routes = new Set<Route>();
   let used = false;
   const base = { PATH: HOST_PATH, HOME: root, LANG: "C.UTF-8", ...spec.env };
   let stopping: Promise<unknown> | undefined;
   const stop = async () => {
     for (const child of running) killGroup(child);
+    for (const route of routes) route.close();
     stopping ??= used ? killLeft() : Promise.resolve();
     await stopping;
   };
@@ -148,6 +152,11 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
       const { argv, env } = program({ workspace: root, state: spec.harness.state });
       used = true;
       return openProcess({ argv, env: { ...base, ...env }, folder: root }, events, signal);
+    openRoute: async (onConnection) => {
+      if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
+      const route = await listenOnLoopback(onConnection);
+      routes.add(route);
+      return route;
     },
     isAlive: async () => !stopping,
     freeze: stop,

@@ -1,0 +1,119 @@
+/**
+ * Routes into a container: a program inside connects to a port of its own loopback, and the server gets the connection.
+ *
+ * Why this holds as the only way out of a container with `network: none`. Its network namespace has a loopback and no other
+ * interface, so there is no address of the host, of another container or of the internet that a packet could be sent to:
+ * no rule of a firewall has to be right for that, no bridge has an address on which the host's other ports listen, there is
+ * no resolver and no IPv6. What the relay inside carries goes through the standard input and output of one `exec`, which the
+ * server holds; the server decides about each connection, and knows from which container it comes without being told.
+ * An agent that kills or imitates the relay can send nothing but such connections, which it can make anyway.
+ *
+ * Networks made with `--internal` were considered: before Docker 28's isolated gateways the bridge has an address on the
+ * host, where whatever listens on 0.0.0.0 is reached. A Unix socket mounted into the container works neither with gVisor and
+ * Kata nor with an engine on another machine; `exec` works with all of them.
+ */
+import type { Duplex } from "node:stream";
+import { isProblem, messageOf, unavailable } from "../../../core/errors.ts";
+import type { Route } from "../../../engine/sandbox.ts";
+import type { RunningExec } from "../../docker/exec.ts";
+import type { DockerClient } from "../../docker.ts";
+import { createRelayConnections, type RelayConnections } from "../relay/connections.ts";
+
+/** Where the relay's program is mounted, read-only. */
+export const RELAY_PATH = "/run/skep-relay";
+const MAX_ROUTES = 8;
+/** Of a relay that ended while its container runs. */
+const RESTARTS = 20;
+
+export interface RelayDeps {
+  docker: DockerClient;
+  containerId: string;
+  /** `uid:gid` that may run the program. */
+  user: string;
+}
+
+export interface ContainerRelay {
+  openRoute(onConnection: (connection: Duplex) => void): Promise<Route>;
+  /** Starts it again with the same ports, when the container was started again. */
+  restart(): Promise<void>;
+  end(): void;
+}
+
+interface OpenRoute {
+  port: number;
+  onConnection(connection: Duplex): void;
+}
+
+/** Nothing runs until the first route is opened. */
+export function createContainerRelay({ docker, containerId, user }: RelayDeps): ContainerRelay {
+  const routes = new Set<OpenRoute>();
+  let running: Promise<RelayConnections> | undefined;
+  let exec: RunningExec | undefined;
+  let ended = false;
+  let restartsLeft = RESTARTS;
+
+  async function start(): Promise<RelayConnections> {
+    let started: RunningExec | undefined;
+    const connections = createRelayConnections((bytes) => started?.write(bytes));
+    started = await docker.containers.exec(containerId, {
+      argv: [RELAY_PATH],
+      ...{ user, cwd: "/", keepsInput: true },
+      onOutput: (stream, chunk) => {
+        if (stream === "stdout") connections.feed(chunk);
+      },
+    });
+    exec = started;
+    const over = () => {
+      connections.end();
+      if (exec === started) running = undefined;
+      // An agent that ends its relay gets it again, some times.
+      if (ended || exec !== started || routes.size === 0 || restartsLeft-- <= 0) return;
+      void begin().catch(() => {});
+    };
+    started.closed.then(over, over);
+    for (const route of routes) await connections.listen(route.port, route.onConnection);
+    return connections;
+  }
+  const begin = (): Promise<RelayConnections> => {
+    running ??= start().catch((error) => {
+      running = undefined;
+      throw error;
+    });
+    return running;
+  };
+  return {
+    async openRoute(onConnection) {
+      if (routes.size >= MAX_ROUTES) throw new Error(`A sandbox has at most ${MAX_ROUTES} routes.`);
+      try {
+        const open = new Set<Duplex>();
+        const taken = (connection: Duplex) => {
+          if (!routes.has(route)) return void connection.destroy();
+          open.add(connection);
+          connection.once("close", () => open.delete(connection));
+          onConnection(connection);
+        };
+        const port = await (await begin()).listen(0, taken);
+        const route: OpenRoute = { port, onConnection: taken };
+        routes.add(route);
+        const close = () => {
+          routes.delete(route);
+          for (const connection of open) connection.destroy();
+        };
+        return { host: "127.0.0.1", port, close };
+      } catch (error) {
+        if (isProblem(error) && error.code !== "network_unguarded")
+          throw unavailable("sandbox_lost", `The sandbox is gone: ${messageOf(error)}`);
+        throw unavailable("network_unguarded", `The sandbox's way out could not be opened: ${messageOf(error)}.`);
+      }
+    },
+    async restart() {
+      exec?.detach();
+      running = undefined;
+      if (routes.size > 0) await begin();
+    },
+    end() {
+      ended = true;
+      exec?.detach();
+    },
+  };
+}

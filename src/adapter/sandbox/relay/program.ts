@@ -1,0 +1,51 @@
+/** The relay's programs, kept in the executable and laid into the data folder, from where containers get them. */
+import { createHash } from "node:crypto";
+import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { unavailable } from "../../../core/errors.ts";
+import relayArm64 from "./relay-arm64" with { type: "file" };
+import relayX64 from "./relay-x64" with { type: "file" };
+
+/** By the name that container engines have for the architecture. */
+export const RELAY_PROGRAMS: Readonly<Record<string, string>> = {
+  amd64: relayX64,
+  x86_64: relayX64,
+  arm64: relayArm64,
+  aarch64: relayArm64,
+};
+
+/**
+ * @param arch the container engine's. @returns the path of the program in `folder`, written there when it is missing.
+ * @throws Problem 503 `network_unguarded` for an architecture without one.
+ */
+export function relayProgram(folder: string, arch: string): string {
+  const embedded = RELAY_PROGRAMS[arch];
+  if (embedded === undefined)
+    throw unavailable(
+      "network_unguarded",
+      `Sandboxes on ${arch} have no controlled way out: set \`network: none\` for the agent, or use an engine on x86_64 or arm64.`,
+    );
+  const bytes = readFileSync(embedded);
+  const name = `relay-${arch}-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`;
+  const path = join(folder, name);
+  if (holds(path, bytes)) return path;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const draft = `${path}.${process.pid}`;
+  try {
+    writeFileSync(draft, bytes, { mode: 0o500 });
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
+  for (const old of readdirSync(folder))
+    if (old !== name && old.startsWith(`relay-${arch}-`)) rmSync(join(folder, old), { force: true });
+  return path;
+}
+
+function holds(path: string, bytes: Uint8Array): boolean {
+  try {
+    return readFileSync(path).equals(bytes);
+  } catch {
+    return false;
+  }
+}
