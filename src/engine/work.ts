@@ -89,6 +89,7 @@ export async function workOn(
       env,
       cookies,
       harness,
+      routes: harness !== undefined,
     };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
     if (harness || isAtCall(execution, ports)) await lease.open();

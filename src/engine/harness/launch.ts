@@ -11,7 +11,7 @@ const SCRIPT = `
 umask 077
 n=0
 while eval "path=\\\${${PATH}$n-}" && [ -n "$path" ]; do
-  mkdir -p "\${path%/*}" && eval "printf %s \\"\\\$${TEXT}$n\\"" > "$path" || exit 126
+  mkdir -p "\${path%/*}" && eval "printf %s \\"\\$${TEXT}$n\\"" > "$path" || exit 126
   unset "${PATH}$n" "${TEXT}$n"
   n=$((n+1))
 done

@@ -6,14 +6,14 @@ import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { isProblem, unavailable } from "../../../core/errors.ts";
-import {
-  type Capabilities,
-  type HarnessPlaces,
-  type Sandbox,
-  type SandboxAbout,
-  type SandboxDriver,
-  type SandboxSpec,
-  type Workspace,
+import type {
+  Capabilities,
+  HarnessPlaces,
+  Sandbox,
+  SandboxAbout,
+  SandboxDriver,
+  SandboxSpec,
+  Workspace,
 } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";

@@ -152,6 +152,7 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
       const { argv, env } = program({ workspace: root, state: spec.harness.state });
       used = true;
       return openProcess({ argv, env: { ...base, ...env }, folder: root }, events, signal);
+    },
     openRoute: async (onConnection) => {
       if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
       const route = await listenOnLoopback(onConnection);
