@@ -75,9 +75,9 @@ export async function harnessFiles(
     const folder = join(root, FOLDER);
     const programs = join(root, "usr/local/bin");
     for (const path of [folder, programs]) mkdirSync(path, { recursive: true, mode: 0o755 });
-    const dependencies = Object.assign({}, ...names.map((name) => PUBLISHED[name].packages)) as Record<string, string>;
+    const dependencies = Object.fromEntries(names.flatMap((name) => Object.entries(PUBLISHED[name].packages)));
     // What another package asks of the same name is this one version, too.
-    const overrides = Object.fromEntries(Object.entries(dependencies).map(([name]) => [name, `$${name}`]));
+    const overrides = Object.fromEntries(Object.keys(dependencies).map((name) => [name, `$${name}`]));
     writeFileSync(join(folder, "package.json"), JSON.stringify({ private: true, dependencies, overrides }));
     const npm = ["npm", "install", "--ignore-scripts", "--no-audit", "--no-fund", "--os=linux", "--prefix", folder];
     await run(npm, onLine);

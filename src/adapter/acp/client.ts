@@ -2,7 +2,7 @@
  * A connection to an external agent's program over the Agent Client Protocol, version 1. What the program says is
  * hostile: messages are bounded before the protocol library sees them, and read field by field.
  */
-import type { ClientConnection, Stream } from "@agentclientprotocol/sdk";
+import type { ClientConnection } from "@agentclientprotocol/sdk";
 import { badRequest, isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf, textIn } from "../../core/is-object.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -43,7 +43,7 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
       const optionId = await handlers.onPermission(request);
       return { outcome: optionId === undefined ? { outcome: "cancelled" } : { outcome: "selected", optionId } };
     });
-  const connection = app.connect(wire.stream as Stream);
+  const connection = app.connect(wire.stream);
   const close = async (): Promise<void> => {
     connection.close();
     await wire.close();

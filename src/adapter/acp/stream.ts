@@ -2,13 +2,13 @@
  * The standard streams of an external agent's program as a stream of messages: one JSON object a line, each bounded
  * before it is parsed. What is no message is noise; too much of it, or of all, ends the program.
  */
-import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import type { AnyMessage, JsonRpcId, Stream } from "@agentclientprotocol/sdk";
 import { isObject, membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
+import { createBoundedNoise, createPacedChunks } from "../../core/paced-chunks.ts";
 import type { OpenPipe, Pipe } from "../../core/pipe.ts";
-import { createBoundedNoise, createPacedChunks } from "../mcp/paced-chunks.ts";
 
 export interface AcpStream {
   stream: Stream;
@@ -33,7 +33,7 @@ const UNREADABLE = { code: -32_001, message: "The answer was too long, or no JSO
 /** Starts the program. @throws Problem when it cannot be started. */
 export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStreamOptions): Promise<AcpStream> {
   const over = Promise.withResolvers<string>();
-  const pending = new Set<unknown>();
+  const pending = new Set<JsonRpcId>();
   let messages: ReadableStreamDefaultController<AnyMessage> | undefined;
   let pipe: Pipe | undefined;
   let closing: Promise<void> | undefined;
@@ -65,8 +65,8 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
     const { id, method } = message;
     if (method === undefined) {
       // An answer to a question that nobody asked is no answer.
-      if (pending.delete(id)) messages?.enqueue(message as AnyMessage);
-    } else if (METHODS.has(method)) messages?.enqueue(message as AnyMessage);
+      if (id !== undefined && pending.delete(id)) messages?.enqueue(message);
+    } else if (METHODS.has(method)) messages?.enqueue(message);
     else if (id !== undefined && id !== null) void write({ jsonrpc: "2.0", id, error: UNANSWERABLE });
   }
   const lines = createLineSplitter({
@@ -79,7 +79,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
       const [id] = pending.size === 1 ? pending : [];
       if (id === undefined || !line.text.slice(0, HEAD_CHARACTERS).includes('"result"')) return;
       pending.delete(id);
-      messages?.enqueue({ jsonrpc: "2.0", id, error: UNREADABLE } as AnyMessage);
+      messages?.enqueue({ jsonrpc: "2.0", id, error: UNREADABLE });
     },
   });
   const chunks = createPacedChunks({
@@ -123,7 +123,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
         async write(message) {
           const { id, method } = membersOf(message);
           if (method === "session/prompt") bytes = 0;
-          if (method !== undefined && id !== undefined) pending.add(id);
+          if (method !== undefined && isId(id)) pending.add(id);
           await write(message);
         },
       }),
@@ -134,10 +134,17 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
 const LOG_CHARACTERS = 2_000;
 const HEAD_CHARACTERS = 256;
 
-function messageIn(text: string): Record<string, unknown> | undefined {
+/** A message as far as the library needs it to be one; what is in it is read field by field. */
+type Message = AnyMessage & { id?: JsonRpcId; method?: string };
+
+const isMessage = (value: unknown): value is Message => isObject(value) && value["jsonrpc"] === "2.0";
+const isId = (value: unknown): value is JsonRpcId =>
+  typeof value === "string" || typeof value === "number" || value === null;
+
+function messageIn(text: string): Message | undefined {
   try {
     const value = readJson(text);
-    return isObject(value) && value["jsonrpc"] === "2.0" ? value : undefined;
+    return isMessage(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,12 +1,6 @@
 /** What a program of the Agent Client Protocol says, read field by field: a field that is not as it should be is left out. */
 import { isObject, membersOf, textIn } from "../../core/is-object.ts";
-import {
-  CALL_KINDS,
-  type CallKind,
-  type CallUpdate,
-  type PermissionOption,
-  type PermissionRequest,
-} from "../../engine/harness/port.ts";
+import type { CallKind, CallUpdate, PermissionOption, PermissionRequest } from "../../engine/harness/port.ts";
 
 export type Update =
   | { type: "text" | "thinking"; text: string }
@@ -17,6 +11,10 @@ const TITLE_CHARACTERS = 500;
 const CONTENTS = 100;
 const ENTRIES = 100;
 const OPTIONS = 20;
+const CALL_KINDS: readonly CallKind[] = [
+  ...(["read", "edit", "delete", "move", "search"] as const),
+  ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
+];
 const STATUSES = ["pending", "in_progress", "completed", "failed"] as const;
 const OPTION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
 
@@ -67,12 +65,11 @@ function callIn(call: Record<string, unknown>): CallUpdate | undefined {
   const id = textIn(call, "toolCallId");
   if (id === undefined || id === "" || id.length > TITLE_CHARACTERS) return undefined;
   const contents = listIn(call["content"], CONTENTS);
-  const kind: CallKind | undefined = oneOf(CALL_KINDS, call["kind"]);
   return {
     id,
     title: textIn(call, "title")?.slice(0, TITLE_CHARACTERS),
     name: textIn(call, "name")?.slice(0, TITLE_CHARACTERS),
-    kind,
+    kind: oneOf(CALL_KINDS, call["kind"]),
     status: oneOf(STATUSES, call["status"]),
     input: call["rawInput"] ?? undefined,
     output: outputIn(contents, call["rawOutput"]),

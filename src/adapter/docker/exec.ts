@@ -106,7 +106,7 @@ function begin(
     // The caller need not wait for its end.
     closed.catch(() => {});
     if (withStdin && !isOpen && !keepsInput) stream.end(stdin);
-    const running = {
+    const running: RunningExec = {
       closed,
       exitCode: () => call(() => exitCode(exec)),
       write: (bytes) => void (stream.destroyed || stream.write(bytes)),

@@ -4,19 +4,17 @@ import type { Sandbox } from "../sandbox.ts";
 import type { HarnessTools } from "./tools.ts";
 
 /** What a tool of the program does, in the protocol's words. */
-export const CALL_KINDS = [
-  "read",
-  "edit",
-  "delete",
-  "move",
-  "search",
-  "execute",
-  "think",
-  "fetch",
-  "switch_mode",
-  "other",
-] as const;
-export type CallKind = (typeof CALL_KINDS)[number];
+export type CallKind =
+  | "read"
+  | "edit"
+  | "delete"
+  | "move"
+  | "search"
+  | "execute"
+  | "think"
+  | "fetch"
+  | "switch_mode"
+  | "other";
 
 /** A tool call as far as the program has told; what an update leaves out is as it was. */
 export interface CallUpdate {
