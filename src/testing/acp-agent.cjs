@@ -148,6 +148,31 @@ const MODES = {
       fs.appendFileSync("/workspace/answers.txt", `${status} ${status === 200 ? "" : text}\n`);
     }
   },
+  /** Calls through the gateway beside calls of the provider itself, turn about. */
+  async bench(id, text) {
+    const [, direct, calls] = /DIRECT: (\S+) (\d+)/.exec(text);
+    const body = JSON.stringify(chat("hi", { stream: true, model: "m" }));
+    const timed = async (url, key) => {
+      const begun = performance.now();
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const answer = await fetch(url, { method: "POST", headers, body });
+      const { length } = await answer.text();
+      if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
+      return [performance.now() - begun, length];
+    };
+    const figures = { through: [], beside: [], bytes: 0 };
+    for (let n = -10; n < Number(calls); n++) {
+      const [through, bytes] = await timed(`${process.env.OPENAI_BASE_URL}/chat/completions`, process.env.OPENAI_API_KEY);
+      const [beside] = await timed(`${direct}/v1/chat/completions`, "sk-direct");
+      if (n < 0) continue;
+      figures.through.push(through);
+      figures.beside.push(beside);
+      figures.bytes = bytes;
+    }
+    fs.writeFileSync("figures.json", JSON.stringify(figures));
+    await tool("complete", { outputs: {}, summary: "measured" });
+    await new Promise(() => {});
+  },
   async complete(id) {
     update(id, { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "I complete." } });
     const refused = await tool("complete", { outputs: { wrong: 1 }, summary: "no" });
@@ -169,8 +194,7 @@ async function answer({ id, method, params }) {
     return send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } } } });
   if (method === "session/new") {
     [tools] = params.mcpServers;
-    fs.writeFileSync("/skep/state/session", "s1");
-    return send({ id, result: { sessionId: "s1" } });
+        return send({ id, result: { sessionId: "s1" } });
   }
   if (method === "session/load") {
     [tools] = params.mcpServers;
@@ -181,7 +205,7 @@ async function answer({ id, method, params }) {
   if (method === "session/prompt") {
     const text = params.prompt.map((block) => block.text).join("\n");
     mode = /MODE: ([a-z ]+)/.exec(text)?.[1] ?? mode;
-    fs.writeFileSync("/skep/state/mode", mode);
+    if (fs.existsSync("/skep/state")) fs.writeFileSync("/skep/state/mode", mode);
     await MODES[mode](params.sessionId, text);
     return send({ id, result: { stopReason: "end_turn" } });
   }

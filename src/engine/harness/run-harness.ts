@@ -120,6 +120,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     if (!isProblem(error) || error.code !== "harness_refused") throw error;
     return { died: withLine(error.detail, lastLine) };
   }
+  const turn: UnderWay = { sessionId: undefined };
   try {
     const died = connection.ended.then((why) => ({ died: withLine(why, lastLine) }));
     const flooded = flood.promise.then((why) =>
@@ -131,7 +132,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     });
     over.catch(() => {});
     const completed = life.completed.then((end) => endingOf(end, recorder.endMessage()));
-    const turns = takeTurns(life, connection, place!, recorder).catch(async (error) => {
+    const turns = takeTurns(life, connection, { place: place!, recorder, turn }).catch(async (error) => {
       signal.throwIfAborted();
       if (!isProblem(error) || error.code !== "harness_refused") throw error;
       // What ends it says more than what its program makes of that.
@@ -142,9 +143,23 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     return await raceSignal(Promise.race([completed, over, flooded, turns, died]), signal);
   } finally {
     recorder.endTurn();
+    if (turn.sessionId !== undefined) await letGo(connection, turn.sessionId);
     await connection.close();
   }
 }
+
+interface UnderWay {
+  /** Of the session in which the program has a turn; undefined: it has none. */
+  sessionId: string | undefined;
+}
+
+/** A program that is told to stop keeps its session in order; one that does not listen is ended all the same. */
+async function letGo(connection: HarnessConnection, sessionId: string): Promise<void> {
+  await Promise.race([connection.cancel(sessionId), connection.ended]);
+  await new Promise((go) => setTimeout(go, CANCEL_MS));
+}
+
+const CANCEL_MS = 200;
 
 /** What a program printed last, or the error that it printed before. */
 function tellingLine(text: string, before: string): string {
@@ -163,8 +178,7 @@ const withLine = (why: string, line: string): string => (line === "" ? why : `${
 async function takeTurns(
   life: Life,
   connection: HarnessConnection,
-  place: HarnessPlace,
-  recorder: Recorder,
+  { place, recorder, turn }: { place: HarnessPlace; recorder: Recorder; turn: UnderWay },
 ): Promise<Ending> {
   const { execution, ports } = life;
   const { sessionId, first } = await openSession(life, connection, place);
@@ -172,7 +186,9 @@ async function takeTurns(
   let isReminded = ports.rows.notes(execution).includes(REMINDER);
   for (;;) {
     const before = ports.rows.context(execution).at(-1)?.seq ?? -1;
+    turn.sessionId = sessionId;
     const reason = await connection.prompt(sessionId, text);
+    turn.sessionId = undefined;
     // Its model calls have their rows before the turn has an end.
     const said = recorder.endTurn();
     const refused = refusalOf(reason, said);
