@@ -32,11 +32,15 @@ try {
   };
   const short = await measure("Hello.", CALLS);
   const [through, beside] = [quantile(short.through, 0.5), quantile(short.beside, 0.5)];
-  console.log(`a short reply   p50 ${through.toFixed(2)} ms through, ${beside.toFixed(2)} ms beside: ${(through - beside).toFixed(2)} ms more (at most ${OVERHEAD_MS})`);
+  console.log(
+    `a short reply   p50 ${through.toFixed(2)} ms through, ${beside.toFixed(2)} ms beside: ${(through - beside).toFixed(2)} ms more (at most ${OVERHEAD_MS})`,
+  );
   const long = await measure("word ".repeat(100_000), LONG_CALLS);
   const [slow, quick] = [quantile(long.through, 0.5), quantile(long.beside, 0.5)];
   const rate = (ms: number) => `${(long.bytes / 1e6 / (ms / 1e3)).toFixed(1)} MB/s`;
-  console.log(`a long reply    ${rate(slow)} through, ${rate(quick)} beside: ${(slow / quick).toFixed(3)} of the time (at most ${SLOWER})`);
+  console.log(
+    `a long reply    ${rate(slow)} through, ${rate(quick)} beside: ${(slow / quick).toFixed(3)} of the time (at most ${SLOWER})`,
+  );
   process.exitCode = through - beside <= OVERHEAD_MS && slow / quick <= SLOWER ? 0 : 1;
 } finally {
   await metered.remove();
