@@ -76,8 +76,8 @@ test.skipIf(!docker).each(Object.keys(POINTS))(
       // A call that was under way may have happened; what had ended has, and nothing has twice.
       expect(new Set(lines).size).toBe(lines.length);
       const ended = endedWords(frames);
-    expect(ended).toContain("one");
-    expect(lines).toEqual(expect.arrayContaining(ended));
+      expect(ended).toContain("one");
+      expect(lines).toEqual(expect.arrayContaining(ended));
     } finally {
       await server.remove();
     }
