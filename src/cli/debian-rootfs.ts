@@ -20,6 +20,8 @@ export interface DebianOptions {
   /** Further packages. */
   packages: readonly string[];
   mirror?: string | undefined;
+  /** Path of a tar that is laid over its root. */
+  over?: string | undefined;
   /** Receives the tool's output, line by line. */
   onLine(line: string): void;
 }
@@ -33,13 +35,15 @@ const failed = (detail: string) => new Problem(422, "debian_failed", detail);
  * @throws Problem 422 with what to install.
  */
 export async function debianRootfs(options: DebianOptions): Promise<{ tar: Readable; done: Promise<void> }> {
-  const { suite, packages, mirror } = options;
+  const { suite, packages, mirror, over } = options;
   for (const word of [suite, ...packages])
     if (!/^[a-z0-9][a-z0-9.+-]*$/.test(word))
       throw new Problem(422, "bad_usage", `${word} is not a name of a package or release.`);
   const include = `--include=${[...DEBIAN_PACKAGES, ...packages].join(",")}`;
   const from = mirror === undefined ? [] : [mirror];
-  if (Bun.which("mmdebstrap")) return run(["mmdebstrap", "--variant=minbase", include, suite, "-", ...from], options);
+  const hooks = over === undefined ? [] : [`--customize-hook=tar-in ${over} /`];
+  if (Bun.which("mmdebstrap"))
+    return run(["mmdebstrap", "--variant=minbase", include, ...hooks, suite, "-", ...from], options);
   if (!Bun.which("debootstrap"))
     throw new Problem(
       422,
@@ -54,12 +58,18 @@ export async function debianRootfs(options: DebianOptions): Promise<{ tar: Reada
     // It writes its progress to standard output.
     made.tar.on("data", () => {});
     await made.done;
+    if (over !== undefined) await drained(run(["tar", "-C", folder, "-xf", over], options));
   } catch (error) {
     remove();
     throw error;
   }
   const { tar, done } = run(["tar", "-C", folder, "--numeric-owner", "-c", "."], options);
   return { tar, done: done.finally(remove) };
+}
+
+async function drained({ tar, done }: { tar: Readable; done: Promise<void> }): Promise<void> {
+  tar.resume();
+  await done;
 }
 
 function run([program = "", ...args]: string[], { onLine }: DebianOptions): { tar: Readable; done: Promise<void> } {

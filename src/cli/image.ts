@@ -4,7 +4,9 @@ import type { Readable } from "node:stream";
 import { type Command, Option } from "commander";
 import { type Config, readConfig } from "../core/config.ts";
 import { Problem } from "../core/errors.ts";
+import { HARNESS_IMAGE, HARNESS_NAMES } from "../core/harness-names.ts";
 import { debianRootfs } from "./debian-rootfs.ts";
+import { harnessesIn, harnessFiles } from "./harness-packages.ts";
 import { loadApp } from "./load-app.ts";
 import { columns, fit, isLive, plain } from "./terminal/style.ts";
 
@@ -34,6 +36,10 @@ export function imageCommand(program: Command): void {
 
   add("build", "make an image from a static busybox, from Debian, or from a root file system")
     .addOption(new Option("--from <base>", "debian: with git, a compiler and python").choices(["busybox", "debian"]))
+    .option(
+      "--harness <names>",
+      `Debian with node and external agents from npm, separated by commas: ${HARNESS_NAMES.join(", ")}`,
+    )
     .option("--with <packages>", "with --from debian: further packages, separated by commas")
     .option("--suite <name>", "with --from debian: its release", "stable")
     .option("--mirror <url>", "with --from debian: where packages come from")
@@ -47,12 +53,14 @@ export function imageCommand(program: Command): void {
     .action(async (flags: BuildFlags) => {
       const config = configOf(flags);
       const images = await imagesOf(config);
-      const name = flags.name ?? config.agentImage;
-      const built =
-        flags.from === "debian" ? await buildDebian(images, name, flags) : await images.build(inputOf(name, flags));
+      const name = flags.name ?? (flags.harness === undefined ? config.agentImage : HARNESS_IMAGE);
+      const isDebian = flags.from === "debian" || flags.harness !== undefined;
+      const built = isDebian ? await buildDebian(images, name, flags) : await images.build(inputOf(name, flags));
       if (flags.json) return console.log(JSON.stringify(built));
       console.log(`built ${built.name} ${built.id}`);
-      tellUse([built.name], config);
+      if (flags.harness === undefined) return tellUse([built.name], config);
+      const which = built.name === HARNESS_IMAGE ? "" : `, and \`image: ${built.name}\``;
+      console.log(`Agents use it with \`harness: ${harnessesIn(flags.harness)[0]}\`${which} in their file`);
     });
 
   add("list", "images of the engine").action(async (flags: Flags) => {
@@ -79,6 +87,7 @@ export function imageCommand(program: Command): void {
 
 interface BuildFlags extends Flags {
   from?: "busybox" | "debian";
+  harness?: string;
   with?: string;
   suite: string;
   mirror?: string;
@@ -91,14 +100,26 @@ type Images = Awaited<ReturnType<typeof imagesOf>>;
 const inputOf = (name: string, { rootfs }: BuildFlags) => ({ name, ...(rootfs ? { rootfs: openInput(rootfs) } : {}) });
 
 async function buildDebian(images: Images, name: string, flags: BuildFlags): Promise<{ name: string; id: string }> {
-  const packages = flags.with?.split(",").filter(Boolean) ?? [];
-  const { suite, mirror } = flags;
+  const { suite, mirror, harness } = flags;
   const live = isLive() && !flags.json;
   const onLine = (line: string) => live && process.stdout.write(`\r\x1b[2K${fit(plain(line), columns() - 1)}`);
-  const { tar, done } = await debianRootfs({ suite, packages, mirror, onLine });
+  const files = harness === undefined ? undefined : await harnessFiles(harnessesIn(harness), onLine);
+  const packages = [...(flags.with?.split(",").filter(Boolean) ?? []), ...(files ? ["nodejs"] : [])];
+  try {
+    return await imported(images, name, await debianRootfs({ suite, packages, mirror, over: files?.tar, onLine }));
+  } finally {
+    if (live) process.stdout.write("\r\x1b[2K");
+    files?.remove();
+  }
+}
+
+async function imported(
+  images: Images,
+  name: string,
+  { tar, done }: Awaited<ReturnType<typeof debianRootfs>>,
+): Promise<{ name: string; id: string }> {
   // The tool's own failure is reported rather than the engine's complaint about a truncated file.
   const [built, tool] = await Promise.allSettled([images.build({ name, rootfs: tar }), done]);
-  if (live) process.stdout.write("\r\x1b[2K");
   if (tool.status === "rejected") throw tool.reason;
   if (built.status === "rejected") throw built.reason;
   return built.value;

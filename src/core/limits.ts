@@ -139,6 +139,16 @@ export const LIMITS = {
   fetchBytes: 2 * 1024 * 1024,
   fetchTimeoutMs: 30_000,
   fetchRedirects: 5,
+  /** Of one request to the model gateway: a conversation with its pictures. */
+  gatewayBodyBytes: 32 * 1024 * 1024,
+  /** Requests of one execution to the model gateway that wait for their turn; and those that its tools answer at once. */
+  gatewayWaiting: 32,
+  /** Of one message of an external agent, and of all that it says in one turn. */
+  harnessMessageBytes: 8 * 1024 * 1024,
+  harnessTurnBytes: 256 * 1024 * 1024,
+  harnessNoiseBytes: 64 * 1024 * 1024,
+  harnessCallsPerTurn: 2_000,
+  harnessStartMs: 60_000,
   mcpServers: 200,
   mcpToolsPerServer: 500,
   mcpMessageBytes: 4 * 1024 * 1024,

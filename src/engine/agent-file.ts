@@ -1,6 +1,7 @@
 /** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may do, the body is its system prompt. Pure. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../core/clock.ts";
+import { HARNESS_NAMES } from "../core/harness-names.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
@@ -15,6 +16,27 @@ import type { SourceProblem } from "./yaml-text.ts";
 
 const orNull = <T extends Parameters<typeof t.Union>[0][number]>(schema: T) => t.Union([schema, t.Null()]);
 const usd = t.Number({ exclusiveMinimum: 0, maximum: 100_000, description: "US dollars." });
+
+/** Who drives the agent: Skep's own loop, or a program that speaks the Agent Client Protocol. */
+export const HARNESS_CONFIG = t.Union(
+  [
+    t.Literal("builtin"),
+    ...HARNESS_NAMES.map((name) => t.Literal(name)),
+    t.Object(
+      {
+        acp: t.Array(t.String({ minLength: 1, maxLength: 4_096 }), {
+          minItems: 1,
+          maxItems: 64,
+          description: "The command that speaks the Agent Client Protocol on its standard streams.",
+        }),
+        image: t.Optional(ImageName),
+      },
+      { additionalProperties: false },
+    ),
+  ],
+  { description: "What drives the agent: Skep's own loop (builtin), or an external agent in its sandbox." },
+);
+export type HarnessConfig = Static<typeof HARNESS_CONFIG>;
 
 /** What of an agent can be set; absent fields take the defaults below or the instance's settings. */
 export const AGENT_CONFIG = t.Object(
@@ -52,6 +74,7 @@ export const AGENT_CONFIG = t.Object(
       }),
     ),
     permissions: t.Optional(PermissionRules),
+    harness: t.Optional(HARNESS_CONFIG),
     image: t.Optional(orNull(ImageName)),
     network: t.Optional(Network),
     runtime: t.Optional(orNull(RuntimeName)),
@@ -93,6 +116,7 @@ const AGENT_FRONT_MATTER = t.Object(
 
 /** Of what the instance's settings do not set. */
 export const AGENT_DEFAULTS = {
+  harness: "builtin",
   thinking_level: "off",
   max_attempts: 2,
   pulse_enabled: false,

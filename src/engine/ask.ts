@@ -77,7 +77,11 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
  * A quota that is used up is a wait, not a failure: the execution goes back to the queue until then.
  * @returns how it ends instead, where that is too long. @throws Problem 503 `waiting_for_provider`.
  */
-function waitForProvider({ execution, ports }: LoopInput, until: number, message: string): Ending {
+export function waitForProvider(
+  { execution, ports }: Pick<LoopInput, "execution" | "ports">,
+  until: number,
+  message: string,
+): Ending {
   const wait = Math.max(0, until - ports.clock.now());
   const at = new Date(until).toISOString().replace(/\.\d+Z$/, "Z");
   const most = ports.providerWaitMs();

@@ -3,16 +3,18 @@
 import type { Clock } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
+import { HARNESS_IMAGE } from "../core/harness-names.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { type Network, narrowest } from "../core/network.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import type { TextWork } from "../text/client.ts";
-import { AGENT_DEFAULTS, type AgentFile } from "./agent-file.ts";
+import { AGENT_DEFAULTS, type AgentFile, type HarnessConfig } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
 import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
+import type { HarnessPort } from "./harness/port.ts";
 import { type Kind, kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
@@ -21,7 +23,7 @@ import type { PermissionRows } from "./permission/permit.ts";
 import { kindOfTool, readRules } from "./permission/rules.ts";
 import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
-import type { SandboxDriver } from "./sandbox.ts";
+import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
 import { createScheduler, type Scheduler, type SchedulerLimits } from "./scheduler.ts";
 import { type MatchableSkill, matchSkills } from "./skill-match.ts";
@@ -59,6 +61,7 @@ export interface EngineDeps {
   text: Pick<TextWork, "schemaFaults">;
   rows: ExecutionRows;
   models: ModelPort;
+  harness: HarnessPort;
   sandboxes: SandboxDriver;
   limits(): SchedulerLimits;
   defaults(): EngineDefaults;
@@ -102,6 +105,8 @@ export interface EngineDeps {
     branchOf(workId: string): { branch: string; into: string | null } | undefined;
     /** Folder of a session that works on no branch. */
     own(sessionId: string): Promise<string>;
+    /** Folders of a session for an external agent. */
+    harness(sessionId: string): Promise<HarnessFolders>;
   };
   attachments(): Attachments;
   /** Puts what other agents wrote to this one into its transcript. */
@@ -183,7 +188,7 @@ interface WorkOfExecution {
 }
 
 function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPool): EnginePorts {
-  const { clock, log, masking, text, rows, models, skills, toolbox, workspaces } = deps;
+  const { clock, log, masking, text, rows, models, harness, skills, toolbox, workspaces } = deps;
   const workOf = ({ workId, projectId, userId }: Execution): WorkOfExecution | undefined =>
     workId === undefined ? undefined : { id: workId, project_id: projectId, user_id: userId };
   const messageOf = (execution: Execution, words: string): string => {
@@ -208,6 +213,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     turn: createFairTurns(),
     rows,
     models,
+    harness,
     sandboxes,
     clock,
     log,
@@ -303,6 +309,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
         const work = workOf(execution);
         return work ? (await workspaces.prepare(work, signal)).path : workspaces.own(execution.sessionId);
       },
+      harness: ({ sessionId }) => workspaces.harness(sessionId),
       async commit(execution, { status, text }) {
         const work = workOf(execution);
         if (!work) return;
@@ -350,15 +357,23 @@ function settingsOf(
   { id, config }: Pick<AgentFile, "id" | "config">,
   { limits, sandbox }: EngineDefaults,
 ): Omit<EngineAgent, "network"> & { network: Network } {
+  const harness = config.harness ?? AGENT_DEFAULTS.harness;
   return {
     id,
+    harness,
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
     temperature: config.temperature ?? undefined,
     maxTurns: config.max_turns ?? limits.max_turns,
-    image: config.image ?? sandbox.image ?? undefined,
+    image: config.image ?? imageOf(harness) ?? sandbox.image ?? undefined,
     network: config.network ?? sandbox.network,
     runtime: config.runtime ?? sandbox.runtime ?? undefined,
     memoryMb: config.memory_mb ?? sandbox.memory_mb,
     cpus: config.cpus ?? sandbox.cpus,
   };
+}
+
+/** An external agent needs an image with its program. */
+function imageOf(harness: HarnessConfig): string | undefined {
+  if (harness === "builtin") return undefined;
+  return typeof harness === "string" ? HARNESS_IMAGE : (harness.image ?? HARNESS_IMAGE);
 }

@@ -172,6 +172,16 @@ export interface ExecutionRows {
   addReply(execution: Execution, reply: ModelReply): void;
   /** Stores a call that no model asked for, as `requested`: the command of the execution. */
   addCall(execution: Execution, tool: string, input: unknown): StoredCall;
+  /**
+   * Stores what an external agent said, its calls as `requested`. Its model calls are logged on their own.
+   * @returns it as it is stored.
+   */
+  addSaid(execution: Execution, parts: AssistantPart[], finish: ModelReply["finish"]): AssistantMessage;
+  /** A stored call as it is now. */
+  call(execution: Execution, call: StoredCall): StoredCall;
+  /** The session that an external agent's program has for this work, of this or an earlier turn. */
+  harnessSession(execution: Execution): string | undefined;
+  keepHarnessSession(execution: Execution, harnessSession: string): void;
   startCall(execution: Execution, call: StoredCall, shownInput: unknown): void;
   /** Which work has read outside text. */
   readonly outside: {

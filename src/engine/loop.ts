@@ -17,7 +17,7 @@ export interface LoopInput extends Turn {
   system: string;
 }
 
-const REMINDER =
+export const REMINDER =
   "You have not ended the task. Call `complete` with the outputs it asks for, or `fail` with the reason.";
 const CONTINUE = "Your reply was cut at its length limit. Continue where it stopped, in smaller pieces.";
 const FILTERED = "The provider's content filter held your reply back. Continue in other words.";
@@ -55,7 +55,8 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
   }
 }
 
-function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
+/** How an execution ends by a call that said so. */
+export function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
   if (end.status === "failed") return failed("agent_failed", end.reason, text);
   return { status: "succeeded", outputs: end.outputs, text: end.summary || text, by: "complete" };
 }

@@ -5,7 +5,7 @@ import { sizeOf } from "./context.ts";
 import { agentOutput, agentThinking, outputWithdrawn } from "./events.ts";
 import type { CallPurpose, Ending } from "./execution.ts";
 import type { LoopInput } from "./loop.ts";
-import type { ModelMessage, ModelReply } from "./model.ts";
+import type { ModelMessage, ModelReply, ModelRequest } from "./model.ts";
 import { type AssistantPart, textOf } from "./parts.ts";
 import { type Overdrawn, Stopped } from "./ports.ts";
 import { failed } from "./result.ts";
@@ -22,8 +22,21 @@ export const windowOf = async (
 
 export const NO_TOOLS: ShownTools = { shown: [], hidden: [] };
 
+/** Who asks, for scripted and recorded models. */
+export const scopeOf = ({ execution, ports }: Pick<CallInput, "execution" | "ports">): ModelRequest["scope"] => ({
+  agentId: execution.agentId,
+  runId: execution.runId,
+  stepId: execution.stepId,
+  sessionId: execution.sessionId,
+  script: ports.scriptOf(execution),
+});
+
 /** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
-function allowed({ execution, ports }: CallInput, model: string, tokens: number): Ending | { most?: number } {
+export function allowed(
+  { execution, ports }: Pick<CallInput, "execution" | "ports">,
+  model: string,
+  tokens: number,
+): Ending | { most?: number } {
   const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
   const estimate = costOf(LIMITS.replyTokensEstimate);
   const isFree = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate) === 0;
@@ -79,13 +92,7 @@ export async function callModel(
     thinkingLevel: agent.thinkingLevel,
     temperature: agent.temperature,
     userId: execution.userId,
-    scope: {
-      agentId: execution.agentId,
-      runId: execution.runId,
-      stepId: execution.stepId,
-      sessionId: execution.sessionId,
-      script: ports.scriptOf(execution),
-    },
+    scope: scopeOf(input),
     signal,
     onText: (piece) => say(agentOutput, text.push(piece)),
     onThinking: (piece) => say(agentThinking, thinking.push(piece)),

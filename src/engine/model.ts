@@ -105,8 +105,27 @@ export interface ModelInfo {
   documents: boolean;
 }
 
+/** A request in a provider's own protocol. */
+export interface PassRequest extends Pick<ModelRequest, "model" | "userId" | "signal"> {
+  protocol: "chat" | "responses" | "messages";
+  body: Readonly<Record<string, unknown>>;
+  /** Headers of the client that say which features of the protocol it wants. */
+  headers: Readonly<Record<string, string>>;
+  /** The most tokens of the reply, where the budget has room for no more. */
+  maxOutputTokens?: number | undefined;
+}
+
+export interface PassedOn {
+  /** The provider's answer, its bytes as they come. */
+  answer: Response;
+  /** Once the last byte was read, or the reader went away: what it used and cost. Holds no parts. Never rejects. */
+  reply: Promise<ModelReply>;
+}
+
 export interface ModelPort {
   call(request: ModelRequest): Promise<ModelReply>;
+  /** Passes a request on to a provider that speaks its protocol. Undefined: it speaks another; use `call`. Never throws. */
+  pass?(request: PassRequest): Promise<PassedOn | ModelReply | undefined>;
   /** What is known of a model offline; null fields are unknown. */
   info(model: string): ModelInfo;
   /** The window that is really served, in tokens; a server of one's own is asked. Null: unknown. Never throws. */

@@ -5,16 +5,19 @@ import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { NetworkBounds } from "../core/network.ts";
 import type { TextWork } from "../text/client.ts";
+import type { HarnessConfig } from "./agent-file.ts";
 import type { Attachments } from "./attachments.ts";
 import type { Ending, Execution, ExecutionRows, FirstPrompt, StopRequest } from "./execution.ts";
+import type { HarnessPort } from "./harness/port.ts";
 import type { ModelPort } from "./model.ts";
 import type { Permissions } from "./permission/permit.ts";
-import type { Sandbox, SandboxAbout } from "./sandbox.ts";
+import type { HarnessFolders, Sandbox, SandboxAbout } from "./sandbox.ts";
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
 
 export interface EngineAgent {
   id: string;
+  harness: HarnessConfig;
   thinkingLevel: "off" | "low" | "medium" | "high";
   temperature?: number | undefined;
   maxTurns: number;
@@ -39,6 +42,8 @@ export interface EnginePorts {
   turn(): Promise<void>;
   rows: ExecutionRows;
   models: ModelPort;
+  /** External agents. */
+  harness: HarnessPort;
   sandboxes: Pick<SandboxPool, "noticeMs" | "about" | "lease" | "quiet">;
   clock: Clock;
   log: Logger;
@@ -76,6 +81,8 @@ export interface EnginePorts {
   workspaces: {
     /** Absolute path of the folder on this host that holds the execution's files, ready to work in. */
     prepare(execution: Execution, signal: AbortSignal): Promise<string>;
+    /** The folders of its session for an external agent, made when they are missing. */
+    harness(execution: Execution): Promise<HarnessFolders>;
     /**
      * Keeps what the execution changed, and takes it into the branch that its work is a part of.
      * @throws Problem 409 `merge_conflict` where that changed the same places meanwhile: the execution has failed.

@@ -297,6 +297,17 @@ function lazy(
       const sandbox = await open();
       return await sandbox.exec(argv, { ...options, env: { ...env(), ...options.env } });
     },
+    open: async (program, events, signal) => {
+      const sandbox = await open();
+      return await sandbox.open(
+        (places) => {
+          const { argv, env: own } = program(places);
+          return { argv, env: { ...env(), ...own } };
+        },
+        events,
+        signal,
+      );
+    },
     openRoute: async (onConnection) => (await open()).openRoute(onConnection),
     freeze: async () => (isOpen() ? freeze() : undefined),
     isAlive: async () => isOpen() && (await open()).isAlive(),

@@ -5,6 +5,7 @@
 
 import type { Duplex } from "node:stream";
 import type { NetworkBounds } from "../core/network.ts";
+import type { Pipe, PipeEvents } from "../core/pipe.ts";
 
 export interface Capabilities {
   /**
@@ -58,6 +59,19 @@ export interface SandboxSpec {
    * as the sandbox is there; others leave it out.
    */
   cookies?: string | undefined;
+  /** Folders of an external agent besides its files; see `engine/harness/`. */
+  harness?: HarnessFolders | undefined;
+}
+
+/** Absolute paths on this host of what an external agent's sandbox is given besides the files. */
+export interface HarnessFolders {
+  /** What the agent's program keeps from one turn to the next. Nothing on this side reads it. */
+  state: string;
+}
+
+/** Where an external agent finds things, inside its sandbox. */
+export interface HarnessPlaces extends HarnessFolders {
+  workspace: string;
 }
 
 export interface ExecOptions {
@@ -162,6 +176,11 @@ export interface Sandbox {
    */
   exec(argv: readonly string[], options: ExecOptions): Promise<ExecResult>;
   /**
+   * Starts an external agent's program in the workspace, to talk to it while it runs; it ends with the sandbox at the
+   * latest. Needs `SandboxSpec.harness`. @throws Problem 503 `sandbox_lost`, 403 `shell_disabled`.
+   */
+  open(program: (places: HarnessPlaces) => Program, events: PipeEvents, signal: AbortSignal): Promise<Pipe>;
+  /**
    * Opens a port on the loopback of the sandbox; each connection that a program inside makes to it is handed over as a
    * stream of both directions. It needs no network of the sandbox, and opens none. Closed with the sandbox.
    * Whoever takes a connection bounds it in bytes and time, and destroys it. At most 8 routes, and 64 connections at once.
@@ -177,6 +196,11 @@ export interface Sandbox {
   isAlive(): Promise<boolean>;
   /** Kills everything inside and removes it. Idempotent. */
   stop(): Promise<void>;
+}
+
+export interface Program {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
 }
 
 /** Takes a command line as its argument: `["sh", "-c", SHELL, "sh", line]`. bash when the image has it, else sh. */

@@ -4,6 +4,7 @@ import { numberIn } from "../core/is-object.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
+import { runHarness } from "./harness/run-harness.ts";
 import { kindOf } from "./kinds.ts";
 import { runLoop } from "./loop.ts";
 import { type EngineAgent, type EnginePorts, Stopped } from "./ports.ts";
@@ -55,12 +56,14 @@ export async function workOn(
   let lease: Lease | undefined;
   let { waitsFor } = execution;
   let unmask = () => {};
+  /** What an external agent's program started ends with its turn. */
+  let keepsSandbox = true;
   try {
     const asked = rows.stopRequested(execution.id);
     if (asked) throw new Stopped(asked);
     const agent = ports.agentOf(execution);
-    const work = workOf(execution, ports, agent);
     const token = execution.command ? null : ports.tokens.issue(execution);
+    const work = workOf(execution, ports, agent, token);
     const secrets = ports.secretsOf(execution);
     await ports.sandboxes.quiet(execution, stop);
     execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
@@ -73,10 +76,13 @@ export async function workOn(
     const env = { ...variables.session, ...secrets };
     unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
     const cookies = ports.cookiesOf(execution);
+    const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
+    keepsSandbox = harness === undefined;
     const box = { image, home, network, runtime, memoryMb, cpus, env, cookies };
-    const spec = { executionId, sessionId, agentId, runId, workId, ...box };
+    const ways = { harness, routes: harness !== undefined };
+    const spec = { executionId, sessionId, agentId, runId, workId, ...box, ...ways };
     lease = ports.sandboxes.lease({ spec, userId: execution.userId, env: variables.execution, signal });
-    if (isAtCall(execution, ports)) await lease.open();
+    if (harness || isAtCall(execution, ports)) await lease.open();
     // The prompt says what the sandbox is: an engine that was never asked must answer before the work counts as resumed.
     else if (execution.system === null) await ports.sandboxes.about(spec);
     rows.resumed(execution);
@@ -86,7 +92,7 @@ export async function workOn(
     const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
     await lease.sandbox.workspace.bringBack();
     if (takesTurns) {
-      await lease.release(true);
+      await lease.release(keepsSandbox);
       lease = undefined;
     } else {
       // What is kept as its result is what it was when it ended: where nothing stops its processes, it waits.
@@ -102,7 +108,7 @@ export async function workOn(
     const reason = signal.aborted ? signal.reason : error;
     // Before the end is published, as that may end the session and with it what waits for its next turn.
     if (asksPerson(reason) || (takesTurns && leavesSandbox(reason))) {
-      await lease?.release(true);
+      await lease?.release(keepsSandbox);
       lease = undefined;
     }
     await settle({ ...execution, waitsFor, waitingSince: waitsSince }, ports, reason);
@@ -127,20 +133,27 @@ const leavesSandbox = (reason: unknown): boolean =>
 
 /** An answer may come soon: until the idle time is over its sandbox waits with it. */
 const asksPerson = (reason: unknown): boolean => isProblem(reason) && reason.code === ASKS;
+/** Whether a program of somebody else drives it. */
+const isExternal = ({ command }: Execution, { harness }: EngineAgent): boolean => !command && harness !== "builtin";
+
+/** What drives an execution from its sandbox to its end: a command, Skep's own loop, or an external agent. */
+type AgentLoop = (turn: Turn & { spec: SandboxSpec }) => Promise<Ending>;
 
 /** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
-function workOf(
-  execution: Execution,
-  ports: EnginePorts,
-  agent: EngineAgent,
-): (turn: Turn & { spec: SandboxSpec }) => Promise<Ending> {
+function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent, token: string | null): AgentLoop {
   const { command } = execution;
   if (command) {
     ports.assertShell(execution);
     return (turn) => runCommand(turn, command, leftMs(execution, ports));
   }
   const model = ports.modelOf(execution);
-  return async ({ spec, ...turn }) => runLoop({ ...turn, agent, model, system: await begin({ ...turn, spec }, model) });
+  const { harness } = agent;
+  return async ({ spec, ...turn }) => {
+    const system = await begin({ ...turn, spec }, model);
+    const input = { ...turn, agent, model, system };
+    if (harness === "builtin") return runLoop(input);
+    return runHarness({ ...input, harness, token: token ?? "" });
+  };
 }
 
 /** What is handed to the sandbox is masked as long as it works, whatever happens to the stored value meanwhile. */

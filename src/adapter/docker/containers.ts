@@ -3,7 +3,7 @@ import type Docker from "dockerode";
 import { type AttachedContainer, attachTo } from "./attach.ts";
 import type { Attend } from "./attendance.ts";
 import type { FrameSink } from "./demux.ts";
-import { type ExecRequest, type RunningExec, startExec } from "./exec.ts";
+import { type ExecRequest, type OpenExec, openExec, type RunningExec, startExec } from "./exec.ts";
 import { guarded } from "./failures.ts";
 import { followLogs, type LogChunk, type LogOptions } from "./logs.ts";
 
@@ -64,6 +64,8 @@ export interface ContainerApi {
   stats(id: string): Promise<ContainerStats>;
   logs(id: string, options: LogOptions): AsyncIterable<LogChunk>;
   exec(id: string, request: ExecRequest): Promise<RunningExec>;
+  /** The same for a program that is talked to while it runs. */
+  openExec(id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec>;
   /** The streams of its own command. Call it before `start`, or its first output is missed. */
   attach(id: string, onOutput: FrameSink): Promise<AttachedContainer>;
 }
@@ -98,6 +100,7 @@ export function createContainerApi(docker: () => Docker, address: string, attend
     stats: (id) => call(async () => containerStats(await on(id).stats({ stream: false, "one-shot": true }))),
     logs: (id, options) => followLogs(on(id), address, attend, options),
     exec: (id, request) => startExec(on(id), address, attend, request),
+    openExec: (id, request) => openExec(on(id), address, attend, request),
     attach: (id, onOutput) => attachTo(on(id), address, attend, onOutput),
   };
 }

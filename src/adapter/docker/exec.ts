@@ -19,6 +19,15 @@ export interface ExecRequest {
   onOutput: FrameSink;
 }
 
+/** The same with an input that stays open. */
+export interface OpenExec extends Omit<RunningExec, "write"> {
+  /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
+  write(data: string): Promise<void>;
+  /** Reads nothing more of its output until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
 export interface RunningExec {
   /** Resolves when the command's streams are closed; throws Problem when they break. */
   readonly closed: Promise<void>;
@@ -38,16 +47,48 @@ const EXIT_CODE_ATTEMPTS = 50;
 const EXIT_CODE_WAIT_MS = 20;
 
 /** Starts it. Throws `docker_not_found` or `docker_conflict` when the container is gone or does not run. */
-export function startExec(
+export async function startExec(
   container: Docker.Container,
   address: string,
   attend: Attend,
   request: ExecRequest,
 ): Promise<RunningExec> {
+  return (await begin(container, address, attend, request, false)).running;
+}
+
+/** The same for a program that is talked to while it runs. */
+export async function openExec(
+  container: Docker.Container,
+  address: string,
+  attend: Attend,
+  request: Omit<ExecRequest, "stdin">,
+): Promise<OpenExec> {
+  const { stream, running } = await begin(container, address, attend, request, true);
+  const over = running.closed.catch(() => {});
+  return {
+    ...running,
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+    write: (data) =>
+      new Promise<void>((resolve) => {
+        if (stream.destroyed || stream.write(data)) return resolve();
+        stream.once("drain", resolve);
+        void over.then(() => resolve());
+      }),
+  };
+}
+
+function begin(
+  container: Docker.Container,
+  address: string,
+  attend: Attend,
+  request: ExecRequest,
+  isOpen: boolean,
+): Promise<{ stream: Duplex; running: RunningExec }> {
   const call = <T>(action: (givenUp: AbortSignal) => Promise<T>) => guarded(address, () => attend(action));
   return call(async (givenUp) => {
     const { stdin, keepsInput = false } = request;
-    const withStdin = keepsInput || stdin !== undefined;
+    const withStdin = isOpen || keepsInput || stdin !== undefined;
     const exec = await container.exec({
       Cmd: [...request.argv],
       AttachStdin: withStdin,
@@ -64,13 +105,14 @@ export function startExec(
     const closed = guarded(address, () => finished(stream, request.onOutput)).finally(() => stream.destroy());
     // The caller need not wait for its end.
     closed.catch(() => {});
-    if (withStdin && !keepsInput) stream.end(stdin);
-    return {
+    if (withStdin && !isOpen && !keepsInput) stream.end(stdin);
+    const running: RunningExec = {
       closed,
       exitCode: () => call(() => exitCode(exec)),
       write: (bytes) => void (stream.destroyed || stream.write(bytes)),
       detach: () => void stream.destroy(),
     };
+    return { stream, running };
   });
 }
 

@@ -6,10 +6,10 @@
 import type * as Library from "@modelcontextprotocol/client";
 import { isProblem, messageOf, Problem } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
+import type { OpenPipe } from "../../core/pipe.ts";
 import { BUILD } from "../../core/version.ts";
 import type { HttpFetch } from "./http-fetch.ts";
 import { createLineTransport } from "./line-transport.ts";
-import type { OpenPipe } from "./pipe.ts";
 
 export type Target =
   | { transport: "stdio"; open: OpenPipe }

@@ -3,10 +3,10 @@
  * find out which revision it speaks, waits for silent ones, and gives up at a long line.
  */
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
+import { createBoundedNoise, createPacedChunks } from "../../core/paced-chunks.ts";
+import type { OpenPipe, Pipe } from "../../core/pipe.ts";
 import { createLineReader } from "./line-reader.ts";
 import { createMessageGate } from "./message-gate.ts";
-import { createBoundedNoise, createPacedChunks } from "./paced-chunks.ts";
-import type { OpenPipe, Pipe } from "./pipe.ts";
 
 export interface LineTransportOptions {
   open: OpenPipe;

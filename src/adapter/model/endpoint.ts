@@ -26,3 +26,8 @@ const createFetch = (values?: number) =>
 export const fetchDirectly = createFetch();
 /** For answers that are numbers by the thousand. */
 export const fetchVectors = createFetch(LIMITS.vectorValues);
+
+/** For answers that are passed on as they come: who asks bounds them. */
+export const fetchUnread = likeFetch(
+  async (input, init) => await fetch(input, { ...init, redirect: "manual", timeout: false }),
+);

@@ -6,12 +6,13 @@
  * or an impossible one, is measured and charged by that. Parts of an aborted or failed reply hold no tool calls.
  */
 import type { Clock } from "../../core/clock.ts";
-import type { ModelPort, ModelReply, ModelRequest } from "../../engine/model.ts";
+import type { ModelPort, ModelReply, ModelRequest, PassedOn, PassRequest } from "../../engine/model.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import type { Catalogue } from "./catalogue.ts";
 import { createCircuit } from "./circuit.ts";
 import type { Failure } from "./failure.ts";
 import { MODEL_LIMITS, type ModelLimits } from "./limits.ts";
+import type { PassOutcome } from "./pass.ts";
 import { normalizeBaseUrl, OWN_KINDS, type ProviderKind, splitModel } from "./providers.ts";
 import type { CallTarget, ModelLog } from "./retries.ts";
 import { createWindows, type ServedWindow } from "./served-window.ts";
@@ -65,10 +66,19 @@ export async function resolveTarget(
   return { providerId: entry.id, kind, baseUrl, apiKey, source, name: parts.name, local: entry.local };
 }
 
+/** The protocols of each kind of provider. */
+const PROTOCOLS: Partial<Record<ProviderKind, readonly PassRequest["protocol"][]>> = {
+  anthropic: ["messages"],
+  openai: ["chat", "responses"],
+  "openai-compatible": ["chat"],
+};
+const speaks = (kind: ProviderKind, protocol: PassRequest["protocol"]): boolean =>
+  PROTOCOLS[kind]?.includes(protocol) ?? false;
+
 function costOf(
   prices: Catalogue,
   model: string,
-  outcome: AttemptOutcome,
+  outcome: Pick<AttemptOutcome, "chargedUsd" | "used" | "usedBefore">,
 ): Pick<ModelReply, "cost_usd" | "cost_source"> {
   const { chargedUsd, used, usedBefore } = outcome;
   if (chargedUsd !== undefined) {
@@ -92,7 +102,7 @@ const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, no
 });
 
 /** A reply for a call that was never made. */
-function refusal(request: ModelRequest, failure: Failure, durationMs: number, nowMs = 0): ModelReply {
+function refusal(request: Pick<ModelRequest, "model">, failure: Failure, durationMs: number, nowMs = 0): ModelReply {
   return {
     parts: [],
     finish: "error",
@@ -186,5 +196,39 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     }
   }
 
-  return { call, windowOf, info: prices.info, estimateUsd: prices.estimateUsd };
+  async function pass(request: PassRequest): Promise<PassedOn | ModelReply | undefined> {
+    const started = clock.monotonic();
+    const asRequest = { model: request.model };
+    try {
+      if (request.model.startsWith("demo/")) return undefined;
+      const to = await resolveTarget(deps, request);
+      if ("code" in to) return refusal(asRequest, to, clock.monotonic() - started);
+      if (!speaks(to.kind, request.protocol)) return undefined;
+      const line = JSON.stringify([to.providerId, to.baseUrl, to.source]);
+      const rest = circuit.refusal(to.providerId, line);
+      if (rest) return refusal(asRequest, rest, clock.monotonic() - started, clock.now());
+      const { passOn } = await import("./pass.ts");
+      const { answer, ended } = await passOn({ clock, limits }, request, to);
+      const replyOf = (outcome: PassOutcome): ModelReply => {
+        if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
+        return {
+          ...{ parts: [], finish: outcome.finish, usage: outcome.used?.usage ?? NO_USAGE },
+          usage_estimated: outcome.used?.estimated ?? false,
+          ...costOf(prices, request.model, outcome),
+          ...{ key_source: to.source, provider: to.providerId, model: request.model, attempts: 1 },
+          duration_ms: clock.monotonic() - started,
+          time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
+          ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),
+        };
+      };
+      if (!answer) return replyOf(await ended);
+      return { answer, reply: ended.then(replyOf) };
+    } catch (error) {
+      log?.warn({ model: request.model, kind: error instanceof Error ? error.name : typeof error }, "model call broke");
+      const failure: Failure = { code: "provider_error", message: "The call could not be made.", retryable: true };
+      return refusal(asRequest, failure, clock.monotonic() - started);
+    }
+  }
+
+  return { call, pass, windowOf, info: prices.info, estimateUsd: prices.estimateUsd };
 }

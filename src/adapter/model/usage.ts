@@ -82,8 +82,21 @@ export function measured(
   received: { parts: readonly AssistantPart[]; characters: number },
   reported: ModelUsage | undefined,
 ): Measured {
-  const sent = sentSize(request);
-  const said = { ...textSize(JSON.stringify(received.parts)), characters: received.characters };
+  return believed(
+    sentSize(request),
+    { ...textSize(JSON.stringify(received.parts)), characters: received.characters },
+    reported,
+  );
+}
+
+/** The same of texts that were passed on as they are. @param sent, received their sizes. */
+export const measuredBySize = (
+  sent: Pick<Size, "bytes" | "characters" | "items">,
+  received: Pick<Size, "bytes" | "characters">,
+  reported: ModelUsage | undefined,
+): Measured => believed({ ...NOTHING, ...sent }, { ...NOTHING, ...received }, reported);
+
+function believed(sent: Size, said: Size, reported: ModelUsage | undefined): Measured {
   if (reported && isPossible(reported, sent, said)) return { usage: withinItself(reported), estimated: false };
   const tokens = (characters: number) => Math.ceil(characters / CHARACTERS_PER_TOKEN);
   // An attached page costs what a picture does, however many bytes it has.
@@ -91,7 +104,7 @@ export function measured(
   const usage = {
     ...NO_USAGE,
     input_tokens: tokens(sent.characters) + pages,
-    output_tokens: tokens(received.characters),
+    output_tokens: tokens(said.characters),
   };
   return { usage, estimated: true };
 }

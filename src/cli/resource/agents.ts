@@ -1,5 +1,6 @@
 /** `skep agents`: who does the work. */
 import type { RowOf } from "../../api/types.ts";
+import { HARNESS_NAMES } from "../../core/harness-names.ts";
 import { readPairs, readText } from "../read-input.ts";
 import { fieldLines, tableLines } from "../terminal/table.ts";
 import type { Call, Resource, Verb } from "./resource.ts";
@@ -43,9 +44,10 @@ export const agents: Resource<List> = {
         { flags: "--name <text>", about: "name to show" },
         { flags: "--description <text>", about: "what it is for" },
         { flags: "--model <provider/model>", about: "model it uses" },
+        { flags: "--harness <name>", about: `external agent that drives it: ${HARNESS_NAMES.join(", ")}` },
       ],
       async run({ client, path, args: [id = ""], flags }) {
-        const fields = bodyOf(flags, { name: "name", description: "description", model: "model" });
+        const fields = bodyOf(flags, { name: "name", description: "description", model: "model", harness: "harness" });
         const agent = await client.call("POST", path, { ...fields, id, prompt: await readText(flags["prompt"]) });
         return { json: agent, text: linesOf(agent) };
       },

@@ -17,6 +17,9 @@ export const AgentSettings = t.Object({
   max_attempts: t.Integer(),
   tools: orNull(t.Array(t.String(), { description: "Null: every tool." })),
   permissions: PermissionRules,
+  harness: t.Union([t.String(), t.Object({ acp: t.Array(t.String()), image: t.Optional(t.String()) })], {
+    description: "What drives the agent: `builtin`, the name of an external agent, or the command of one.",
+  }),
   image: orNull(t.String()),
   network: Network,
   runtime: orNull(t.String({ description: "Container runtime; null: the engine's own." })),

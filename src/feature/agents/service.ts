@@ -69,9 +69,17 @@ export interface Agents {
   /** @throws Problem 409 while it works. */
   remove(id: string, caller: Caller): void;
   /** Every file with its problems. */
-  files(): { id: string; file: string; model: string | null; enabled: boolean; problems: StoredAgent["problems"] }[];
+  files(): AgentSummary[];
   /** For the engine. @throws Problem 404 unknown, 409 `agent_broken`, 409 `agent_disabled`. */
   ready(id: string): { agent: StoredAgent; settings: AgentSettings };
+}
+
+export interface AgentSummary extends Pick<StoredAgent, "id" | "enabled" | "problems"> {
+  file: string;
+  model: string | null;
+  harness: AgentSettings["harness"];
+  /** As the file names it. */
+  image: string | null;
 }
 
 export function createAgents(deps: AgentsDeps): Agents {
@@ -190,6 +198,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     files: () =>
       all().map(({ id, sourceFile, config, enabled, problems }) => ({
         ...{ id, file: sourceFile, model: config.model ?? null, enabled, problems },
+        ...{ harness: config.harness ?? "builtin", image: config.image ?? null },
       })),
     ready(id) {
       const agent = find(id);

@@ -2,7 +2,8 @@
 import { splitModel } from "../../adapter/model/providers.ts";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { messageOf } from "../../core/errors.ts";
-import type { Agents } from "../agents/service.ts";
+import { HARNESS_IMAGE } from "../../core/harness-names.ts";
+import type { AgentSummary, Agents } from "../agents/service.ts";
 import { type Finding, fail, imageFinding, ok, warn } from "../doctor/model.ts";
 import type { Core } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -58,7 +59,7 @@ const REMEDIES: Readonly<Record<ModelUse["state"], string>> = {
 export interface ModelNeeds {
   settings: Pick<SettingsService, "modelFor">;
   providers: { anyConfigured(): boolean; stateOf(id: string): ModelUse["state"] };
-  agents: Pick<Agents, "files">;
+  agents: { files(): readonly Pick<AgentSummary, "id" | "model" | "enabled">[] };
 }
 
 /** The default model, and what agents that are switched on name. */
@@ -118,6 +119,40 @@ export async function checkSandboxes(
     ];
   }
 }
+
+/** External agents whose image is not on this machine: their work would wait for it. */
+export async function harnessFindings({
+  docker,
+  agents,
+}: Pick<Core, "docker"> & { agents: Pick<Agents, "files"> }): Promise<Finding[]> {
+  const images = new Map<string, string[]>();
+  for (const { id, enabled, harness, image } of agents.files()) {
+    if (!enabled || harness === "builtin") continue;
+    const own = typeof harness === "string" ? undefined : harness.image;
+    const name = image ?? own ?? HARNESS_IMAGE;
+    images.set(name, [
+      ...(images.get(name) ?? []),
+      `${id} (${typeof harness === "string" ? harness : harness.acp[0]})`,
+    ]);
+  }
+  if (!docker || images.size === 0) return [];
+  try {
+    const all = [...images].map(async ([image, users]) => {
+      if (await docker.images.inspect(image)) return ok("harness", `${image} is there, for ${users.join(", ")}`);
+      return fail(
+        "harness",
+        `${image} is not on this engine, and ${users.join(", ")} cannot work without it`,
+        MAKE_ONE,
+      );
+    });
+    return await Promise.all(all);
+  } catch {
+    // The finding about the container engine says that it does not answer.
+    return [];
+  }
+}
+
+const MAKE_ONE = "skep image build --harness NAME";
 
 async function checkProcesses(hostShell: boolean, docker: Core["docker"]): Promise<Finding> {
   const detail = `process: ${hostShell ? "commands run on this host" : "agents have files, but no commands"}`;

@@ -2,6 +2,7 @@
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { harnessPort } from "../../adapter/acp/harness-port.ts";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { executionRefs } from "../../core/events.ts";
@@ -15,6 +16,7 @@ import type { PromptParts } from "../../engine/prompt.ts";
 import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
 import { createToolbox } from "../../engine/toolbox.ts";
+import { removeFolder } from "../../working-copy/folder.ts";
 import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
@@ -36,7 +38,7 @@ import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Skills } from "../skills/service.ts";
 import type { UsageLog } from "../usage/service.ts";
-import { checkSandboxes, modelFindings, windowFindings } from "./checks.ts";
+import { checkSandboxes, harnessFindings, modelFindings, windowFindings } from "./checks.ts";
 import { createModelTrials } from "./model-trial.ts";
 import { openModels } from "./models.ts";
 import { modelTrialRoutes } from "./routes.ts";
@@ -93,6 +95,7 @@ export const engine = defineFeature(
         () => contributions.tools,
         (source, err) => log.warn({ err, source }, "a source of tools failed; agents continue without its tools"),
       ),
+      harness: harnessPort,
       models,
       limits: () => ({ parallel: config.maxExecutions, perAgent: settings.get().limits.executions_per_agent }),
       defaults: () => ({
@@ -134,6 +137,11 @@ export const engine = defineFeature(
           await mkdir(path, { recursive: true });
           return path;
         },
+        async harness(sessionId) {
+          const state = join(harnessFolder(deps, sessionId), "state");
+          await mkdir(state, { recursive: true });
+          return { state };
+        },
       },
       overdrawn: (execution, estimateUsd, isFree) => budgets.check({ ...spenderOf(execution), estimateUsd, isFree }),
       providerWaitMs: () => settings.get().limits.provider_wait_hours * 3_600_000,
@@ -143,7 +151,11 @@ export const engine = defineFeature(
     });
     sessions.connect(engine.scheduler, engine.betweenTurns);
     const unsubscribe = deps.bus.subscribe([sessionEnded], ({ session_id }) => {
-      if (session_id) engine.release(session_id);
+      if (!session_id) return;
+      engine.release(session_id);
+      removeFolder(harnessFolder(deps, session_id)).catch((err) =>
+        log.debug({ err, session: session_id }, "an external agent's folder could not be removed"),
+      );
     });
     const { name, capabilities } = sandbox.driver;
     const service: EngineService = {
@@ -163,6 +175,7 @@ export const engine = defineFeature(
         ...modelFindings(deps),
         ...(await windowFindings(deps)),
         ...(await checkSandboxes(deps, sandbox)),
+        ...(await harnessFindings(deps)),
       ],
       start: engine.start,
       resume: engine.resume,
@@ -175,6 +188,10 @@ export const engine = defineFeature(
   },
   engineEvents,
 );
+
+/** What external agents keep between turns: to be done without, so it is beside other things of that kind. */
+const harnessFolder = ({ folder }: Pick<Core, "folder">, sessionId: string): string =>
+  join(folder.cache, "harness", sessionId);
 
 const spenderOf = ({ sessionId, agentId, runId, userId }: Execution) => ({ agentId, runId, userId, sessionId });
 

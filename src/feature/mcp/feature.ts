@@ -9,7 +9,6 @@ import {
   finishLogin,
   renewingProvider,
 } from "../../adapter/mcp/oauth.ts";
-import type { OpenPipe } from "../../adapter/mcp/pipe.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
 import { openServerContainer, sweepServerContainers } from "../../adapter/sandbox/docker/server-container.ts";
@@ -17,6 +16,7 @@ import { openServerProcess, sweepServerProcesses } from "../../adapter/sandbox/p
 import { conflict, unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
+import type { OpenPipe } from "../../core/pipe.ts";
 import { BUILD } from "../../core/version.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
 import type { Agents } from "../agents/service.ts";

@@ -4,10 +4,10 @@ import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { toNano } from "../../core/money.ts";
 import { outputWithdrawn } from "../../engine/events.ts";
-import type { CallPurpose, Execution, ExecutionRows } from "../../engine/execution.ts";
+import type { AssistantMessage, CallPurpose, Execution, ExecutionRows } from "../../engine/execution.ts";
 import { kindOf } from "../../engine/kinds.ts";
 import type { ModelReply } from "../../engine/model.ts";
-import { textPart } from "../../engine/parts.ts";
+import { type AssistantPart, textPart } from "../../engine/parts.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { activity } from "../events/events.ts";
 import { sessionStarted, toolCallEnd, toolCallStart, turnStarted, turnSteered } from "./events.ts";
@@ -63,6 +63,19 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     recordCall(tx, execution, reply, purpose);
     const replied = ownerOf(execution.kind)?.replied;
     if (replied) replied(rows.work(execution.id)!, tx);
+  }
+
+  function addSaid(
+    { id: executionId, sessionId }: Execution,
+    parts: AssistantPart[],
+    finish: ModelReply["finish"],
+  ): AssistantMessage {
+    return store.write(() => {
+      const content = transcript.withOwnCallIds(sessionId, parts);
+      const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish });
+      transcript.addCalls(sessionId, executionId, seq, content);
+      return transcript.lastReply(sessionId, executionId)!.reply;
+    });
   }
 
   function recordStart(tx: WriteTx, work: Work): void {
@@ -217,14 +230,11 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         spend(tx, execution, reply);
       }),
     addCall: (execution, tool, input) =>
-      store.write(() => {
-        const { id: executionId, sessionId } = execution;
-        const call = { type: "tool_call" as const, call_id: "run", tool, input };
-        const content = transcript.withOwnCallIds(sessionId, [call]);
-        const seq = transcript.add({ sessionId, executionId, role: "assistant", content, finish: "tool_calls" });
-        transcript.addCalls(sessionId, executionId, seq, content);
-        return transcript.lastReply(sessionId, executionId)!.reply.calls[0]!;
-      }),
+      addSaid(execution, [{ type: "tool_call", call_id: "run", tool, input }], "tool_calls").calls[0]!,
+    addSaid,
+    call: ({ sessionId }, { seq, position }) => transcript.call(sessionId, seq, position)!,
+    harnessSession: (execution) => rows.harnessSession(execution.sessionId, ownIn(execution)),
+    keepHarnessSession: ({ id }, harness_session) => store.write(() => rows.updateExecution(id, { harness_session })),
     startCall(execution, call, shownInput) {
       store.write((tx) => {
         transcript.updateCall(execution.sessionId, call, { status: "running", started_at: now() });

@@ -109,6 +109,9 @@ export function kept<T>(build: () => T): () => T {
   };
 }
 
+const HARNESS_SESSION = `SELECT harness_session FROM executions
+  WHERE session_id = ? AND id = coalesce(?, id) AND harness_session IS NOT NULL ORDER BY id DESC LIMIT 1`;
+
 export type SessionStore = ReturnType<typeof createSessionStore>;
 
 export function createSessionStore({ db, sqlite, statement }: Store, clock: Clock) {
@@ -230,6 +233,7 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         waiting_since: null,
         provider_until: null,
         calling: null,
+        harness_session: null,
         text: "",
         error: null,
         created_at: now(),
@@ -306,6 +310,11 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
           .raw()
           .all(JSON.stringify(sessionIds)),
       ),
+    /** Of that execution, or the last that the session has. */
+    harnessSession: (sessionId: string, executionId: string | undefined): string | undefined =>
+      statement<string>(HARNESS_SESSION)
+        .pluck()
+        .get([sessionId, executionId ?? null]),
     hasSteering: (sessionId: string): boolean =>
       statement("SELECT 1 FROM executions WHERE session_id = ? AND status = 'queued' AND steers = 1 LIMIT 1").get([
         sessionId,

@@ -181,6 +181,12 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
         change,
         and(eq(toolCalls.session_id, sessionId), eq(toolCalls.seq, seq), eq(toolCalls.position, position)),
       ),
+    call(sessionId: string, seq: number, position: number): StoredCall | undefined {
+      const row = callsIn(sessionId, [seq])
+        .get(seq)
+        ?.find((one) => one.position === position);
+      return row && toCall(row);
+    },
     /** Calls of that execution that have not ended. */
     openCalls: (sessionId: string, executionId: string): StoredCall[] =>
       db

@@ -38,6 +38,7 @@ import callsWithoutPrice from "./0006-calls-without-price.sql" with { type: "tex
 import workspaceSizes from "./0007-workspace-sizes.sql" with { type: "text" };
 import providerWaits from "./0008-provider-waits.sql" with { type: "text" };
 import reviewsAndSums from "./0009-reviews-and-sums.sql" with { type: "text" };
+import harnessSessions from "./0010-harness-sessions.sql" with { type: "text" };
 import permissions from "./0011-permissions.sql" with { type: "text" };
 import egress from "./0012-egress.sql" with { type: "text" };
 import sessionsOnBranches from "./0013-sessions-on-branches.sql" with { type: "text" };
@@ -89,6 +90,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0007-workspace-sizes", sql: workspaceSizes },
   { name: "0008-provider-waits", sql: providerWaits },
   { name: "0009-reviews-and-sums", sql: reviewsAndSums },
+  { name: "0010-harness-sessions", sql: harnessSessions },
   { name: "0011-permissions", sql: permissions },
   { name: "0012-egress", sql: egress },
   { name: "0013-sessions-on-branches", sql: sessionsOnBranches },

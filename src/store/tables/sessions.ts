@@ -146,6 +146,8 @@ export const executions = sqliteTable("executions", {
   provider_until: integer(),
   /** The model call that is under way. */
   calling: text({ mode: "json" }).$type<CallUnderWay | null>(),
+  /** What the program of an external agent calls its session. */
+  harness_session: text(),
   /** It has been asked to end. */
   stop: text().$type<"cancel" | "interrupt">(),
   turns: integer().notNull(),

@@ -51,6 +51,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "cli/eval/task-folder.ts": "folders that a person names",
   "cli/graph-command.ts": "whether the folder that a person names is there",
   "cli/graph-scip.ts": "the file that a person names",
+  "cli/harness-packages.ts": "programs of external agents on their way into an image, in a temporary folder",
   "cli/image.ts": "a file that a person names",
   "cli/init/init.ts": "files that a person is asked for",
   "cli/install-update.ts": "the executable",

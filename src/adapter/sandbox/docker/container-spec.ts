@@ -17,6 +17,8 @@ export const LABELS = {
 } as const;
 
 export const HOME = "/home/agent";
+/** Where an external agent's program keeps things between turns. */
+export const HARNESS_STATE = "/skep/state";
 
 /**
  * Waits forever without another program than `sh`: standard input stays open for the container's life. Signals that an
@@ -85,7 +87,11 @@ function hostConfig({
   });
   return {
     ...locked,
-    Mounts: [...(locked.Mounts ?? []), ...(relay === undefined ? [] : [relayMount(relay)])],
+    Mounts: [
+      ...(locked.Mounts ?? []),
+      ...(spec.harness ? [bind(spec.harness.state, HARNESS_STATE, false)] : []),
+      ...(relay === undefined ? [] : [bind(relay, RELAY_PATH, true)]),
+    ],
     Tmpfs: {
       ...locked.Tmpfs,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
@@ -95,7 +101,7 @@ function hostConfig({
   };
 }
 
-const relayMount = (path: string): Docker.MountSettings => ({
-  ...{ Type: "bind", Source: path, Target: RELAY_PATH, ReadOnly: true },
+const bind = (source: string, target: string, isReadOnly: boolean): Docker.MountSettings => ({
+  ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
   BindOptions: { Propagation: "rprivate" },
 });

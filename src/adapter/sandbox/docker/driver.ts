@@ -8,6 +8,7 @@ import { type Clock, systemClock } from "../../../core/clock.ts";
 import { isProblem, unavailable } from "../../../core/errors.ts";
 import type {
   Capabilities,
+  HarnessPlaces,
   Sandbox,
   SandboxAbout,
   SandboxDriver,
@@ -21,9 +22,9 @@ import { createWorkspaceFiles } from "../workspace-files.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
-import { containerRequest, HOME, LABELS } from "./container-spec.ts";
+import { containerRequest, HARNESS_STATE, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
-import { execInContainer } from "./exec.ts";
+import { execInContainer, openInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 import { createContainerRelay } from "./relay.ts";
 import { createRuntimeTrial } from "./runtime-trial.ts";
@@ -64,6 +65,8 @@ const REMOVE_MS = 30_000;
 const NOTICE_MS = 30_000;
 /** States in which nothing of a container runs. */
 const HALTED = new Set(["created", "paused", "exited", "removing", "dead"]);
+
+const PLACES: HarnessPlaces = { workspace: MOUNT_POINT, state: HARNESS_STATE };
 
 interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   deps: DockerSandboxDeps;
@@ -119,7 +122,8 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
   const hasRoutes = spec.routes === true || typeof spec.network === "object";
   const relay = hasRoutes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
   if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
-  if (server.uid === 0 && owner.uid !== 0) await giveWorkspace(home, owner);
+  if (server.uid === 0 && owner.uid !== 0)
+    for (const folder of [home, ...(spec.harness ? [spec.harness.state] : [])]) await giveWorkspace(folder, owner);
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
   const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
   const request = containerRequest({ ...plan, engine, owner, network, usernsMode, relay });
@@ -241,6 +245,11 @@ function createSandbox(
       const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       const all = { ...options, env: { ...env, ...options.env } };
       return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], all);
+    },
+    open: (program, events, signal) => {
+      const { argv, env: own } = program(PLACES);
+      const all = { argv, env: { ...env, ...own } };
+      return openInContainer({ docker, containerId: id, restart }, all, events, signal);
     },
     openRoute: async (onConnection) => {
       await restarting;

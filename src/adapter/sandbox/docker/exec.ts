@@ -10,7 +10,8 @@
 import { randomBytes } from "node:crypto";
 import type { Clock } from "../../../core/clock.ts";
 import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
-import type { ExecOptions, ExecResult } from "../../../engine/sandbox.ts";
+import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
+import type { ExecOptions, ExecResult, Program } from "../../../engine/sandbox.ts";
 import type { RunningExec } from "../../docker/exec.ts";
 import type { DockerClient } from "../../docker.ts";
 import { createOutputWindow } from "../output-window.ts";
@@ -107,6 +108,65 @@ export async function execInContainer(
     aborted: call.ended === "aborted",
     durationMs: deps.clock.monotonic() - started,
   };
+}
+
+/** Starts a program that is talked to while it runs. @throws Problem 503 `sandbox_lost`. */
+export async function openInContainer(
+  deps: Omit<DockerExecDeps, "clock">,
+  { argv, env }: Program,
+  events: PipeEvents,
+  signal: AbortSignal,
+): Promise<Pipe> {
+  const { docker, containerId } = deps;
+  const mark = randomBytes(12).toString("hex");
+  try {
+    signal.throwIfAborted();
+    const { closed, exitCode, detach, write, pause, resume } = await docker.containers.openExec(containerId, {
+      argv: ["sh", "-c", 'cd -- "$1" && shift && exec "$@"', "sh", MOUNT_POINT, ...argv],
+      env: [...Object.entries(env).map(([name, value]) => `${name}=${value}`), `${MARK}=${mark}`],
+      onOutput: (stream, chunk) => (stream === "stdout" ? events.onStdout(chunk) : events.onStderr(chunk)),
+    });
+    const ended = closed.then(exitCode).then(
+      (code) => `it ended with exit code ${code ?? "unknown"}`,
+      (error) => messageOf(error),
+    );
+    let killing: Promise<void> | undefined;
+    const kill = () => {
+      detach();
+      killing ??= killMarked(deps, mark);
+      return killing;
+    };
+    return { ended, write, pause, resume, kill };
+  } catch (error) {
+    throw await lossOf(deps, error);
+  }
+}
+
+/** Ends what carries the mark; the whole container where that does not succeed in time. */
+async function killMarked(
+  { docker, containerId, restart }: Omit<DockerExecDeps, "clock">,
+  mark: string,
+): Promise<void> {
+  const late = pause(KILL_PATIENCE_MS).then(() => "");
+  try {
+    const said = await Promise.race([killerWords(docker, containerId, "none", mark), late]);
+    if (!said.includes(KILLED)) await restart();
+  } catch {
+    // The container is gone, and everything in it.
+  }
+}
+
+/** What the killer says of a session, or of a mark alone. */
+async function killerWords(docker: DockerClient, containerId: string, session: string, mark: string): Promise<string> {
+  let said = "";
+  const killer = await docker.containers.exec(containerId, {
+    argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", session, mark],
+    onOutput: (_stream, chunk) => {
+      said += Buffer.from(chunk).toString("latin1");
+    },
+  });
+  await killer.closed;
+  return said;
 }
 
 function abortedBefore(call: Call): null {
@@ -210,14 +270,7 @@ async function killByExec(
 ): Promise<boolean> {
   const gone = running.closed.then(() => true);
   while (!patience.aborted) {
-    let said = "";
-    const killer = await docker.containers.exec(containerId, {
-      argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", call.frame.pid ?? "none", call.mark],
-      onOutput: (_stream, chunk) => {
-        said += Buffer.from(chunk).toString("latin1");
-      },
-    });
-    await killer.closed;
+    const said = await killerWords(docker, containerId, call.frame.pid ?? "none", call.mark);
     const again = pause(KILL_AGAIN_MS).then(() => false);
     if (said.includes(KILLED) ? await Promise.race([gone, again]) : await again) return true;
   }
@@ -227,7 +280,10 @@ async function killByExec(
 const lost = (why: string) => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
 
 /** What a failure of a call means: the container is gone, or the command could not be started. */
-async function lossOf({ docker, containerId }: DockerExecDeps, error: unknown): Promise<Problem | unknown> {
+async function lossOf(
+  { docker, containerId }: Pick<DockerExecDeps, "docker" | "containerId">,
+  error: unknown,
+): Promise<Problem | unknown> {
   if (!isProblem(error) || error.code === "sandbox_lost") return error;
   if (error.code === "docker_not_found" || error.code === "docker_conflict" || error.code === "sandbox_unavailable")
     return lost(messageOf(error));

@@ -3,9 +3,9 @@
  * things in. Everything that it starts ends with the container.
  */
 import type Docker from "dockerode";
+import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
-import type { Pipe, PipeEvents } from "../../mcp/pipe.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import type { Owner } from "../workspace-path.ts";
 import { LABELS } from "./container-spec.ts";

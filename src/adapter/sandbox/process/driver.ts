@@ -28,6 +28,7 @@ import { asPathProblem, MOUNT_POINT, resolvePlace } from "../workspace-path.ts";
 import { listenOnLoopback } from "./loopback-route.ts";
 import { killMarked, PROCESS_MARK } from "./marked-processes.ts";
 import { openFiles } from "./open-files.ts";
+import { openProcess } from "./open-process.ts";
 
 export interface ProcessSandboxDeps {
   allowHostShell: boolean;
@@ -140,6 +141,17 @@ function createSandbox(spec: SandboxSpec, root: string, { capabilities, clock, k
         killGroup(child);
         running.delete(child);
       }
+    },
+    async open(program, events, signal) {
+      if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");
+      if (!hasShell || !spec.harness)
+        throw forbidden(
+          "An external agent is a program of its own, and programs are not allowed on this host (ALLOW_HOST_SHELL).",
+          "shell_disabled",
+        );
+      const { argv, env } = program({ workspace: root, state: spec.harness.state });
+      used = true;
+      return openProcess({ argv, env: { ...base, ...env }, folder: root }, events, signal);
     },
     openRoute: async (onConnection) => {
       if (stopping) throw unavailable("sandbox_lost", "The sandbox has been stopped.");

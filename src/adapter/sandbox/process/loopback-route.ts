@@ -9,7 +9,7 @@ const MAX_CONNECTIONS = 64;
 export async function listenOnLoopback(onConnection: (connection: Duplex) => void): Promise<Route> {
   const { createServer } = await import("node:net");
   const open = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (socket) => {
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => {
     open.add(socket);
     socket.once("close", () => open.delete(socket));
     // Whoever reads it learns of its end by `close`; without a listener an error would end the server.

@@ -28,6 +28,18 @@ const NUMBERS = [
   ["budget_usd_per_day", "Budget a day, USD", "Empty: no limit of its own.", "0.01"],
 ] as const;
 
+const HARNESSES = ["builtin", "opencode", "codex", "claude-code", "qwen", "pi"] as const;
+
+/** A name, or the words of a command. */
+function harnessIn(text: string): Body["harness"] {
+  const words = text.trim().split(/\s+/).filter(Boolean);
+  const name = HARNESSES.find((one) => one === words[0]);
+  if (words.length === 0) return null;
+  return words.length === 1 && name ? name : { acp: words };
+}
+const harnessText = (harness: Agent["config"]["harness"]): string =>
+  typeof harness === "string" ? harness : harness.acp.join(" ");
+
 const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   name: text("name") || null,
   emoji: text("emoji") || null,
@@ -36,6 +48,7 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   model: text("model") || null,
   fallback: text("fallback") ? text("fallback").split(/[\s,]+/) : null,
   thinking_level: choice<Agent["config"]["thinking_level"]>("thinking_level"),
+  harness: harnessIn(text("harness")),
   image: text("image") || null,
   network: networkOf(choice<NetworkKind>("network"), text("network_allow")),
   enabled: checked("enabled"),
@@ -202,6 +215,23 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
               <Input name={name} type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
             </Field>
           ))}
+          <Field
+            label="Driven by"
+            hint="builtin: Skep's own loop. An external agent works in its container, with the model above."
+            error={error("harness")}
+          >
+            <Input
+              name="harness"
+              list="agent-harnesses"
+              defaultValue={harnessText(config.harness)}
+              spellCheck={false}
+            />
+          </Field>
+          <datalist id="agent-harnesses">
+            {HARNESSES.map((name) => (
+              <option key={name} value={name} />
+            ))}
+          </datalist>
           <Field label="Container image" hint="Empty: the instance's." error={error("image")}>
             <Input name="image" defaultValue={config.image ?? ""} spellCheck={false} />
           </Field>

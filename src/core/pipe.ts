@@ -1,4 +1,4 @@
-/** A running tool server as its standard streams: in a container, or (where the operator allows it) on this host. */
+/** A running program as its standard streams: a tool server or an external agent, in a container or (where the operator allows it) on this host. */
 
 export interface PipeEvents {
   onStdout(chunk: Uint8Array): void;
@@ -16,5 +16,5 @@ export interface Pipe {
   kill(): Promise<void>;
 }
 
-/** Starts the server. @throws Problem when it cannot be started. */
+/** Starts it. @throws Problem when it cannot be started. */
 export type OpenPipe = (events: PipeEvents, signal: AbortSignal) => Promise<Pipe>;

@@ -1,0 +1,7 @@
+/** External agents, as the engine asks for them. */
+import type { HarnessPort } from "../../engine/harness/port.ts";
+import { connectAgent } from "./client.ts";
+import { listen } from "./listener.ts";
+import { answerTools } from "./tool-server.ts";
+
+export const harnessPort: HarnessPort = { connect: connectAgent, listen, answerTools };

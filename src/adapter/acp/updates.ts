@@ -1,0 +1,97 @@
+/** What a program of the Agent Client Protocol says, read field by field: a field that is not as it should be is left out. */
+import { isObject, membersOf, textIn } from "../../core/is-object.ts";
+import type { CallKind, CallUpdate, PermissionOption, PermissionRequest } from "../../engine/harness/port.ts";
+
+export type Update =
+  | { type: "text" | "thinking"; text: string }
+  | { type: "call"; call: CallUpdate }
+  | { type: "plan"; entries: { content: string; status: string }[] };
+
+const TITLE_CHARACTERS = 500;
+const CONTENTS = 100;
+const ENTRIES = 100;
+const OPTIONS = 20;
+const CALL_KINDS: readonly CallKind[] = [
+  ...(["read", "edit", "delete", "move", "search"] as const),
+  ...(["execute", "think", "fetch", "switch_mode", "other"] as const),
+];
+const STATUSES = ["pending", "in_progress", "completed", "failed"] as const;
+const OPTION_KINDS = ["allow_once", "allow_always", "reject_once", "reject_always"] as const;
+
+const oneOf = <T extends string>(all: readonly T[], value: unknown): T | undefined => all.find((one) => one === value);
+const listIn = (value: unknown, most: number): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.slice(0, most).filter(isObject) : [];
+
+/** Of a `session/update`; undefined for what has no place in a transcript. */
+export function updateIn(params: unknown): Update | undefined {
+  const update = membersOf(membersOf(params)["update"]);
+  switch (update["sessionUpdate"]) {
+    case "agent_message_chunk":
+      return { type: "text", text: textOf(update["content"]) };
+    case "agent_thought_chunk":
+      return { type: "thinking", text: textOf(update["content"]) };
+    case "tool_call":
+    case "tool_call_update": {
+      const call = callIn(update);
+      return call && { type: "call", call };
+    }
+    case "plan":
+      return {
+        type: "plan",
+        entries: listIn(update["entries"], ENTRIES).map((entry) => ({
+          content: (textIn(entry, "content") ?? "").slice(0, TITLE_CHARACTERS),
+          status: textIn(entry, "status") ?? "",
+        })),
+      };
+    default:
+      return undefined;
+  }
+}
+
+export function permissionIn(params: unknown): PermissionRequest | undefined {
+  const { toolCall, options } = membersOf(params);
+  const call = callIn(membersOf(toolCall));
+  if (!call) return undefined;
+  return {
+    call,
+    options: listIn(options, OPTIONS).flatMap((option): PermissionOption[] => {
+      const [id, kind] = [textIn(option, "optionId"), oneOf(OPTION_KINDS, option["kind"])];
+      return id === undefined || kind === undefined ? [] : [{ id, kind }];
+    }),
+  };
+}
+
+function callIn(call: Record<string, unknown>): CallUpdate | undefined {
+  const id = textIn(call, "toolCallId");
+  if (id === undefined || id === "" || id.length > TITLE_CHARACTERS) return undefined;
+  const contents = listIn(call["content"], CONTENTS);
+  return {
+    id,
+    title: textIn(call, "title")?.slice(0, TITLE_CHARACTERS),
+    name: textIn(call, "name")?.slice(0, TITLE_CHARACTERS),
+    kind: oneOf(CALL_KINDS, call["kind"]),
+    status: oneOf(STATUSES, call["status"]),
+    input: call["rawInput"] ?? undefined,
+    output: outputIn(contents, call["rawOutput"]),
+    changed: contents.flatMap((one) =>
+      one["type"] === "diff" ? (textIn(one, "path")?.slice(0, TITLE_CHARACTERS) ?? []) : [],
+    ),
+  };
+}
+
+/** Undefined where it says nothing of it. */
+function outputIn(contents: readonly Record<string, unknown>[], raw: unknown): string | undefined {
+  const text = contents.map(({ content }) => textOf(content)).filter(Boolean);
+  if (text.length > 0) return text.join("\n");
+  if (raw === undefined || raw === null) return undefined;
+  const said = textIn(raw, "formatted_output") ?? textIn(raw, "output") ?? textIn(raw, "error");
+  return said ?? (typeof raw === "string" ? raw : JSON.stringify(raw));
+}
+
+function textOf(block: unknown): string {
+  const { type, uri, name } = membersOf(block);
+  const text = textIn(block, "text");
+  if (text !== undefined) return text;
+  if (type === "resource_link") return `[${String(name ?? uri)}]`;
+  return typeof type === "string" ? `[${type.slice(0, 20)}]` : "";
+}

@@ -1,0 +1,104 @@
+/** Requests in a provider's own protocol: passed on with its key, passed back byte by byte, counted on the way. */
+import { afterEach, beforeEach, describe, expect, test } from "bun:test";
+import type { ModelReply, PassedOn, PassRequest } from "../../engine/model.ts";
+import {
+  ANTHROPIC,
+  CANARY_KEY,
+  CHAT,
+  createPortFixture,
+  type PortFixture,
+  RESPONSES,
+} from "../../testing/model-cases.ts";
+import { reply } from "../../testing/model-server.ts";
+
+let fixture: PortFixture;
+beforeEach(async () => {
+  fixture = await createPortFixture();
+});
+afterEach(() => fixture.server.stop());
+
+const CASES = [
+  ["chat", CHAT],
+  ["responses", RESPONSES],
+  ["messages", ANTHROPIC],
+] as const;
+const said = { role: "user", content: "Hi" };
+const BODY = { stream: true, messages: [said], input: [said], max_tokens: 100 };
+
+const ask = async (protocol: PassRequest["protocol"], model: string, more: Partial<PassRequest> = {}) => {
+  const signal = new AbortController().signal;
+  const passed = await fixture.port(CHAT).pass!({
+    protocol,
+    model,
+    body: { ...BODY, model },
+    headers: {},
+    signal,
+    ...more,
+  });
+  if (!passed) throw new Error("it was not passed on");
+  return passed;
+};
+const isPassed = (one: PassedOn | ModelReply): one is PassedOn => "answer" in one;
+
+describe.each(CASES)("%s", (protocol, { model, path }) => {
+  test("comes back byte by byte, with the counts and the price of what it used", async () => {
+    const fake = reply({ text: "Hello, dear world!", usage: { input: 1_000, output: 500, cacheRead: 200 } });
+    fixture.server.next(fake);
+    const passed = await ask(protocol, model);
+    if (!isPassed(passed)) throw new Error(passed.error?.message);
+    const bytes = await passed.answer.text();
+    const [request] = fixture.server.requests;
+    const body = JSON.stringify(request?.body);
+    const direct = await fetch(new URL(path, fixture.server.origin), { method: "POST", body });
+    expect(bytes).toBe(await direct.text());
+    expect(await passed.reply).toMatchObject({
+      ...{ finish: "stop", usage_estimated: false, key_source: "instance" },
+      usage: { input_tokens: 1_000, output_tokens: 500, cache_read_tokens: 200 },
+    });
+    expect(JSON.stringify(request?.headers)).toContain(CANARY_KEY);
+    expect(request?.body).toMatchObject({ model: model.slice(model.indexOf("/") + 1) });
+  });
+
+  test("a stream without counts is measured, and never free", async () => {
+    fixture.server.next({ kind: "cut", reply: { text: "word ".repeat(100) }, how: "closed" });
+    const passed = await ask(protocol, model);
+    if (!isPassed(passed)) throw new Error(passed.error?.message);
+    await passed.answer.text().catch(() => {});
+    const { usage, usage_estimated } = await passed.reply;
+    expect(usage_estimated).toBe(true);
+    expect(usage.output_tokens).toBeGreaterThan(50);
+  });
+
+  test("a refusal says what is wrong without the key, and when the provider answers again", async () => {
+    const body = { error: { message: "slow down, {{key}}" } };
+    fixture.server.next({ kind: "status", status: 429, headers: { "retry-after": "30" }, body });
+    const passed = await ask(protocol, model);
+    if (isPassed(passed)) throw new Error("it was answered");
+    expect(passed.error).toMatchObject({ code: "provider_rate_limited", retry_at: expect.any(Number) });
+    expect(JSON.stringify(passed)).not.toContain(CANARY_KEY);
+  });
+
+  test("a reader that goes away ends the call, which is counted", async () => {
+    fixture.server.next({ kind: "hang", reply: { text: "word ".repeat(40) } });
+    const passed = await ask(protocol, model);
+    if (!isPassed(passed)) throw new Error(passed.error?.message);
+    const reader = passed.answer.body!.getReader();
+    await reader.read();
+    await reader.cancel();
+    expect(await passed.reply).toMatchObject({ finish: "aborted", usage_estimated: true });
+  });
+});
+
+test("a provider of another protocol is not asked", async () => {
+  const signal = new AbortController().signal;
+  const asked = { model: ANTHROPIC.model, body: BODY, headers: {}, signal };
+  expect(await fixture.port(CHAT).pass!({ ...asked, protocol: "chat" })).toBeUndefined();
+  expect(fixture.server.requests).toEqual([]);
+});
+
+test("a budget with little room keeps the reply short", async () => {
+  fixture.server.next(reply({ text: "ok" }));
+  const passed = await ask("chat", CHAT.model, { maxOutputTokens: 50 });
+  if (isPassed(passed)) await passed.answer.text();
+  expect(fixture.server.requests[0]?.body).toMatchObject({ max_tokens: 50 });
+});

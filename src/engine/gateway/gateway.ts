@@ -1,0 +1,303 @@
+/**
+ * The model gateway of one execution: what an external agent's program asks instead of a provider. Its key is the
+ * execution's token, so that provider keys stay in the server. Calls are made one after another: each has its
+ * reservation in the budgets before, and its exact cost in the rows after.
+ */
+import { createHash, timingSafeEqual } from "node:crypto";
+import { isProblem, type Problem } from "../../core/errors.ts";
+import { isObject } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { waitForProvider } from "../ask.ts";
+import { sizeOf } from "../context.ts";
+import type { Ending } from "../execution.ts";
+import type { ModelReply, PassedOn } from "../model.ts";
+import { allowed, type CallInput, scopeOf } from "../model-call.ts";
+import { failed } from "../result.ts";
+import { chat } from "./chat.ts";
+import { messages } from "./messages.ts";
+import { responses } from "./responses.ts";
+import { renameTools } from "./scripted-tools.ts";
+import type { WireFailure, WireProtocol } from "./wire.ts";
+
+export interface GatewayInput extends Pick<CallInput, "execution" | "ports" | "agent" | "masker" | "signal"> {
+  /** The one model that it may ask. */
+  model: string;
+  token: string;
+  /** Answers what comes to `/mcp`. */
+  tools(request: Request, body: unknown): Promise<Response>;
+}
+
+export interface Gateway {
+  /** Answers a request of the agent's program. Never throws. */
+  answer(request: Request): Promise<Response>;
+  /** Resolves when the turn is over because of its model calls: a budget is used up, too many calls, or a provider to wait for. */
+  readonly over: Promise<{ ending: Ending } | { wait: Problem }>;
+  /** Waits until the calls under way have their rows; no further one is made. */
+  close(): Promise<void>;
+}
+
+const PROTOCOLS: Readonly<Record<string, WireProtocol>> = {
+  "/v1/chat/completions": chat,
+  "/v1/responses": responses,
+  "/v1/messages": messages,
+};
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();
+
+export function createGateway(input: GatewayInput): Gateway {
+  const { execution, ports, agent, model, signal } = input;
+  const expected = digest(input.token);
+  const over = Promise.withResolvers<Awaited<Gateway["over"]>>();
+  let isOver: WireFailure | undefined;
+  let made = ports.rows.replies(execution);
+  let waiting = 0;
+  let tail: Promise<unknown> = Promise.resolve();
+
+  const end = (why: Awaited<Gateway["over"]>, failure: WireFailure): WireFailure => {
+    isOver ??= failure;
+    over.resolve(why);
+    return failure;
+  };
+  const isAllowed = (request: Request): boolean => {
+    const bearer = /^Bearer (\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
+    const given = bearer ?? request.headers.get("x-api-key") ?? "";
+    return timingSafeEqual(digest(given), expected);
+  };
+  /** Why no call is made now; else what it may hold. */
+  function admit(tokens: number): WireFailure | { most?: number } {
+    if (isOver) return isOver;
+    if (made >= agent.maxTurns) {
+      const message = `It took ${made} model calls, the most this agent may (max_turns).`;
+      return end({ ending: failed("turns_exceeded", `${message} Raise max_turns, or ask for less.`) }, quota(message));
+    }
+    const budget = allowed(input, model, tokens);
+    if (!("status" in budget)) return budget;
+    const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
+    return end({ ending: budget }, quota(message));
+  }
+  /** The row of a call, and what follows from how it ended. */
+  function settle(reply: ModelReply): void {
+    made++;
+    const error = reply.error && input.masker.json(reply.error);
+    ports.rows.logCall(execution, { ...reply, parts: [], ...(error ? { error } : {}) }, "turn");
+    if (error?.retry_at === undefined) return;
+    try {
+      end({ ending: waitForProvider(input, error.retry_at, error.message) }, busy(error.message));
+    } catch (wait) {
+      if (!isProblem(wait)) throw wait;
+      end({ wait }, busy(error.message));
+    }
+  }
+  /** Runs one call after the other. */
+  function inTurn<T>(act: () => Promise<T>): Promise<T> {
+    waiting++;
+    const next = tail.then(act).finally(() => waiting--);
+    tail = next.catch(() => {});
+    return next;
+  }
+
+  async function call(protocol: WireProtocol, request: Request): Promise<Response> {
+    const body = await bodyOf(request);
+    if (!isObject(body))
+      return refuse(protocol, { kind: "bad_request", message: "The body is no JSON object, or too long." });
+    const wire = renameTools(protocol.read(body), model);
+    if (!isSameModel(wire.model, model))
+      return refuse(protocol, {
+        kind: "not_found",
+        message: `This agent may ask ${model} alone, not ${wire.model.slice(0, 200)}.`,
+      });
+    if (waiting >= LIMITS.gatewayWaiting) return refuse(protocol, busy("Too many requests at once."));
+    const answered = Promise.withResolvers<Response>();
+    void inTurn(async () => {
+      const gone = AbortSignal.any([signal, request.signal]);
+      if (gone.aborted) return answered.resolve(refuse(protocol, busy("It was stopped.")));
+      const tokens = sizeOf([wire.request.system, wire.request.messages, wire.request.tools]);
+      const room = admit(tokens);
+      if ("kind" in room) return answered.resolve(refuse(protocol, room));
+      const cost_usd = ports.models.estimateUsd(model, tokens, 0);
+      ports.rows.beginCall(execution, { model, purpose: "turn", input_tokens: tokens, cost_usd });
+      const one = { protocol, wire, body, headers: request.headers, signal: gone, most: room.most };
+      settle(await make(input, one, answered.resolve));
+    }).catch((error) => {
+      ports.log.error({ err: error, execution: execution.id }, "a call of the model gateway failed");
+      answered.resolve(refuse(protocol, { kind: "provider", message: "The call failed inside the server." }));
+    });
+    return answered.promise;
+  }
+
+  async function answer(request: Request): Promise<Response> {
+    const { pathname } = new URL(request.url);
+    const protocol = PROTOCOLS[pathname];
+    if (!isAllowed(request))
+      return refuse(protocol ?? chat, { kind: "unauthorized", message: "The key is not this execution's." });
+    if (request.method === "GET" && pathname === "/v1/models") return Response.json(listOf(model));
+    if (request.method === "POST" && pathname === "/mcp") return input.tools(request, await bodyOf(request));
+    if (request.method === "POST" && pathname === "/v1/messages/count_tokens")
+      return Response.json({ input_tokens: sizeOf([await bodyOf(request)]) });
+    if (request.method === "POST" && protocol) return call(protocol, request);
+    return refuse(chat, {
+      kind: "not_found",
+      message: `There is no ${request.method} ${pathname.slice(0, 100)} here.`,
+    });
+  }
+  return {
+    over: over.promise,
+    answer: (request) =>
+      answer(request).catch((error) => {
+        if (!isProblem(error)) ports.log.error({ err: error, execution: execution.id }, "the model gateway failed");
+        const message = isProblem(error) ? error.detail : "The request failed inside the server.";
+        return refuse(chat, { kind: isProblem(error) ? "bad_request" : "provider", message });
+      }),
+    async close() {
+      isOver ??= busy("The turn is over.");
+      await tail;
+    },
+  };
+}
+
+const quota = (message: string): WireFailure => ({ kind: "quota", message });
+const busy = (message: string): WireFailure => ({ kind: "busy", message });
+
+function refuse(protocol: WireProtocol, failure: WireFailure): Response {
+  const { status, body } = protocol.failure(failure);
+  return Response.json(body, { status });
+}
+
+/** `provider/model`, or the model's own name. */
+const isSameModel = (asked: string, model: string): boolean =>
+  asked === model || asked === model.slice(model.indexOf("/") + 1) || asked === model.slice(model.lastIndexOf("/") + 1);
+
+/** In a form that clients of each protocol read. */
+const listOf = (id: string) => ({
+  object: "list",
+  data: [
+    {
+      id,
+      object: "model",
+      type: "model",
+      display_name: id,
+      created: 0,
+      created_at: "1970-01-01T00:00:00Z",
+      owned_by: "skep",
+    },
+  ],
+  ...{ has_more: false, first_id: id, last_id: id },
+});
+
+/** The parsed body; undefined when it is too long, or no JSON. */
+async function bodyOf(request: Request): Promise<unknown> {
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const piece of request.body ?? []) {
+    bytes += piece.byteLength;
+    if (bytes > LIMITS.gatewayBodyBytes) return undefined;
+    pieces.push(piece);
+  }
+  try {
+    return readJson(Buffer.concat(pieces).toString("utf8"));
+  } catch {
+    return undefined;
+  }
+}
+
+interface One {
+  protocol: WireProtocol;
+  wire: ReturnType<typeof renameTools>;
+  body: Record<string, unknown>;
+  headers: Headers;
+  signal: AbortSignal;
+  /** Tokens of the reply that the budgets have room for. */
+  most: number | undefined;
+}
+
+/** Headers of a client that a provider of its protocol understands. */
+const FEATURES = ["anthropic-version", "anthropic-beta", "openai-beta"];
+
+/** Makes one call. @param respond with the answer, as soon as it begins. @returns what it used, once it has ended. */
+async function make(input: GatewayInput, one: One, respond: (answer: Response) => void): Promise<ModelReply> {
+  const { ports, execution, model } = input;
+  const features = FEATURES.flatMap((name) => {
+    const value = one.headers.get(name);
+    return value === null ? [] : [[name, value] as const];
+  });
+  const passed: PassedOn | ModelReply | undefined = await ports.models.pass?.({
+    ...{ model, userId: execution.userId, protocol: one.protocol.name, body: one.body, signal: one.signal },
+    ...{ headers: Object.fromEntries(features), maxOutputTokens: one.most },
+  });
+  if (passed === undefined) return translate(input, one, respond);
+  if ("answer" in passed) {
+    respond(passed.answer);
+    return passed.reply;
+  }
+  respond(refuse(one.protocol, failureOf(passed)));
+  return passed;
+}
+
+const failureOf = ({ error }: ModelReply): WireFailure => ({
+  kind: error?.retry_at === undefined ? "provider" : "busy",
+  message: error?.message ?? "The model gave no answer.",
+});
+
+/** A provider of another protocol, the scripted model, or a recorded one: through the engine's own words. */
+async function translate(
+  { ports, execution, agent, model }: GatewayInput,
+  { protocol, wire, signal, most }: One,
+  respond: (answer: Response) => void,
+): Promise<ModelReply> {
+  const left = new AbortController();
+  const { request, stream, nameOf } = wire;
+  const wanted = [request.maxOutputTokens, most].filter((tokens) => tokens !== undefined);
+  const writer = protocol.writer(wire);
+  const pipe = stream ? openStream(() => left.abort()) : undefined;
+  if (pipe) respond(new Response(pipe.body, { headers: { "Content-Type": "text/event-stream" } }));
+  let withdrawn = false;
+  const reply = await ports.models.call({
+    ...{ ...request, model, userId: execution.userId, thinkingLevel: agent.thinkingLevel },
+    ...{ temperature: request.temperature ?? agent.temperature, scope: scopeOf({ execution, ports }) },
+    maxOutputTokens: wanted.length > 0 ? Math.min(...wanted) : undefined,
+    signal: AbortSignal.any([signal, left.signal]),
+    onText: (piece) => pipe?.send(writer.text(piece)),
+    onThinking: (piece) => pipe?.send(writer.thinking(piece)),
+    onWithdrawn() {
+      withdrawn = true;
+    },
+  });
+  const named = {
+    ...reply,
+    parts: reply.parts.map((part) => (part.type === "tool_call" ? { ...part, tool: nameOf(part.tool) } : part)),
+  };
+  const isBad = reply.finish === "error" || reply.finish === "aborted";
+  // What was sent cannot be taken back: the client asks again.
+  const failure: WireFailure | undefined = isBad
+    ? failureOf(reply)
+    : withdrawn && pipe
+      ? { kind: "provider", message: "The reply broke off and was begun again." }
+      : undefined;
+  if (pipe) pipe.end(failure ? writer.fail(failure) : writer.end(named));
+  else respond(failure ? refuse(protocol, failure) : Response.json(protocol.whole(wire, named)));
+  return reply;
+}
+
+function openStream(onGone: () => void) {
+  const encoder = new TextEncoder();
+  let to: ReadableStreamDefaultController<Uint8Array> | undefined;
+  const body = new ReadableStream<Uint8Array>({
+    start(controller) {
+      to = controller;
+    },
+    cancel() {
+      to = undefined;
+      onGone();
+    },
+  });
+  return {
+    body,
+    send: (text: string) => text && to?.enqueue(encoder.encode(text)),
+    end(text: string) {
+      to?.enqueue(encoder.encode(text));
+      to?.close();
+      to = undefined;
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * What the three wire protocols of the model gateway have in common: a request read into the engine's words, and a reply
+ * written in the protocol's. A protocol is pure; `calls.ts` makes the calls.
+ */
+import { badRequest } from "../../core/errors.ts";
+import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import type { ModelMessage, ModelReply, ModelRequest, ModelTool, ModelUsage } from "../model.ts";
+import { type AssistantPart, type TextPart, textPart } from "../parts.ts";
+
+export interface WireRequest {
+  /** As the client names it. */
+  model: string;
+  /** Whether the answer is a stream of events. */
+  stream: boolean;
+  /** Tools that the protocol names in two parts, by the one name that the model reads. */
+  spaces?: ReadonlyMap<string, { namespace: string; name: string }>;
+  request: Pick<ModelRequest, "system" | "messages" | "tools" | "maxOutputTokens" | "temperature">;
+}
+
+/** Writes one reply. Each method returns server-sent events, whole ones; none may be called after `end` or `fail`. */
+export interface WireWriter {
+  text(piece: string): string;
+  thinking(piece: string): string;
+  /** What was not written yet: calls, counts, the end. */
+  end(reply: ModelReply): string;
+  fail(failure: WireFailure): string;
+}
+
+/** Why a request has no reply. `quota`: a budget is used up; the client should not try again. */
+export interface WireFailure {
+  kind: "bad_request" | "unauthorized" | "not_found" | "quota" | "busy" | "provider";
+  message: string;
+  /** Seconds after which the client may try again. */
+  retryAfter?: number | undefined;
+}
+
+export interface WireProtocol {
+  readonly name: "chat" | "responses" | "messages";
+  /** @throws Problem 400 `bad_request` for what is no request of the protocol. */
+  read(body: Record<string, unknown>): WireRequest;
+  writer(wire: Pick<WireRequest, "model" | "spaces">): WireWriter;
+  /** The answer that is no stream. */
+  whole(wire: Pick<WireRequest, "model" | "spaces">, reply: ModelReply): object;
+  failure(failure: WireFailure): { status: number; body: object };
+}
+
+export const event = (data: object, name?: string): string =>
+  `${name === undefined ? "" : `event: ${name}\n`}data: ${JSON.stringify(data)}\n\n`;
+
+export const recordsIn = (value: unknown): Record<string, unknown>[] =>
+  Array.isArray(value) ? value.filter(isObject) : [];
+
+/** Text and pictures of a message of a person; what the engine has no word for is named, so that nothing is lost silently. */
+export function userParts(content: unknown): Extract<ModelMessage, { role: "user" }>["parts"] {
+  if (typeof content === "string") return [textPart(content)];
+  return recordsIn(content).map((part) => {
+    const text = textIn(part, "text");
+    if (text !== undefined) return textPart(text);
+    return pictureIn(part) ?? textPart(`[${String(part["type"]).slice(0, 40)} left out]`);
+  });
+}
+
+const DATA_URL = /^data:([a-z]+\/[a-z0-9.+-]+);base64,/i;
+
+function pictureIn(part: Record<string, unknown>) {
+  const source = membersOf(part["source"]);
+  const given = textIn(source, "data");
+  const url = textIn(part["image_url"], "url") ?? textIn(part, "image_url") ?? "";
+  const [head, type] = DATA_URL.exec(url.slice(0, 200)) ?? [];
+  const media_type = type ?? textIn(source, "media_type");
+  const base64 = head === undefined ? given : url.slice(head.length);
+  if (media_type === undefined || base64 === undefined) return undefined;
+  return {
+    ...{ type: media_type.startsWith("image/") ? ("image" as const) : ("file" as const), media_type, name: "attached" },
+    data: new Uint8Array(Buffer.from(base64, "base64")),
+  };
+}
+
+/** The words of a message, whatever parts they are in. */
+export const wordsIn = (content: unknown): string =>
+  typeof content === "string"
+    ? content
+    : recordsIn(content)
+        .map((part) => textIn(part, "text") ?? "")
+        .join("");
+
+export function toolOf(tool: Record<string, unknown>, schema: unknown): ModelTool {
+  const name = textIn(tool, "name");
+  if (name === undefined || name === "") throw badRequest("A tool needs a name.");
+  return { name, description: textIn(tool, "description") ?? "", parameters: { type: "object", ...membersOf(schema) } };
+}
+
+/** Arguments as the protocols write them: JSON in a text. What is no JSON stays a text. */
+export function argumentsIn(text: string | undefined): unknown {
+  if (text === undefined || text.trim() === "") return {};
+  try {
+    return readJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Collects messages of protocols in which calls and results are items of their own. */
+export function createConversation() {
+  const messages: ModelMessage[] = [];
+  const tools = new Map<string, string>();
+  return {
+    messages,
+    user: (parts: Extract<ModelMessage, { role: "user" }>["parts"]) => void messages.push({ role: "user", parts }),
+    assistant(parts: AssistantPart[]) {
+      for (const part of parts) if (part.type === "tool_call") tools.set(part.call_id, part.tool);
+      const last = messages.at(-1);
+      if (last?.role === "assistant") last.parts.push(...parts);
+      else if (parts.length > 0) messages.push({ role: "assistant", parts });
+    },
+    result(call_id: string, output: string, ok = true) {
+      const result = { call_id, tool: tools.get(call_id) ?? "unknown", ok, output };
+      const last = messages.at(-1);
+      if (last?.role === "tool") last.results.push(result);
+      else messages.push({ role: "tool", results: [result] });
+    },
+  };
+}
+
+export const assistantText = (content: unknown): TextPart[] => {
+  const text = wordsIn(content);
+  return text === "" ? [] : [textPart(text)];
+};
+
+export const positive = (value: unknown, name: string): number | undefined => {
+  const found = numberIn(value, name);
+  return found !== undefined && found > 0 ? Math.floor(found) : undefined;
+};
+
+export const totalOf = ({ input_tokens, output_tokens }: ModelUsage): number => input_tokens + output_tokens;
+
+/** Milliseconds of the epoch, in seconds, as the protocols date replies. */
+export const secondsNow = (): number => Math.floor(Date.now() / 1_000);

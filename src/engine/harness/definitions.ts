@@ -1,0 +1,148 @@
+/** The external agents that Skep knows by name: how each is started, so that it asks the model gateway and nobody else. */
+
+import type { HarnessName } from "../../core/harness-names.ts";
+import type { HarnessConfig } from "../agent-file.ts";
+
+export interface LaunchPlace {
+  /** Address of the model gateway, without a path. */
+  gateway: string;
+  /** The execution's token. */
+  token: string;
+  model: string;
+  /** Absolute path of the folder that it may keep things in. */
+  state: string;
+}
+
+export interface Launch {
+  argv: readonly string[];
+  env: Readonly<Record<string, string>>;
+  /** Texts by absolute path, written inside the sandbox before it starts. */
+  files: Readonly<Record<string, string>>;
+}
+
+const json = (value: unknown): string => JSON.stringify(value, null, 2);
+/** A text in TOML's basic strings, which are JSON's. */
+const toml = (value: string): string => JSON.stringify(value);
+
+function opencode({ gateway, token, model, state }: LaunchPlace): Launch {
+  const path = `${state}/opencode.json`;
+  const config = {
+    ...{ autoupdate: false, share: "disabled", model: `skep/${model}`, small_model: `skep/${model}` },
+    enabled_providers: ["skep"],
+    provider: {
+      skep: {
+        ...{ npm: "@ai-sdk/openai-compatible", name: "Skep" },
+        options: { baseURL: `${gateway}/v1`, apiKey: token },
+        models: { [model]: { name: model } },
+      },
+    },
+    // Each is asked for: the agent's rules decide.
+    permission: { edit: "ask", bash: "ask", webfetch: "ask" },
+  };
+  return {
+    argv: ["opencode", "acp"],
+    env: {
+      OPENCODE_CONFIG: path,
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      XDG_DATA_HOME: `${state}/data`,
+      XDG_CONFIG_HOME: `${state}/config`,
+      XDG_STATE_HOME: `${state}/state`,
+      XDG_CACHE_HOME: `${state}/cache`,
+    },
+    files: { [path]: json(config) },
+  };
+}
+
+function codex({ gateway, token, model, state }: LaunchPlace): Launch {
+  const home = `${state}/codex`;
+  const config = [
+    `model = ${toml(model)}`,
+    'model_provider = "skep"',
+    // The container is the sandbox.
+    'sandbox_mode = "danger-full-access"',
+    'approval_policy = "on-request"',
+    "check_for_update_on_startup = false",
+    'web_search = "disabled"',
+    "[analytics]",
+    "enabled = false",
+    "[model_providers.skep]",
+    'name = "Skep"',
+    `base_url = ${toml(`${gateway}/v1`)}`,
+    'env_key = "SKEP_GATEWAY_KEY"',
+    'wire_api = "responses"',
+    "",
+  ];
+  return {
+    argv: ["codex-acp"],
+    env: { CODEX_HOME: home, CODEX_PATH: "codex", INITIAL_AGENT_MODE: "agent-full-access", SKEP_GATEWAY_KEY: token },
+    files: { [`${home}/config.toml`]: config.join("\n") },
+  };
+}
+
+const claudeCode = ({ gateway, token, model, state }: LaunchPlace): Launch => ({
+  argv: ["claude-agent-acp"],
+  env: {
+    ANTHROPIC_BASE_URL: gateway,
+    ANTHROPIC_AUTH_TOKEN: token,
+    ANTHROPIC_MODEL: model,
+    ANTHROPIC_SMALL_FAST_MODEL: model,
+    CLAUDE_CONFIG_DIR: `${state}/claude`,
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+    DISABLE_AUTOUPDATER: "1",
+  },
+  files: {},
+});
+
+const openaiVariables = ({ gateway, token, model }: LaunchPlace) => ({
+  OPENAI_BASE_URL: `${gateway}/v1`,
+  OPENAI_API_KEY: token,
+  OPENAI_MODEL: model,
+});
+
+const qwen = (place: LaunchPlace): Launch => ({
+  argv: ["qwen", "--acp"],
+  env: { ...openaiVariables(place), HOME: `${place.state}/home` },
+  files: { [`${place.state}/home/.qwen/settings.json`]: json({ security: { auth: { selectedType: "openai" } } }) },
+});
+
+function pi({ gateway, token, model, state }: LaunchPlace): Launch {
+  const folder = `${state}/pi`;
+  const provider = { baseUrl: `${gateway}/v1`, api: "openai-completions", apiKey: token, models: [{ id: model }] };
+  return {
+    argv: ["pi-acp"],
+    env: { PI_CODING_AGENT_DIR: folder },
+    files: {
+      [`${folder}/models.json`]: json({ providers: { skep: provider } }),
+      [`${folder}/settings.json`]: json({ defaultProvider: "skep", defaultModel: model }),
+    },
+  };
+}
+
+const DEFINITIONS: Record<HarnessName, (place: LaunchPlace) => Launch> = {
+  opencode,
+  codex,
+  "claude-code": claudeCode,
+  qwen,
+  pi,
+};
+
+/** How an agent's program is started. One of the user's own is told of the gateway by the usual variables. */
+export function launchOf(harness: Exclude<HarnessConfig, "builtin">, place: LaunchPlace): Launch {
+  if (typeof harness === "string") return DEFINITIONS[harness](place);
+  return {
+    argv: harness.acp,
+    env: {
+      ...openaiVariables(place),
+      ANTHROPIC_BASE_URL: place.gateway,
+      ANTHROPIC_AUTH_TOKEN: place.token,
+      ANTHROPIC_MODEL: place.model,
+    },
+    files: {},
+  };
+}
+
+/** For people. */
+export const harnessTitle = (harness: HarnessConfig): string =>
+  typeof harness === "string" ? harness : (harness.acp[0] ?? "");

@@ -1,0 +1,99 @@
+/** External agents as the engine sees them: a program that speaks the Agent Client Protocol over its standard streams. */
+import type { OpenPipe } from "../../core/pipe.ts";
+import type { Sandbox } from "../sandbox.ts";
+import type { HarnessTools } from "./tools.ts";
+
+/** What a tool of the program does, in the protocol's words. */
+export type CallKind =
+  | "read"
+  | "edit"
+  | "delete"
+  | "move"
+  | "search"
+  | "execute"
+  | "think"
+  | "fetch"
+  | "switch_mode"
+  | "other";
+
+/** A tool call as far as the program has told; what an update leaves out is as it was. */
+export interface CallUpdate {
+  id: string;
+  title?: string | undefined;
+  /** The tool's own name, where the program gives one. */
+  name?: string | undefined;
+  kind?: CallKind | undefined;
+  status?: "pending" | "in_progress" | "completed" | "failed" | undefined;
+  input?: unknown;
+  /** What it gave: its text, and the paths of files that it changed. */
+  output?: string | undefined;
+  changed?: readonly string[] | undefined;
+}
+
+export interface PermissionOption {
+  id: string;
+  kind: "allow_once" | "allow_always" | "reject_once" | "reject_always";
+}
+
+export interface PermissionRequest {
+  call: CallUpdate;
+  options: readonly PermissionOption[];
+}
+
+/** What the program says during a turn. None of them may throw. */
+export interface HarnessHandlers {
+  onText(piece: string): void;
+  onThinking(piece: string): void;
+  onCall(call: CallUpdate): void;
+  onPlan(entries: readonly { content: string; status: string }[]): void;
+  /** @returns the id of the option that is chosen; undefined: none. */
+  onPermission(request: PermissionRequest): Promise<string | undefined>;
+  /** It says more than is read, and was ended. */
+  onFlood(why: string): void;
+  /** What the program prints besides the protocol. */
+  onLog(text: string): void;
+}
+
+export interface HarnessPlace {
+  /** Absolute path inside the sandbox. */
+  cwd: string;
+  /** Skep's tools: the address of the MCP server and its key. */
+  tools: { url: string; token: string };
+}
+
+export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
+
+export interface HarnessConnection {
+  /** Whether a session of an earlier process can be continued. */
+  readonly continues: boolean;
+  /** Begins a session. @returns its id. @throws Problem 502 `harness_refused`. */
+  begin(place: HarnessPlace): Promise<string>;
+  /** Continues a session; what it repeats of its past reaches no handler. @throws Problem 502 `harness_refused`. */
+  resume(sessionId: string, place: HarnessPlace): Promise<void>;
+  /** One turn. @throws Problem 502 `harness_refused`, also when the program ends meanwhile. */
+  prompt(sessionId: string, text: string): Promise<StopReason>;
+  /** Asks it to end the turn; `prompt` still resolves by itself. */
+  cancel(sessionId: string): Promise<void>;
+  /** Resolves with why, in words, when the program or its streams are gone. */
+  readonly ended: Promise<string>;
+  close(): Promise<void>;
+}
+
+/** Answers requests of one execution's program. */
+export type GatewayHandler = (request: Request) => Promise<Response>;
+
+export interface GatewayListener {
+  /** Where the program finds it, without a path. */
+  url: string;
+  /** Takes no further request, and ends those under way. */
+  close(): Promise<void>;
+}
+
+export interface HarnessPort {
+  /** Answers a request to the MCP server of an execution's tools. @param body its JSON; undefined where it has none. */
+  answerTools(tools: HarnessTools, request: Request, body: unknown): Promise<Response>;
+  /** Starts the program and greets it. @throws Problem 502 `harness_refused` when it does not speak the protocol in time. */
+  connect(open: OpenPipe, handlers: HarnessHandlers, signal: AbortSignal): Promise<HarnessConnection>;
+  /** Listens for the programs of one sandbox. @throws Problem 503 `sandbox_lost`. */
+  listen(openRoute: Sandbox["openRoute"], handler: GatewayHandler): Promise<GatewayListener>;
+}

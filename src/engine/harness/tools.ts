@@ -1,0 +1,60 @@
+/**
+ * Skep's tools for an external agent, over MCP with the execution's token: what the built-in loop gives its model, but for
+ * files and commands, which the agent has itself. A call is a row like any other.
+ */
+import { settleCalls } from "../calls.ts";
+import type { AssistantMessage } from "../execution.ts";
+import type { LoopInput } from "../loop.ts";
+import type { Tool, ToolGroup, ToolResult } from "../tool.ts";
+
+/** What the agent's own program does better. */
+const ITS_OWN: ReadonlySet<ToolGroup> = new Set(["files", "shell"]);
+
+export interface OfferedTool {
+  name: string;
+  description: string;
+  parameters: Record<string, unknown>;
+}
+
+/** The tools of one execution, as `HarnessPort.serveTools` offers them. */
+export interface HarnessTools {
+  list(): Promise<OfferedTool[]>;
+  call(name: string, input: unknown): Promise<{ ok: boolean; output: string }>;
+}
+
+export interface ToolServerEvents {
+  /** Before a call is stored: what was said before it comes first. */
+  onCall(): void;
+  /** A call ends the execution. */
+  onEnd(end: NonNullable<ToolResult["end"]>): void;
+}
+
+export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvents) {
+  const { execution, ports, sandbox, masker } = turn;
+  let tail: Promise<unknown> = Promise.resolve();
+  const offered = async (): Promise<Tool[]> =>
+    (await ports.toolsFor(execution, sandbox)).filter(({ group }) => !ITS_OWN.has(group));
+
+  async function call(name: string, input: unknown): Promise<{ ok: boolean; output: string }> {
+    const isThere = (await offered()).some((tool) => tool.name === name);
+    if (!isThere) return { ok: false, output: `There is no tool ${name.slice(0, 100)} here.` };
+    onCall();
+    const part = { type: "tool_call" as const, call_id: `skep_${name}`, tool: name, input };
+    const message: AssistantMessage = ports.rows.addSaid(execution, [masker.json(part)], "tool_calls");
+    const [asked] = message.calls;
+    const end = await settleCalls(turn, message);
+    const done = ports.rows.call(execution, asked!);
+    if (end) onEnd(end);
+    return end ? { ok: true, output: "Done. The work has ended." } : { ok: done.ok, output: done.output };
+  }
+  const tools: HarnessTools = {
+    list: async () => (await offered()).map(({ name, description, parameters }) => ({ name, description, parameters })),
+    // One after the other: each is a message of its own.
+    call(name, input) {
+      const next = tail.then(() => call(name, input));
+      tail = next.catch(() => {});
+      return next;
+    },
+  };
+  return { answer: (request: Request, body: unknown) => ports.harness.answerTools(tools, request, body) };
+}

@@ -1,0 +1,118 @@
+/**
+ * Programs that drive agents, good ones and hostile ones, in locked-down containers: what they may do, what they cost,
+ * and what is left of them.
+ */
+import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { dockerForTests } from "../../testing/docker-image.ts";
+import { harnessImage } from "../../testing/harness-image.ts";
+import { type EndedRun, type MeteredServer, SHARED_KEY, startMeteredServer } from "../../testing/metered-server.ts";
+import { reply } from "../../testing/model-server.ts";
+
+setDefaultTimeout(300_000);
+const docker = await dockerForTests(process.env);
+let metered: MeteredServer;
+let image: string;
+beforeAll(async () => {
+  if (!docker) return;
+  image = await harnessImage(docker, [], {
+    "opt/agent.cjs": readFileSync(join(import.meta.dir, "../../testing/acp-agent.cjs"), "utf8"),
+  });
+  metered = await startMeteredServer({ SANDBOX: "docker" });
+});
+afterAll(() => metered?.remove());
+beforeEach(() => metered?.models.next(reply({ text: "hello", usage: { input: 10, output: 1_000 } })));
+
+const pipeline = (mode: string, agent: Record<string, unknown> = {}, defaults?: Record<string, unknown>) =>
+  metered.pipeline(defaults, {
+    ...{ prompt: `MODE: ${mode}\n.`, harness: { acp: ["node", "/opt/agent.cjs"], image }, memory_mb: 512 },
+    ...agent,
+  });
+/** What the last step says. */
+async function textOf(run: EndedRun): Promise<string> {
+  const { body } = await metered.call<{ text: string }>("GET", `/v1/steps/${run.id}/work/output`);
+  return body.text;
+}
+const isRun = test.skipIf(!docker);
+
+isRun(
+  "a container without network holds the execution's token and no other secret, and reaches the gateway alone",
+  async () => {
+    const run = await metered.run(await pipeline("look"));
+    expect(run.error).toBeNull();
+    expect(JSON.parse(await textOf(run))).toEqual({ out: [], found: [], ways: ["lo"] });
+  },
+);
+
+isRun("the gateway answers in three protocols, to its key, for its model", async () => {
+  const run = await metered.run(await pipeline("gateway"));
+  expect(run.error).toBeNull();
+  const said = JSON.parse(await textOf(run)) as Record<string, { status: number; type: string; text: string }>;
+  const statuses = Object.fromEntries(Object.entries(said).map(([name, { status }]) => [name, status]));
+  expect(statuses).toEqual({
+    ...{ models: 200, wrong: 401, other: 404, bad: 400, elsewhere: 404 },
+    ...{ stream: 200, messages: 200, responses: 200 },
+  });
+  expect(JSON.parse(said["models"]!.text).data).toMatchObject([{ id: "custom-lab/m" }]);
+  // Passed on byte by byte to a provider that speaks it, translated where it speaks another.
+  expect(said["stream"]!.text).toContain("data: [DONE]");
+  expect(said["messages"]!.text).toMatch(/event: message_start[\s\S]*hello[\s\S]*event: message_stop/);
+  expect(said["responses"]!.text).toMatch(/event: response.created[\s\S]*hello[\s\S]*event: response.completed/);
+  const paths = metered.models.requests.slice(-3);
+  expect(paths.map(({ headers }) => headers["authorization"])).toEqual(Array(3).fill(`Bearer ${SHARED_KEY}`));
+  const { body } = await metered.call<{ items: { cost_usd: number }[] }>("GET", `/v1/llm-calls?run_id=${run.id}`);
+  // Two turns: it is asked once more for a result.
+  expect(body.items.map(({ cost_usd }) => cost_usd)).toEqual(Array(6).fill(0.1));
+});
+
+isRun("a budget that is used up ends the turn as budget_exceeded, in the midst of it", async () => {
+  const run = await metered.run(await pipeline("spend", {}, { budget_usd: 1 }));
+  expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.6 });
+});
+
+isRun("tools over MCP: complete is checked, and ends the work", async () => {
+  const run = await metered.run(await pipeline("complete"));
+  expect(run).toMatchObject({ status: "succeeded", error: null });
+  const kinds = run.events.map(({ kind }) => kind);
+  expect(kinds).toContain("tool_call_end");
+});
+
+isRun.each([
+  ["flood", /^0 1 2 3 /],
+  ["long line", /^after the long line$/],
+  ["wrong ids", /^still here$/],
+])("%s: the work goes on", async (mode, said) => {
+  const run = await metered.run(await pipeline(mode));
+  expect(run.error).toBeNull();
+  expect(await textOf(run)).toMatch(said);
+});
+
+isRun("a permission is refused without a refusing option, too, and granted only by the agent's tools", async () => {
+  const run = await metered.run(await pipeline("permission", { tools: ["read"] }));
+  expect(run.error).toBeNull();
+  expect(await textOf(run)).toBe('["cancelled","no","allow_once"]');
+});
+
+isRun.each([
+  ["dies", {}, "harness_ended", /ended by itself 3 times.*I have had enough/],
+  ["never", { timeout_seconds: 20 }, "timeout", /longer than its 20 s/],
+  ["endless", {}, "harness_floods", /wrote more than \d+ bytes/],
+])("%s: the step fails and says why", async (mode, agent, code, message) => {
+  const run = await metered.run(await pipeline(mode, agent));
+  expect(run.error?.code).toBe(code);
+  expect(run.error?.message).toMatch(message);
+});
+
+isRun("a chat continues its program's session, and shows nothing of what the program repeats", async () => {
+  const agent_id = await pipeline("count");
+  const chat = await metered.call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id });
+  const say = (message: string) =>
+    metered.call("POST", `/v1/chat/sessions/${chat.body.id}/message?stream=true`, { message });
+  await say("the first");
+  await say("the second");
+  type Detail = { messages: { role: string; content: string }[] };
+  const { body } = await metered.call<Detail>("GET", `/v1/chat/sessions/${chat.body.id}`);
+  const replies = body.messages.flatMap(({ role, content }) => (role === "assistant" ? [content] : []));
+  expect(replies).toEqual([expect.stringMatching(/^turn 1: [\s\S]*the first$/), "turn 2: the second"]);
+});

@@ -1,0 +1,54 @@
+/** Agents that an external program drives: real programs in locked-down containers, a scripted model behind the gateway. */
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { dockerForTests } from "../../testing/docker-image.ts";
+import { createRigs, type Rig } from "../../testing/engine-rig.ts";
+import { harnessImage } from "../../testing/harness-image.ts";
+
+setDefaultTimeout(300_000);
+const rigs = createRigs();
+afterEach(rigs.close);
+const docker = await dockerForTests(process.env);
+
+const PIPELINE = "id: p\nname: P\nsteps:\n  - { id: one, agent: worker, input: write it, outputs: [summary] }\n";
+
+async function started(harness: string, script: string): Promise<Rig> {
+  const image = await harnessImage(docker!);
+  return rigs.started({
+    pipelines: { p: PIPELINE },
+    agents: { worker: `---\nharness: ${harness}\nimage: ${image}\nmodel: demo/scripted\n---\nYou work.` },
+    script,
+    env: { SANDBOX: "docker" },
+  });
+}
+
+test.skipIf(!docker)("opencode writes a file and completes", async () => {
+  const rig = await started(
+    "opencode",
+    `steps:
+  one:
+    - text: I write it.
+      tool_calls: [{ tool: write, input: { filePath: /workspace/made.txt, content: "by opencode" } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { summary: written }, summary: done } }]
+`,
+  );
+  const run = rig.create("p");
+  const view = await rig.ended(run.id);
+  expect(view.status).toBe("succeeded");
+  expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by opencode");
+});
+
+test.skipIf(!docker)("codex runs a command and completes", async () => {
+  const rig = await started(
+    "codex",
+    `steps:
+  one:
+    - text: I write it.
+      tool_calls: [{ tool: exec_command, input: { cmd: "echo by codex > made.txt" } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { summary: written }, summary: done } }]
+`,
+  );
+  const run = rig.create("p");
+  const view = await rig.ended(run.id);
+  expect(view.status).toBe("succeeded");
+  expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by codex\n");
+});

@@ -1,0 +1,224 @@
+/**
+ * A program that speaks the Agent Client Protocol and does what the prompt says after `MODE:`; most of it is what no
+ * good program does. Runs in a container of a test.
+ */
+const fs = require("node:fs");
+const net = require("node:net");
+
+const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`);
+const update = (sessionId, what) => send({ method: "session/update", params: { sessionId, update: what } });
+const say = (sessionId, text) =>
+  update(sessionId, { sessionUpdate: "agent_message_chunk", content: { type: "text", text } });
+const waiting = new Map();
+let asked = 100;
+const ask = (method, params) =>
+  new Promise((done) => {
+    const id = asked++;
+    waiting.set(id, done);
+    send({ id, method, params });
+  });
+let mode = "";
+let tools;
+
+/** A request to the gateway. */
+async function gateway(path, body, key = process.env.OPENAI_API_KEY) {
+  const answer = await fetch(new URL(path, process.env.OPENAI_BASE_URL), {
+    method: body === undefined ? "GET" : "POST",
+    headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
+}
+const tool = (name, args) =>
+  fetch(tools.url, {
+    method: "POST",
+    headers: {
+      ...Object.fromEntries(tools.headers.map(({ name: header, value }) => [header, value])),
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, arguments: args } }),
+  }).then((answer) => answer.json());
+
+const reaches = (host, port) =>
+  new Promise((done) => {
+    const socket = net.connect({ host, port, timeout: 1500 });
+    socket.on("connect", () => done(`${host}:${port}`) || socket.destroy());
+    socket.on("error", () => done(undefined));
+    socket.on("timeout", () => done(undefined) || socket.destroy());
+  });
+
+function files(folder, found = []) {
+  let entries = [];
+  try {
+    entries = fs.readdirSync(folder, { withFileTypes: true });
+  } catch {}
+  for (const entry of entries) {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) files(path, found);
+    else if (entry.isFile()) found.push(path);
+  }
+  return found;
+}
+
+/** Where that text is in what this container can read. */
+function search(text) {
+  const places = [...files("/skep"), ...files("/workspace"), ...files("/home"), ...files("/tmp"), ...files("/run"), ...files("/etc")];
+  for (const id of fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+    places.push(`/proc/${id}/environ`, `/proc/${id}/cmdline`);
+  return places.filter((path) => {
+    try {
+      return fs.readFileSync(path).includes(text);
+    } catch {
+      return false;
+    }
+  });
+}
+
+const chat = (content, more = {}) => ({ model: process.env.OPENAI_MODEL, messages: [{ role: "user", content }], ...more });
+
+const MODES = {
+  async flood(id) {
+    for (let n = 0; n < 20_000; n++) say(id, `${n} `);
+  },
+  async endless(id) {
+    const piece = "x".repeat(1_000_000);
+    for (;;) {
+      say(id, piece);
+      await new Promise((go) => (process.stdout.writableLength > 4e6 ? process.stdout.once("drain", go) : setImmediate(go)));
+    }
+  },
+  async "long line"(id) {
+    for (let n = 0; n < 60; n++) process.stdout.write("y".repeat(1_000_000));
+    process.stdout.write("\n");
+    say(id, "after the long line");
+  },
+  async "wrong ids"(id) {
+    for (const wrong of [0, 1, 9999, "no", null]) send({ id: wrong, result: { sessionId: "stolen", stopReason: "end_turn" } });
+    process.stdout.write("no json\n[]\n{}\n");
+    send({ id: 77, method: "fs/read_text_file", params: { sessionId: id, path: "/etc/passwd" } });
+    update(id, { sessionUpdate: "tool_call_update", toolCallId: "never begun", status: "completed" });
+    update(id, { sessionUpdate: "tool_call", toolCallId: "twice", title: "twice", kind: "edit", status: "in_progress" });
+    for (const status of ["completed", "failed", "completed"])
+      update(id, { sessionUpdate: "tool_call_update", toolCallId: "twice", status });
+    update(id, { sessionUpdate: "tool_call", toolCallId: {}, title: 5 });
+    say(id, "still here");
+  },
+  async dies() {
+    console.error("Error: I have had enough");
+    process.exit(3);
+  },
+  async never() {
+    await new Promise(() => {});
+  },
+  async permission(id) {
+    const options = ["allow_once", "allow_always"].map((kind) => ({ optionId: kind, name: kind, kind }));
+    const toolCall = { toolCallId: "p", title: "rm -rf /", kind: "execute", status: "pending" };
+    const without = await ask("session/request_permission", { sessionId: id, toolCall, options });
+    const refusing = [...options, { optionId: "no", name: "no", kind: "reject_once" }];
+    const withOne = await ask("session/request_permission", { sessionId: id, toolCall, options: refusing });
+    const reading = { ...toolCall, toolCallId: "r", kind: "read" };
+    const read = await ask("session/request_permission", { sessionId: id, toolCall: reading, options: refusing });
+    say(id, JSON.stringify([without, withOne, read].map(({ outcome }) => outcome.optionId ?? outcome.outcome)));
+  },
+  async look(id) {
+    const out = await Promise.all([reaches("1.1.1.1", 53), reaches("172.17.0.1", 22), reaches("172.17.0.1", 80)]);
+    const names = await new Promise((done) => require("node:dns").lookup("example.com", (error) => done(error ? [] : ["dns"])));
+    const canary = process.env.CANARY ?? "sk-instance-key-of-everybody";
+    const ways = Object.keys(require("node:os").networkInterfaces());
+    say(id, JSON.stringify({ out: out.filter(Boolean).concat(names), found: search(canary), ways }));
+  },
+  async gateway(id) {
+    const models = await gateway("/v1/models");
+    const wrong = await gateway("/v1/models", undefined, "skepx_wrong");
+    const other = await gateway("/v1/chat/completions", chat("hi", { model: "other/model" }));
+    const bad = await gateway("/v1/chat/completions", "{");
+    const elsewhere = await gateway("/v1/runs");
+    const stream = await gateway("/v1/chat/completions", chat("hi", { stream: true }));
+    const messages = await gateway("/v1/messages", { ...chat("hi"), stream: true, max_tokens: 50 });
+    const responses = await gateway("/v1/responses", { model: process.env.OPENAI_MODEL, input: "hi", stream: true });
+    say(id, JSON.stringify({ models, wrong, other, bad, elsewhere, stream, messages, responses }));
+  },
+  async spend(id) {
+    const answers = [];
+    for (let n = 0; n < 20; n++) {
+      const { status, text } = await gateway("/v1/chat/completions", chat(`call ${n}`));
+      answers.push(status);
+      say(id, `${status} `);
+      fs.appendFileSync("/workspace/answers.txt", `${status} ${status === 200 ? "" : text}\n`);
+    }
+  },
+  /** Calls through the gateway beside calls of the provider itself, turn about. */
+  async bench(id, text) {
+    const [, direct, calls] = /DIRECT: (\S+) (\d+)/.exec(text);
+    const body = JSON.stringify(chat("hi", { stream: true, model: "m" }));
+    const timed = async (url, key) => {
+      const begun = performance.now();
+      const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+      const answer = await fetch(url, { method: "POST", headers, body });
+      const { length } = await answer.text();
+      if (answer.status !== 200) throw new Error(`it answered ${answer.status}`);
+      return [performance.now() - begun, length];
+    };
+    const figures = { through: [], beside: [], bytes: 0 };
+    for (let n = -10; n < Number(calls); n++) {
+      const [through, bytes] = await timed(`${process.env.OPENAI_BASE_URL}/chat/completions`, process.env.OPENAI_API_KEY);
+      const [beside] = await timed(`${direct}/v1/chat/completions`, "sk-direct");
+      if (n < 0) continue;
+      figures.through.push(through);
+      figures.beside.push(beside);
+      figures.bytes = bytes;
+    }
+    fs.writeFileSync("figures.json", JSON.stringify(figures));
+    await tool("complete", { outputs: {}, summary: "measured" });
+    await new Promise(() => {});
+  },
+  async complete(id) {
+    update(id, { sessionUpdate: "agent_thought_chunk", content: { type: "text", text: "I complete." } });
+    const refused = await tool("complete", { outputs: { wrong: 1 }, summary: "no" });
+    say(id, refused.result.content[0].text);
+    await tool("complete", { outputs: { summary: "through MCP" }, summary: "done" });
+    await new Promise(() => {});
+  },
+  /** Counts the turns in its own state and in the workspace. */
+  async count(id, text) {
+    const path = "/skep/state/turns";
+    const turns = fs.existsSync(path) ? Number(fs.readFileSync(path, "utf8")) + 1 : 1;
+    fs.writeFileSync(path, String(turns));
+    say(id, `turn ${turns}: ${text.slice(-60)}`);
+  },
+};
+
+async function answer({ id, method, params }) {
+  if (method === "initialize")
+    return send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } } } });
+  if (method === "session/new") {
+    [tools] = params.mcpServers;
+        return send({ id, result: { sessionId: "s1" } });
+  }
+  if (method === "session/load") {
+    [tools] = params.mcpServers;
+    say("s1", "REPEATED PAST");
+    mode = fs.readFileSync("/skep/state/mode", "utf8");
+    return send({ id, result: {} });
+  }
+  if (method === "session/prompt") {
+    const text = params.prompt.map((block) => block.text).join("\n");
+    mode = /MODE: ([a-z ]+)/.exec(text)?.[1] ?? mode;
+    if (fs.existsSync("/skep/state")) fs.writeFileSync("/skep/state/mode", mode);
+    await MODES[mode](params.sessionId, text);
+    return send({ id, result: { stopReason: "end_turn" } });
+  }
+  if (id !== undefined) send({ id, error: { code: -32601, message: "no" } });
+}
+
+let held = "";
+process.stdin.on("data", (chunk) => {
+  held += chunk;
+  for (let end = held.indexOf("\n"); end >= 0; end = held.indexOf("\n")) {
+    const message = JSON.parse(held.slice(0, end));
+    held = held.slice(end + 1);
+    if (message.method === undefined) waiting.get(message.id)?.(message.result);
+    else void answer(message);
+  }
+});

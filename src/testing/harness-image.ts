@@ -1,0 +1,96 @@
+/**
+ * An image with external agents as they are published: this machine's node and git on a static busybox, opencode and
+ * codex from the package registry, each at the version named here.
+ */
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import type { Readable } from "node:stream";
+import { pack } from "tar-stream";
+import type { DockerClient } from "../adapter/docker.ts";
+
+const PACKAGES = {
+  opencode: "opencode-linux-x64@1.18.33",
+  codex: "@openai/codex@0.169.0-linux-x64",
+  codexAcp: "@agentclientprotocol/codex-acp@2.6.0",
+} as const;
+/** Paths in the packages, as they are found in the image. */
+const PROGRAMS: Record<keyof typeof PACKAGES, [from: string, to: string]> = {
+  opencode: ["package/bin/opencode", "usr/local/bin/opencode"],
+  codex: ["package/vendor/x86_64-unknown-linux-musl/bin/codex", "usr/local/bin/codex"],
+  codexAcp: ["package/dist/index.js", "usr/local/bin/codex-acp"],
+};
+const TOOLS = ["node", "git"] as const;
+const CACHE = resolve(import.meta.dir, "../../node_modules/.cache/harness");
+
+/** The package's program on this machine, fetched when it is not there. @throws Error when the registry does not answer. */
+function programOf(name: keyof typeof PACKAGES): string {
+  const folder = join(CACHE, PACKAGES[name].replaceAll(/[^\w.-]/g, "_"));
+  const path = join(folder, PROGRAMS[name][0]);
+  if (existsSync(path)) return path;
+  mkdirSync(folder, { recursive: true });
+  const packed = Bun.spawnSync(["npm", "pack", "--silent", "--pack-destination", folder, PACKAGES[name]]);
+  const file = packed.stdout.toString().trim().split("\n").at(-1);
+  if (packed.exitCode !== 0 || !file) throw new Error(`${PACKAGES[name]} cannot be fetched: ${packed.stderr}`);
+  const unpacked = Bun.spawnSync(["tar", "-xzf", join(folder, file), "-C", folder, PROGRAMS[name][0]]);
+  if (unpacked.exitCode !== 0) throw new Error(`${file} cannot be unpacked: ${unpacked.stderr}`);
+  return path;
+}
+
+function withLibraries(program: string): string[] {
+  const libraries = Bun.spawnSync(["ldd", program]).stdout.toString();
+  return [program, ...[...libraries.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)];
+}
+
+/** Name of the image; made when this engine has none of the same programs. @param more texts by path, executable. */
+export async function harnessImage(
+  docker: DockerClient,
+  programs: readonly (keyof typeof PACKAGES)[] = ["opencode", "codex", "codexAcp"],
+  more: Readonly<Record<string, string>> = {},
+): Promise<string> {
+  const busybox = realpathSync(Bun.which("busybox")!);
+  const own = TOOLS.map((name) => Bun.which(name)!).flatMap(withLibraries);
+  const fetched = programs.map((name) => [PROGRAMS[name][1], programOf(name)] as const);
+  const libraries = fetched.flatMap(([, path]) => withLibraries(path).slice(1));
+  const paths = [...new Set([...own, ...libraries])];
+  const hash = createHash("sha256");
+  for (const path of [busybox, ...paths, ...fetched.map(([, from]) => from)])
+    hash.update(`${path} ${statSync(realpathSync(path)).size}\n`);
+  hash.update(JSON.stringify(more));
+  const name = `skep-test-harness:${hash.digest("hex").slice(0, 16)}`;
+  if (await docker.images.inspect(name)) return name;
+  const tar = pack();
+  const made = docker.images.importRootfs(tar as unknown as Readable, name, [
+    "ENV PATH=/usr/local/bin:/usr/bin:/bin",
+    'CMD ["/bin/sh"]',
+  ]);
+  const add = (at: string, data: Uint8Array) =>
+    new Promise<void>((done, fail) =>
+      tar.entry({ name: at, mode: 0o755 }, Buffer.from(data), (error) => (error ? fail(error) : done())),
+    );
+  await add("bin/busybox", readFileSync(busybox));
+  for (const applet of [
+    "sh",
+    "cat",
+    "echo",
+    "env",
+    "grep",
+    "head",
+    "sleep",
+    "ls",
+    "id",
+    "rm",
+    "mkdir",
+    "find",
+    "ps",
+    "wc",
+  ])
+    tar.entry({ name: `bin/${applet}`, type: "symlink", linkname: "busybox" });
+  tar.entry({ name: "usr/bin/env", type: "symlink", linkname: "/bin/busybox" });
+  for (const path of paths) await add(path.slice(1), readFileSync(realpathSync(path)));
+  for (const [to, from] of fetched) await add(to, readFileSync(from));
+  for (const [to, text] of Object.entries(more)) await add(to, Buffer.from(text));
+  tar.finalize();
+  await made;
+  return name;
+}
