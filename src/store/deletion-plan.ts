@@ -37,6 +37,9 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   memory_session_recalls: { with: "sessions" },
   memory_versions: { goes: { session: OF_EXECUTIONS, user: "user_id = @id" }, isLarge: true },
   agent_messages: { goes: { session: "from_session_id = @id", user: "user_id = @id" }, isLarge: true },
+  permission_requests: { goes: { session: "session_id = @id" } },
+  permission_answers: { goes: { run: "run_id = @id", session: "session_id = @id", user: "user_id = @id" } },
+  egress_connections: { goes: { run: "run_id = @id", session: "session_id = @id" }, isLarge: true },
   notification_deliveries: { goes: { run: "run_id = @id" } },
   llm_calls: {
     loses: { columns: "error_message = NULL", of: { run: "run_id = @id", session: "session_id = @id" } },
