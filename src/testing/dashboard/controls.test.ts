@@ -21,6 +21,12 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/projects/{id}/knowledge-graph/scip": "a file that a build makes where it runs: skep graph import-scip",
   "DELETE /v1/projects/{id}/knowledge-graph/scip": "as above",
   "POST /v1/evals": "tasks are folders: skep eval",
+  "POST /v1/projects/{id}/tool-servers": "what a repository proposes: skep mcp proposed",
+  "POST /v1/runs/{id}/comments": "pages use /v1/changes, for runs as for all work on branches",
+  "DELETE /v1/runs/{id}/comments/{comment_id}": "as above",
+  "POST /v1/runs/{id}/merge": "as above",
+  "PUT /v1/kept-history/{id}": "skep runs keep, skep chats keep",
+  "DELETE /v1/kept-history/{id}": "as above",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };
@@ -37,8 +43,19 @@ test("every operation that changes something is called by a page, or is listed h
   const { body } = await server.request<{ paths: Record<string, Record<string, unknown>> }>("GET", "/openapi.json");
   const files = [...new Glob("**/*.{ts,tsx}").scanSync(WEB)].filter((file) => !/\.(gen|test)\./.test(file));
   const sources = files.map((file) => readFileSync(join(WEB, file), "utf8"));
+  /** Paths with one variable part: `client.DELETE(`/v1/history/${kind}/{id}``. */
+  const patterns = sources.flatMap((text) =>
+    [...text.matchAll(/client\s*\.([A-Z]+)\(\s*`([^`]+)`/g)].map(
+      ([, method, path]) =>
+        `${method} ${path!
+          .split(/\$\{\w+\}/)
+          .map(escaped)
+          .join("[a-z-]+")}`,
+    ),
+  );
   /** `client.POST("/v1/…"`, or with a constant that holds the path. */
   const called = (method: string, path: string) =>
+    patterns.some((pattern) => new RegExp(`^${pattern}$`).test(`${method} ${path}`)) ||
     sources.some((text) => {
       const names = [...text.matchAll(/const (\w+) = ("[^"]+")/g)].filter(([, , value]) => value === `"${path}"`);
       return [`"${path}"`, ...names.map(([, name]) => name!)].some((argument) =>
