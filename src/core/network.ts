@@ -19,11 +19,18 @@ export const Network = t.Union(
     t.Literal("bridge"),
     t.Object(
       {
-        allow: t.Array(t.String({ pattern: ENTRY, maxLength: 262 }), {
-          maxItems: MAX_ENTRIES,
-          uniqueItems: true,
-          description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}.`,
-        }),
+        allow: t.Array(
+          t.String({
+            pattern: ENTRY,
+            maxLength: 262,
+            description: "A preset, or a host with or without a port: `*.example.org:443`.",
+          }),
+          {
+            maxItems: MAX_ENTRIES,
+            uniqueItems: true,
+            description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}.`,
+          },
+        ),
       },
       { additionalProperties: false },
     ),
