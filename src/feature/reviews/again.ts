@@ -3,10 +3,10 @@ import { conflict } from "../../core/errors.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Chats } from "../chat/service.ts";
+import type { WorkRow } from "../projects/works.ts";
 import type { Runs } from "../runs/service.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { Guidance } from "./comments.ts";
-import type { Reviewed } from "./reviewed.ts";
 
 export interface AgainDeps {
   runs: Pick<Runs, "sendBack">;
@@ -18,7 +18,7 @@ export interface AgainDeps {
 const ATTEMPT = "--- Another attempt ---";
 
 /** @throws Problem 409 `run_not_ended`, `session_busy`, `session_ended`, `not_sent_back`. */
-export function workAgain({ runs, chats, sessions }: AgainDeps, work: Reviewed, guidance: Guidance, caller: Caller) {
+export function workAgain({ runs, chats, sessions }: AgainDeps, work: WorkRow, guidance: Guidance, caller: Caller) {
   const { text, from_step, outside } = guidance;
   if (work.kind === "run") return void runs.sendBack(work.id, { guidance: text, from_step, outside }, caller);
   if (work.kind === "chat") return void chats.send(work.id, { message: text }, caller);

@@ -14,7 +14,7 @@ import type { ReviewedWork } from "./reviewed.ts";
 
 interface CommentRoutesDeps {
   comments: Comments;
-  reviewed: Pick<ReviewedWork, "present">;
+  reviewed: Pick<ReviewedWork, "find" | "known" | "present">;
   views: Pick<RunViews, "rowFor" | "present">;
 }
 
@@ -78,7 +78,11 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
       ({ params, body, caller, answer }) =>
         answer.accepted(
           ({ work_id }: Changes) => `/v1/changes/${work_id}`,
-          () => reviewed.present(comments.sendBack(params.id, body ?? {}, caller)),
+          () => {
+            const { id } = reviewed.find(params.id, caller);
+            comments.sendBack(id, body ?? {}, caller);
+            return reviewed.present(reviewed.known(id));
+          },
         ),
     ),
   ]);

@@ -14,6 +14,7 @@ import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Store } from "../../store/store.ts";
 import { changeComments } from "../../store/tables/reviews.ts";
+import type { WorkRow } from "../projects/works.ts";
 import type { Comment, CommentAnswer, CommentCreate, SendBack } from "./comment-model.ts";
 import { changesCommented, runCommented } from "./events.ts";
 import { type CommentRow, guidanceOf } from "./guidance.ts";
@@ -24,9 +25,9 @@ import type { Reviewed, ReviewedWork } from "./reviewed.ts";
 export interface CommentsDeps {
   store: Store;
   clock: Clock;
-  reviewed: Pick<ReviewedWork, "find" | "known">;
+  reviewed: Pick<ReviewedWork, "work" | "find" | "known">;
   /** Has the agents work again, with these words. Inside a transaction. @throws Problem 409. */
-  workAgain(work: Reviewed, guidance: Guidance, caller: Caller): void;
+  workAgain(work: WorkRow, guidance: Guidance, caller: Caller): void;
   fileOf: Merging["file"];
   /** Masks secrets in what is stored. */
   mask(text: string): string;
@@ -78,7 +79,7 @@ export interface Comments {
   /** An agent's answer to a comment that its work was sent back with; a later one takes its place. @throws Problem 404. */
   answer(id: string, agentId: string, input: CommentAnswer): void;
   /** Has its agents work again with the open comments as guidance. @throws Problem 409 `no_comments` and others; 422. */
-  sendBack(id: string, input: SendBack, caller: Caller): Reviewed;
+  sendBack(id: string, input: SendBack, caller: Caller): WorkRow;
 }
 
 /** Of one run or session. */
@@ -213,7 +214,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       });
     },
     sendBack(workId, { from_step, message }, caller) {
-      const work = reviewed.find(workId, caller);
+      const work = reviewed.work(workId, caller);
       const { id } = work;
       return store.write(() => {
         const comments = open(id);
@@ -227,7 +228,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
           .set({ sent_at: timestamp(clock.now()) })
           .where(and(ofWork(id), inArray(changeComments.id, sent)))
           .run();
-        return reviewed.known(id);
+        return work;
       });
     },
   };

@@ -70,6 +70,18 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
       .flatMap((id) => works.find(id) ?? [])
       .map(onBranch);
   }
+  /**
+   * @param id of a run, a session, a swarm, a spawned execution or a routine's tick.
+   * @throws Problem 404 also for what the caller may not read.
+   */
+  function rowFor(id: string, caller: Caller): WorkRow {
+    const row = works.find(workIdOf(id));
+    if (!row) throw notFound("run, chat, swarm, spawned execution or routine's tick");
+    if (row.kind === "run") views.rowFor(row.id, caller);
+    else if (!mayRead(caller, row.kind === "chat" ? WHOSE_SESSIONS.chat : WHOSE_SESSIONS.spawn, row))
+      throw notFound("run, chat, swarm, spawned execution or routine's tick");
+    return row;
+  }
   /** @throws Problem 409 `no_project`. */
   function onBranch(row: WorkRow): Reviewed {
     const { project_id, branch } = row;
@@ -87,18 +99,10 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
       if (!row) throw notFound("run or session");
       return onBranch(row);
     },
-    /**
-     * @param id of a run, a session, a swarm, a spawned execution or a routine's tick.
-     * @throws Problem 404 also for what the caller may not read; 409 `no_project`.
-     */
-    find(id: string, caller: Caller): Reviewed {
-      const row = works.find(workIdOf(id));
-      if (!row) throw notFound("run, chat, swarm, spawned execution or routine's tick");
-      if (row.kind === "run") views.rowFor(row.id, caller);
-      else if (!mayRead(caller, row.kind === "chat" ? WHOSE_SESSIONS.chat : WHOSE_SESSIONS.spawn, row))
-        throw notFound("run, chat, swarm, spawned execution or routine's tick");
-      return onBranch(row);
-    },
+    /** The work, on a branch or not. @throws Problem 404. */
+    work: rowFor,
+    /** @throws Problem 404 also for what the caller may not read; 409 `no_project`. */
+    find: (id: string, caller: Caller): Reviewed => onBranch(rowFor(id, caller)),
     /** The caller's own, newest first. */
     list(projectId: string | undefined, page: Page, caller: Caller): ListAnswer<Changes> {
       const rows = [
