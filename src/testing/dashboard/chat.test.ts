@@ -126,7 +126,8 @@ describe.skipIf(!hasBrowser())("chat", () => {
     const large = join(server.data, "workspaces", id, "large.bin");
     mkdirSync(dirname(large), { recursive: true });
     writeFileSync(large, "");
-    truncateSync(large, 65 * 1024 ** 2);
+    // More than a commit takes, and than is copied.
+    truncateSync(large, 101 * 1024 ** 2);
     await page.getByRole("menuitem", { name: "Fork the chat from here" }).click();
     await page.getByText("1 file could not be copied").waitFor();
     await page.waitForURL((url) => url.pathname.startsWith("/chat/") && !url.pathname.endsWith(id));
