@@ -249,7 +249,11 @@ async function belongings(server: TestServer, { token }: Account): Promise<Recor
   const routine = { name: "Mine", instructions: "Look", schedule: "0 9 * * *" };
   const swarm = { agent_id: "scribe", tasks: [{ key: "one", prompt: "Look" }] };
   const text = { title: "Mine", content: "# Mine\n\nBees dance.\n" };
+  const script = (path: string) => [{ path, content: btoa("exit 0") }];
+  const tried = { name: "one", instruction: "Solve it.", tests: script("test.sh"), solution: script("solve.sh") };
   return {
+    "/evals/:id": `/evals/${await made("/v1/evals", { name: "Mine", oracle: true, tasks: [tried] })}`,
+    "/changes/:id": `/changes/${await made("/v1/chat/sessions", { agent_id: "scribe", project_id: project })}`,
     "/projects/:id": `/projects/${project}`,
     "/projects/:id/graph": `/projects/${project}/graph`,
     "/projects/:id/policy": `/projects/${project}/policy`,

@@ -66,9 +66,9 @@ export function textFields(document: ApiDocument): string[] {
 export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   [
     "names a thing that must be there: any other name is refused",
-    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key)(\/\[\])?$/,
+    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|commit)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$/,
   ],
-  ["a model's name: `provider/model`, refused where there is no such provider", /\/model$/],
+  ["a model's name: `provider/model`, refused where there is no such provider", /\/model$|\/models\/\[\]$/],
   [
     "a secret: sealed, and never shown again",
     /\/(\w*password|\w*secret|\w*token|api_key|private_key|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
@@ -79,10 +79,10 @@ export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
     /^auth\/oidc \/(role_claim|admin_values|button)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,
   ],
   ["names of cookies hold no markup, their values are sealed", /^browser\/cookies \/file$/],
-  ["goes to git or to the code host", /^runs\/\{id\}\/(merge|pull-request) /],
+  ["goes to git or to the code host", /^(runs|changes)\/\{id\}\/(merge|pull-request) /],
   [
     "stands where another field stands that is filled: of the same thing, or of what is said to an agent",
-    /^(approvals \/|runs \/inputs\/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|runs\/\{id\}\/(restart|send-back))/,
+    /^(approvals \/|runs \/inputs\/|pipelines \/source|onboarding\/sessions \/message|ingest\/(document \/file|transcript \/(transcript|participants))|chat\/.*\/queue|.*tags\/\[\]$|.*\/tasks\/\[\]\/description$|(runs|changes)\/\{id\}\/(restart|send-back|comments)|agents \/(permissions|harness)\/|permissions\/requests\/\{id\}\/answer \/comment$|evals \/(tasks|replay)\/)/,
   ],
   ["a time: refused where it is none", /\/schedule$/],
   [

@@ -110,7 +110,7 @@ type Bad = (max?: number, more?: Hostile) => string;
 async function furnishTeam(send: Send, bad: Bad, { models }: HostileDeps): Promise<string[]> {
   await send("POST", "/v1/agents", {
     ...{ id: "hostile", name: bad(256), emoji: bad(16), role: bad(256), description: bad(), prompt: bad() },
-    ...{ model: "demo/scripted" },
+    ...{ model: "demo/scripted", permissions: [{ deny: { tool: "fetch", matches: bad(200) } }] },
   });
   await send("POST", "/v1/agents", { id: "worker", prompt: "You work.", model: "demo/scripted" });
   const skill = { name: "hostile", description: bad(), content: bad(), tags: [bad(100)] };
@@ -133,7 +133,13 @@ async function furnishTeam(send: Send, bad: Bad, { models }: HostileDeps): Promi
     model: bad(250),
   });
   await send("PUT", "/v1/agents/hostile/tts-settings", { enabled: true, voice_id: bad(250), model: bad(250) });
+  const script = (name: string) => [{ path: name, content: btoa("exit 0") }];
+  const tried = await send("POST", "/v1/evals", {
+    ...{ name: bad(200), oracle: true },
+    tasks: [{ name: "one", instruction: "Solve it.", tests: script("test.sh"), solution: script("solve.sh") }],
+  });
   return [
+    ...["/evals", `/evals/${tried.id}`],
     ...[
       "/agents",
       "/agents/hostile",

@@ -42,7 +42,7 @@ export default function EvalPage() {
             <Warning>
               {found.problems.map(({ task, message }) => (
                 <span key={task + message} className="block">
-                  <b>{task}</b>: {message}
+                  <strong>{task}</strong>: {message}
                 </span>
               ))}
             </Warning>
