@@ -207,8 +207,14 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
       pressed.found.push(`${path}: Escape does not close ${layer}`);
       return pressed;
     }
+    const aim = (await page.evaluate(AIM)) as Aim;
+    // What an earlier press had opened came only now, and lies over it: that is pressed first.
+    if (aim.covered !== null && strayed < MOST_STRAYED && (await next()).layer !== layer) {
+      strayed++;
+      continue;
+    }
     strayed = 0;
-    await press(visitor, `${path}: ${key}`, pressed);
+    await press(visitor, aim, `${path}: ${key}`, pressed);
     const { layer: top } = await next();
     if (top !== layer && top !== "") openers.push({ key, layer: top });
     else {
@@ -221,8 +227,12 @@ export async function pressAll(visitor: Visitor, base: string, path: string, don
 }
 
 /** Presses what is marked, and adds what it did. */
-async function press({ page, settled }: Visitor, name: string, pressed: Pressed): Promise<void> {
-  const { x, y, covered } = (await page.evaluate(AIM)) as Aim;
+async function press(
+  { page, settled }: Visitor,
+  { x, y, covered }: Aim,
+  name: string,
+  pressed: Pressed,
+): Promise<void> {
   // What cannot be pressed is reported below: nothing follows from it.
   const click = () =>
     page
