@@ -213,8 +213,7 @@ async function settle(execution: Execution, ports: EnginePorts, error: unknown):
     if (why !== execution.waitsFor && !asks) log.warn({ code: passing.code, execution: execution.id }, why);
     const now = clock.now();
     // Answered while its sandbox was put aside: it continues at once.
-    const isAsked = ports.permissions.waitingCalls(execution).length > 0;
-    const until = asks && !isAsked ? undefined : untilOf(error);
+    const until = asks && !ports.permissions.isWaiting(execution) ? undefined : untilOf(error);
     const since = execution.waitingSince ?? now;
     rows.release(execution.id, until === undefined && !asks ? now + BACK_OFF_MS : 0, { why, since, until });
   } else {

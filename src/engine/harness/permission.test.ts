@@ -17,13 +17,15 @@ async function decide(call: Omit<CallUpdate, "id">, tools: string[], rules: Para
   const read = readRules(rules);
   const permissions = {
     rulesOf: () => (read.length > 0 ? [read] : []),
-    waitingCalls: () => [],
     ask: (_: unknown, __: string, asked: Question) => {
       question = asked;
       return { state: "denied", why: "no" };
     },
   };
-  const turn = { execution: {}, ports: { permissions, clock: { now: () => 0 } } } as never;
+  const turn = {
+    execution: {},
+    ports: { permissions, masking: { text: (text: string) => text }, clock: { now: () => 0 } },
+  } as never;
   const at = { tools: new Set(tools), cwd: "/host/files", signal: new AbortController().signal };
   const answer = await createPermissionDesk(turn).decide({ id: "1", ...call }, at);
   return question ?? answer;

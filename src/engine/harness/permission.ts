@@ -42,13 +42,21 @@ interface AskedAt {
 /** Of one execution. */
 export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "setAside">): PermissionDesk {
   const { execution, ports, setAside } = turn;
-  /** Questions to which the program heard no answer: it, or the server, ended before. It may ask them once more. */
-  const unheard = new Set(ports.permissions.waitingCalls(execution));
+  /** Questions to which the program heard no answer, since it ended before: they are not asked twice. */
+  const unheard = new Set<string>();
+  /** For what the server waited when it was stopped. */
+  let { waitsFor } = execution;
   let asked = 0;
   let tail: Promise<unknown> = Promise.resolve();
 
   async function ask(question: Question, signal: AbortSignal): Promise<Answer> {
     const key = keyOf(question);
+    const words = waitingWords(execution, question);
+    if (waitsFor === ports.masking.text(words)) {
+      const last = ports.permissions.lastAsked(execution, key);
+      if (last !== undefined) unheard.add(last);
+      waitsFor = undefined;
+    }
     const callId = [...unheard].find((id) => id.startsWith(key)) ?? `${key}${ports.clock.now()}.${++asked}`;
     unheard.add(callId);
     for (;;) {
@@ -56,7 +64,7 @@ export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "s
       const permit = ports.permissions.ask(execution, callId, question);
       if (permit.state === "waiting") {
         const answered = ports.permissions.answered(execution, callId, signal);
-        await setAside(waitingWords(execution, question), answered);
+        await setAside(words, answered);
         continue;
       }
       unheard.delete(callId);

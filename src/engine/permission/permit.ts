@@ -24,8 +24,10 @@ export interface PermissionRows {
    * after a crash, it is the same question.
    */
   ask(execution: Execution, callId: string, question: Question): Permit;
-  /** Calls of the execution about which a question waits for its answer. */
-  waitingCalls(execution: Pick<Execution, "id">): string[];
+  /** Whether a question of the execution waits for its answer. */
+  isWaiting(execution: Pick<Execution, "id">): boolean;
+  /** The newest call of the execution whose id begins so, among those about which a person was asked. */
+  lastAsked(execution: Pick<Execution, "id">, beginning: string): string | undefined;
   /** Resolves once that question waits no longer: it was answered, or its time is over. @throws what the signal aborts with. */
   answered(execution: Execution, callId: string, signal: AbortSignal): Promise<void>;
   /** That call will not be made: nobody is asked about it any more. */

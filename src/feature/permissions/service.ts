@@ -114,7 +114,9 @@ export function createPermissions(deps: PermissionsDeps) {
   }
 
   const engine: PermissionRows = {
-    waitingCalls: ({ id }) => rows.waitingOf(id).map(({ call_id }) => call_id),
+    isWaiting: ({ id }) => rows.isWaiting(id),
+    lastAsked: ({ id }, beginning) =>
+      rows.ofExecution(id).findLast(({ call_id }) => call_id.startsWith(beginning))?.call_id,
     answered: ({ sessionId }, callId, signal) =>
       bus.until([permissionResolved], () => rows.ofCall(sessionId, callId)?.state !== "waiting", signal),
     withdraw: ({ sessionId }, callId) =>

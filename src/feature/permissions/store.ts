@@ -33,6 +33,7 @@ const WORK = `SELECT s.id, s.kind, s.title, s.user_id, s.run_id, s.step_id, s.pr
 const COVERED = `SELECT rule FROM permission_answers WHERE agent_id = @agent
   AND (run_id IS NULL AND session_id IS NULL OR run_id = @run OR session_id = @root)`;
 const NEXT = "SELECT min(deadline) FROM permission_requests WHERE state = 'waiting'";
+const WAITING = "SELECT 1 FROM permission_requests WHERE execution_id = ? AND state = 'waiting' LIMIT 1";
 
 export type PermissionStore = ReturnType<typeof createPermissionStore>;
 
@@ -44,6 +45,9 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
     find: (id: string): RequestRow | undefined => requests.find({ id }),
     ofCall: (session_id: string, call_id: string): RequestRow | undefined => requests.find({ session_id, call_id }),
     update: (id: string, change: Partial<RequestRow>): number => requests.update(change, { id }),
+    isWaiting: (executionId: string): boolean => statement(WAITING).get(executionId) !== undefined,
+    /** Oldest first. */
+    ofExecution: (execution_id: string): RequestRow[] => requests.list([{ execution_id }], { order: "id" }),
     waitingOf: (execution_id: string): RequestRow[] => requests.list([{ execution_id }, ["state = 'waiting'"]]),
     waitingOfAgent: (agent_id: string): RequestRow[] => requests.list([{ agent_id }, ["state = 'waiting'"]]),
     /** Those whose time is over. @param at ms since the epoch. */
