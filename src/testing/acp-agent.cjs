@@ -144,6 +144,27 @@ const MODES = {
     await tool("complete", { outputs: {}, summary: JSON.stringify(outcomes) });
     await new Promise(() => {});
   },
+  /** Does what its model says: writes files by itself, and calls Skep's tools. */
+  async "as told"(id, text) {
+    const messages = [{ role: "user", content: text }];
+    const names = ["write", "complete"].map((name) => ({
+      type: "function",
+      function: { name: name === "write" ? name : `skep_${name}`, parameters: { type: "object" } },
+    }));
+    for (let n = 0; n < 20; n++) {
+      const body = { ...chat(""), messages, tools: names };
+      const { message } = JSON.parse((await gateway("/v1/chat/completions", body)).text).choices[0];
+      messages.push(message);
+      if (!message.tool_calls?.length) return say(id, message.content ?? "");
+      for (const { id: tool_call_id, function: called } of message.tool_calls) {
+        const { name, arguments: json } = called;
+        const args = JSON.parse(json);
+        if (name === "write") fs.writeFileSync(args.path, args.content);
+        else await tool(name.replace(/^skep_/, ""), args);
+        messages.push({ role: "tool", tool_call_id, content: "done" });
+      }
+    }
+  },
   async look(id) {
     const out = await Promise.all([reaches("1.1.1.1", 53), reaches("172.17.0.1", 22), reaches("172.17.0.1", 80)]);
     const names = await new Promise((done) => require("node:dns").lookup("example.com", (error) => done(error ? [] : ["dns"])));
@@ -208,6 +229,7 @@ const MODES = {
     const path = "/skep/state/turns";
     const turns = fs.existsSync(path) ? Number(fs.readFileSync(path, "utf8")) + 1 : 1;
     fs.writeFileSync(path, String(turns));
+    fs.writeFileSync("turns.txt", String(turns));
     say(id, `turn ${turns}: ${text.slice(-60)}`);
   },
 };
