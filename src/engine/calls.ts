@@ -40,6 +40,8 @@ export interface Turn {
   masker: Masker;
   signal: AbortSignal;
   aside: ToolContext["aside"];
+  /** Awaits a person's answer: the time is not the execution's own, and it does not count as one at work. @param why a sentence. */
+  setAside<T>(why: string, wait: Promise<T>): Promise<T>;
 }
 
 /**

@@ -1,9 +1,9 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
 
 import type { Clock } from "../core/clock.ts";
-import { forbidden, unavailable } from "../core/errors.ts";
+import { conflict, forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
-import { HARNESS_IMAGE } from "../core/harness-names.ts";
+import { type EvalHarness, HARNESS_IMAGE } from "../core/harness-names.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { type Network, narrowest } from "../core/network.ts";
@@ -85,6 +85,8 @@ export interface EngineDeps {
   cookiesOf(execution: Execution): string | undefined;
   /** What the step says, as part of which the execution works, itself or through those that started it. */
   stepNetworkOf?(execution: Execution): Network | undefined;
+  /** What drives it instead of what its agent's file names: `acp` is the command in that file. */
+  harnessIn?(execution: Execution): EvalHarness | undefined;
   /** Opens the way out of a sandbox whose network is an allow-list. */
   wayOut?: SandboxPoolDeps["wayOut"];
   projectOf(projectId: string): PromptParts["project"];
@@ -221,7 +223,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     text,
     agentOf(execution) {
       const { agentId, sessionId } = execution;
-      const settings = settingsOf(agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId), deps.defaults());
+      const file = agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId);
+      const settings = settingsOf(file, deps.defaults(), harnessOf(file, deps.harnessIn?.(execution)));
       return {
         ...settings,
         network: narrowest([settings.network, deps.stepNetworkOf?.(execution), ...deps.powers.networksOf(sessionId)]),
@@ -356,8 +359,8 @@ function skillsFor<Skill extends MatchableSkill>(execution: Execution, available
 function settingsOf(
   { id, config }: Pick<AgentFile, "id" | "config">,
   { limits, sandbox }: EngineDefaults,
+  harness: HarnessConfig,
 ): Omit<EngineAgent, "network"> & { network: Network } {
-  const harness = config.harness ?? AGENT_DEFAULTS.harness;
   return {
     id,
     harness,
@@ -370,6 +373,19 @@ function settingsOf(
     memoryMb: config.memory_mb ?? sandbox.memory_mb,
     cpus: config.cpus ?? sandbox.cpus,
   };
+}
+
+/** @throws Problem 409 `no_command` where the file is to name a command and does not any more. */
+function harnessOf(
+  { id, config }: Pick<AgentFile, "id" | "config">,
+  wanted: ReturnType<NonNullable<EngineDeps["harnessIn"]>>,
+): HarnessConfig {
+  const own = config.harness ?? AGENT_DEFAULTS.harness;
+  if (wanted === undefined) return own;
+  if (wanted !== "acp") return wanted;
+  if (typeof own === "string")
+    throw conflict(`The file of the agent ${id} names no command of its own (harness: acp).`, "no_command");
+  return own;
 }
 
 /** An external agent needs an image with its program. */

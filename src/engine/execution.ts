@@ -137,6 +137,8 @@ export interface ExecutionRows {
     execution: Execution,
     call: { model: string; purpose: CallPurpose; input_tokens: number; cost_usd: number | null },
   ): void;
+  /** A running execution waits for somebody. @param wait as in `release`. */
+  waits(id: string, wait: { why: string; since: number }): void;
   /** What it waited for is there. Keeps its `waitedMs`. */
   resumed(execution: Execution): void;
   /** Model, prompt and what was said to it: all or nothing, or a crash between them would lose the task. */

@@ -53,6 +53,25 @@ export async function workOn(
   /** While it waits for the machine, which does not count as its time; undefined while it works. */
   let waitsSince: number | undefined = execution.waitingSince ?? clock.now();
   const signal = AbortSignal.any([stop, timer.signal]);
+  let waits = 0;
+  const setAside: Turn["setAside"] = async (why, wait) => {
+    if (waits++ === 0) {
+      clearTimeout(late);
+      waitsSince = clock.now();
+      rows.waits(execution.id, { why: masking.text(why), since: waitsSince });
+    }
+    try {
+      return await aside(wait);
+    } finally {
+      // One that is given back or ended meanwhile keeps what it waited for.
+      if (--waits === 0 && !signal.aborted && waitsSince !== undefined) {
+        execution = { ...execution, waitedMs: execution.waitedMs + Math.max(0, clock.now() - waitsSince) };
+        waitsSince = undefined;
+        rows.resumed(execution);
+        endIn(leftMs(execution, ports));
+      }
+    }
+  };
   let lease: Lease | undefined;
   let { waitsFor } = execution;
   let unmask = () => {};
@@ -89,7 +108,7 @@ export async function workOn(
     endIn(leftMs(execution, ports));
     [waitsFor, waitsSince] = [undefined, undefined];
     const { sandbox, open } = lease;
-    const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside });
+    const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside, setAside });
     await lease.sandbox.workspace.bringBack();
     if (takesTurns) {
       await lease.release(keepsSandbox);

@@ -121,6 +121,50 @@ const MODES = {
     const read = await ask("session/request_permission", { sessionId: id, toolCall: reading, options: refusing });
     say(id, JSON.stringify([without, withOne, read].map(({ outcome }) => outcome.optionId ?? outcome.outcome)));
   },
+  /** Asks for what the prompt lists, one JSON a line after `ASK:`, and says the outcomes. A second life asks it again. */
+  async asks(id, text) {
+    const list = "/skep/state/asks";
+    const found = [...text.matchAll(/^ASK: (.*)$/gm)].map(([, json]) => json);
+    if (found.length > 0) fs.writeFileSync(list, found.join("\n"));
+    const outcomes = [];
+    for (const json of fs.readFileSync(list, "utf8").split("\n")) {
+      const { tool: name, args, refuses = true, ...call } = JSON.parse(json);
+      if (name) {
+        const { result } = await tool(name, args);
+        outcomes.push(result.content[0].text);
+        continue;
+      }
+      const kinds = ["allow_always", "allow_once", ...(refuses ? ["reject_once"] : [])];
+      const options = kinds.map((kind) => ({ optionId: kind, name: kind, kind }));
+      const toolCall = { toolCallId: `${process.pid}.${asked}`, status: "pending", title: "a tool", ...call };
+      update(id, { sessionUpdate: "tool_call", ...toolCall });
+      const { outcome } = await ask("session/request_permission", { sessionId: id, toolCall, options });
+      outcomes.push(outcome.optionId ?? outcome.outcome);
+    }
+    await tool("complete", { outputs: {}, summary: JSON.stringify(outcomes) });
+    await new Promise(() => {});
+  },
+  /** Does what its model says: writes files by itself, and calls Skep's tools. */
+  async "as told"(id, text) {
+    const messages = [{ role: "user", content: text }];
+    const names = ["write", "complete"].map((name) => ({
+      type: "function",
+      function: { name: name === "write" ? name : `skep_${name}`, parameters: { type: "object" } },
+    }));
+    for (let n = 0; n < 20; n++) {
+      const body = { ...chat(""), messages, tools: names };
+      const { message } = JSON.parse((await gateway("/v1/chat/completions", body)).text).choices[0];
+      messages.push(message);
+      if (!message.tool_calls?.length) return say(id, message.content ?? "");
+      for (const { id: tool_call_id, function: called } of message.tool_calls) {
+        const { name, arguments: json } = called;
+        const args = JSON.parse(json);
+        if (name === "write") fs.writeFileSync(args.path, args.content);
+        else await tool(name.replace(/^skep_/, ""), args);
+        messages.push({ role: "tool", tool_call_id, content: "done" });
+      }
+    }
+  },
   async look(id) {
     const out = await Promise.all([reaches("1.1.1.1", 53), reaches("172.17.0.1", 22), reaches("172.17.0.1", 80)]);
     const names = await new Promise((done) => require("node:dns").lookup("example.com", (error) => done(error ? [] : ["dns"])));
@@ -185,6 +229,7 @@ const MODES = {
     const path = "/skep/state/turns";
     const turns = fs.existsSync(path) ? Number(fs.readFileSync(path, "utf8")) + 1 : 1;
     fs.writeFileSync(path, String(turns));
+    fs.writeFileSync("turns.txt", String(turns));
     say(id, `turn ${turns}: ${text.slice(-60)}`);
   },
 };

@@ -8,6 +8,7 @@ export type Update =
   | { type: "plan"; entries: { content: string; status: string }[] };
 
 const TITLE_CHARACTERS = 500;
+const PATH_CHARACTERS = 4_096;
 const CONTENTS = 100;
 const ENTRIES = 100;
 const OPTIONS = 20;
@@ -72,11 +73,16 @@ function callIn(call: Record<string, unknown>): CallUpdate | undefined {
     kind: oneOf(CALL_KINDS, call["kind"]),
     status: oneOf(STATUSES, call["status"]),
     input: call["rawInput"] ?? undefined,
+    paths: pathsIn(call["locations"]),
     output: outputIn(contents, call["rawOutput"]),
-    changed: contents.flatMap((one) =>
-      one["type"] === "diff" ? (textIn(one, "path")?.slice(0, TITLE_CHARACTERS) ?? []) : [],
-    ),
+    changed: pathsIn(contents.filter(({ type }) => type === "diff")),
   };
+}
+
+/** Absent where there is none: an update that says nothing of them leaves them as they were. */
+function pathsIn(places: unknown): string[] | undefined {
+  const paths = listIn(places, CONTENTS).flatMap((one) => textIn(one, "path")?.slice(0, PATH_CHARACTERS) ?? []);
+  return paths.length > 0 ? paths : undefined;
 }
 
 /** Undefined where it says nothing of it. */

@@ -2,6 +2,7 @@
 import type { Command } from "commander";
 import type { AnswerOf, BodyOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
+import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
@@ -36,7 +37,10 @@ export function evalCommand(program: Command, exit: (code: number) => void): voi
     .argument("<folder>", "a task, or a folder of tasks")
     .option("--agent <a,b>", "agents that try them")
     .option("--model <x,y>", "each agent with each of these models; else its own")
-    .option("--harness <names>", "what drives the agents; builtin")
+    .option(
+      "--harness <a,b>",
+      `each agent with each of ${EVAL_HARNESSES.join(", ")} (the command in its file); else its own`,
+    )
     .option("-k, --attempts <k>", "attempts of each task", "1")
     .option("--budget <usd>", "what all attempts may cost together")
     .option("--parallel <n>", "attempts at once", "2")
@@ -95,10 +99,11 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
   return followEval(client, made.id, flags.json === true, minPass);
 }
 
-const harnessesOf = (text: string): "builtin"[] =>
+const harnessesOf = (text: string): EvalHarness[] =>
   listOf(text).map((name) => {
-    if (name !== "builtin") throw new Problem(422, "bad_usage", `There is no harness ${name}; there is builtin.`);
-    return name;
+    const known = EVAL_HARNESSES.find((one) => one === name);
+    if (known) return known;
+    throw new Problem(422, "bad_usage", `There is no harness ${name}; there are ${EVAL_HARNESSES.join(", ")}.`);
   });
 
 /** Says what happens until the eval has ended, then how it ended. Ctrl-C leaves; the eval continues. */

@@ -1,40 +1,152 @@
-/** What an external agent may do when it asks. */
-
+/** What an external agent may do when it asks: its agent's list of tools, then the rules, then the person whom they ask. */
+import { createHash } from "node:crypto";
+import { isObject, textIn } from "../../core/is-object.ts";
+import type { ToolKind } from "../../core/permission-rule.ts";
+import type { Turn } from "../calls.ts";
 import { ownToolName } from "../gateway/scripted-tools.ts";
-import type { CallKind, PermissionOption, PermissionRequest } from "./port.ts";
+import { decideAll, type PermissionRequest } from "../permission/decide.ts";
+import { type Question, subjectOf, waitingWords } from "../permission/permit.ts";
+import type { CallKind, CallUpdate, PermissionOption } from "./port.ts";
 
-/** The built-in tool that does the same: an agent's list of tools speaks of these. */
-const SAME_AS: Partial<Record<CallKind, string>> = {
-  read: "read",
-  edit: "edit",
-  delete: "bash",
-  move: "bash",
-  search: "grep",
-  execute: "bash",
-  fetch: "fetch_url",
+/** The built-in tools that do the same: lists of tools speak of the first, rules of each. */
+const SAME_AS: Partial<Record<CallKind, readonly [string, ...string[]]>> = {
+  read: ["read"],
+  edit: ["edit", "write"],
+  delete: ["bash"],
+  move: ["bash"],
+  search: ["grep", "find"],
+  execute: ["bash"],
+  fetch: ["fetch_url"],
 };
+const ON_FILES: ReadonlySet<ToolKind> = new Set(["read", "edit", "delete", "move"]);
 
-export type Decision = "allow" | "deny";
+export type Answer = "allow" | "deny";
 
-/**
- * Decides on one request. The one place where rules about an external agent's calls apply.
- * @param tools names of the tools that the agent has now.
- */
-export async function decide({ call }: PermissionRequest, tools: ReadonlySet<string>): Promise<Decision> {
-  const own = ownToolName(call.name ?? call.title ?? "");
-  if (own !== undefined) return tools.has(own) ? "allow" : "deny";
-  if (call.kind === "think") return "allow";
-  const same = SAME_AS[call.kind ?? "other"];
-  return same !== undefined && tools.has(same) ? "allow" : "deny";
+export interface PermissionDesk {
+  /**
+   * Decides on one call. Waits while a person is asked.
+   * @returns undefined where it was aborted.
+   */
+  decide(call: CallUpdate, at: AskedAt): Promise<Answer | undefined>;
 }
+
+interface AskedAt {
+  /** Names of the tools that the agent has now. */
+  tools: ReadonlySet<string>;
+  /** The workspace, as its program sees it. */
+  cwd: string;
+  /** Aborted when the program cannot be answered any more. */
+  signal: AbortSignal;
+}
+
+/** Of one execution. */
+export function createPermissionDesk(turn: Pick<Turn, "execution" | "ports" | "setAside">): PermissionDesk {
+  const { execution, ports, setAside } = turn;
+  /** Questions to which the program heard no answer, since it ended before: they are not asked twice. */
+  const unheard = new Set<string>();
+  /** For what the server waited when it was stopped. */
+  let { waitsFor } = execution;
+  let asked = 0;
+  let tail: Promise<unknown> = Promise.resolve();
+
+  async function ask(question: Question, signal: AbortSignal): Promise<Answer> {
+    const key = keyOf(question);
+    const words = waitingWords(execution, question);
+    if (waitsFor === ports.masking.text(words)) {
+      const last = ports.permissions.lastAsked(execution, key);
+      if (last !== undefined) unheard.add(last);
+      waitsFor = undefined;
+    }
+    const callId = [...unheard].find((id) => id.startsWith(key)) ?? `${key}${ports.clock.now()}.${++asked}`;
+    unheard.add(callId);
+    for (;;) {
+      signal.throwIfAborted();
+      const permit = ports.permissions.ask(execution, callId, question);
+      if (permit.state === "waiting") {
+        const answered = ports.permissions.answered(execution, callId, signal);
+        await setAside(words, answered);
+        continue;
+      }
+      unheard.delete(callId);
+      return permit.state === "allowed" ? "allow" : "deny";
+    }
+  }
+
+  return {
+    async decide(call, { tools, cwd, signal }) {
+      const own = ownToolName(call.name ?? call.title ?? "");
+      // The rules are applied when it is called.
+      if (own !== undefined) return tools.has(own) ? "allow" : "deny";
+      const same = SAME_AS[call.kind ?? "other"];
+      if (same !== undefined && !tools.has(same[0])) return "deny";
+      const requests = requestsOf(call, cwd);
+      const decision = decideAll(ports.permissions.rulesOf(execution), ...requests);
+      if (decision.effect === "deny") return "deny";
+      if (decision.effect === "allow")
+        return decision.rule || same !== undefined || call.kind === "think" ? "allow" : "deny";
+      const [request] = requests;
+      const question = { ...decision, request, subject: subjectOf(request) || (call.title ?? "") };
+      // One question at a time: a program cannot fill a person's list.
+      const answer = tail.then(() => ask(question, signal));
+      tail = answer.catch(() => {});
+      return answer.catch((error) => {
+        if (!signal.aborted) ports.log.error({ err: error, execution: execution.id }, "a permission is not decided");
+        return undefined;
+      });
+    },
+  };
+}
+
+/** Tells questions of a session apart by what they ask, whatever the program calls its call. */
+const keyOf = ({ request, subject }: Question): string =>
+  `acp_${createHash("sha256")
+    .update(JSON.stringify([request.tool, request.kind, subject]))
+    .digest("hex")}_`;
+
+/** What the call does, as far as the program has told: one request for each built-in tool that does the same. */
+export function requestsOf(call: CallUpdate, cwd: string): [PermissionRequest, ...PermissionRequest[]] {
+  const { kind: told = "other", title = "", name = title, input } = call;
+  const kind: ToolKind = told === "switch_mode" ? "other" : told;
+  const command = kind === "execute" ? commandIn(input) : undefined;
+  const address = textIn(input, "url");
+  const paths = pathsOf(call).map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path));
+  const isUntold =
+    (kind === "execute" && command === undefined) ||
+    (kind === "fetch" && address === undefined) ||
+    (ON_FILES.has(kind) && paths.length === 0);
+  const [first, ...others] = SAME_AS[told] ?? [name.slice(0, NAME_CHARACTERS)];
+  const request = (tool: string): PermissionRequest => ({ tool, kind, paths, command, address, isUntold });
+  return [request(first), ...others.map(request)];
+}
+
+const NAME_CHARACTERS = 128;
+
+const PATHS = ["path", "file_path", "filePath", "filepath", "abs_path", "source", "destination"];
+
+function pathsOf({ input, paths = [], changed = [] }: CallUpdate): string[] {
+  const named = PATHS.flatMap((member) => textIn(input, member) ?? []);
+  return [...new Set([...named, ...paths, ...changed])];
+}
+
+/** A line of a shell, or the words of a program's call. */
+function commandIn(input: unknown): string | undefined {
+  if (!isObject(input)) return undefined;
+  const given = input["command"] ?? input["cmd"];
+  if (typeof given === "string") return given;
+  const isWords = Array.isArray(given) && given.length > 0 && given.every((word) => typeof word === "string");
+  return isWords ? given.map(quoteWord).join(" ") : undefined;
+}
+
+const quoteWord = (word: string): string =>
+  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
 
 /**
  * The option that says so, for this time alone where there is such a one.
  * @returns undefined where none does: the request is then answered as cancelled, never by a yes.
  */
-export function optionFor(decision: Decision, options: readonly PermissionOption[]): string | undefined {
+export function optionFor(answer: Answer, options: readonly PermissionOption[]): string | undefined {
   const kinds =
-    decision === "allow" ? (["allow_once", "allow_always"] as const) : (["reject_once", "reject_always"] as const);
+    answer === "allow" ? (["allow_once", "allow_always"] as const) : (["reject_once", "reject_always"] as const);
   for (const kind of kinds) {
     const found = options.find((option) => option.kind === kind);
     if (found) return found.id;

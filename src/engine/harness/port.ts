@@ -25,6 +25,8 @@ export interface CallUpdate {
   kind?: CallKind | undefined;
   status?: "pending" | "in_progress" | "completed" | "failed" | undefined;
   input?: unknown;
+  /** Files that it works on. */
+  paths?: readonly string[] | undefined;
   /** What it gave: its text, and the paths of files that it changed. */
   output?: string | undefined;
   changed?: readonly string[] | undefined;

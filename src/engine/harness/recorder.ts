@@ -40,6 +40,8 @@ export interface Recorder {
   onText(piece: string): void;
   onThinking(piece: string): void;
   onCall(update: CallUpdate): void;
+  /** That call with what the program has told of it before. */
+  wholeCall(update: CallUpdate): CallUpdate;
   onPlan(entries: readonly { content: string; status: string }[]): void;
   /** Stores what was said and is no row yet. @returns the words since the last call. */
   endMessage(): string;
@@ -118,6 +120,7 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
       if (status === "in_progress") begin(known);
       if (status === "completed" || status === "failed") end(known, status === "completed", outputOf(known.update));
     },
+    wholeCall: (update) => ({ ...calls.get(update.id)?.update, ...withoutGaps(update), id: update.id }),
     endMessage() {
       store([], "stop");
       return last;

@@ -16,7 +16,7 @@ import { failed, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
-import { decide, optionFor } from "./permission.ts";
+import { createPermissionDesk, optionFor, type PermissionDesk } from "./permission.ts";
 import type { HarnessConnection, HarnessPlace, StopReason } from "./port.ts";
 import { recapOf } from "./recap.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -40,6 +40,7 @@ export async function runHarness(input: HarnessInput): Promise<Ending> {
   const said = settleLeft(input);
   if (said) return endingOf(await said, "");
   const ended = Promise.withResolvers<End>();
+  const desk = createPermissionDesk(input);
   let flush = () => {};
   const tools = toolServerOf(input, { onCall: () => flush(), onEnd: ended.resolve });
   const gateway = createGateway({ ...input, tools: tools.answer });
@@ -49,7 +50,7 @@ export async function runHarness(input: HarnessInput): Promise<Ending> {
   const listener = await input.ports.harness.listen(input.sandbox.openRoute, gateway.answer);
   try {
     for (let start = 1; ; start++) {
-      const life = await live({ ...input, gateway, url: listener.url, completed: ended.promise, onRecorder });
+      const life = await live({ ...input, gateway, url: listener.url, completed: ended.promise, onRecorder, desk });
       if (!("died" in life)) return life;
       input.signal.throwIfAborted();
       if (start < STARTS) continue;
@@ -71,7 +72,10 @@ function settleLeft(input: HarnessInput): Promise<End> | undefined {
   for (const message of ports.rows.context(execution))
     if (message.role === "assistant" && message.executionId === execution.id)
       for (const call of message.calls)
-        if (call.status === "requested" || call.status === "running") ports.rows.interruptCall(execution, call);
+        if (call.status === "requested" || call.status === "running") {
+          ports.permissions.withdraw(execution, call.callId);
+          ports.rows.interruptCall(execution, call);
+        }
   return undefined;
 }
 
@@ -81,6 +85,7 @@ interface Life extends HarnessInput {
   url: string;
   completed: Promise<End>;
   onRecorder(recorder: Recorder): void;
+  desk: PermissionDesk;
 }
 
 /** One life of the program. @returns how the execution ends, or that the program died. */
@@ -89,6 +94,8 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   const flood = Promise.withResolvers<string>();
   const recorder = createRecorder(life, flood.resolve);
   life.onRecorder(recorder);
+  const over = new AbortController();
+  const isOver = AbortSignal.any([signal, over.signal]);
   const names = new Set((await ports.toolsFor(execution, life.sandbox)).map(({ name }) => name));
   let lastLine = "";
   let place: HarnessPlace | undefined;
@@ -106,7 +113,12 @@ async function live(life: Life): Promise<Ending | { died: string }> {
         onThinking: recorder.onThinking,
         onCall: recorder.onCall,
         onPlan: recorder.onPlan,
-        onPermission: async (request) => optionFor(await decide(request, names), request.options),
+        async onPermission({ call, options }) {
+          const answer = await life.desk.decide(recorder.wholeCall(call), {
+            ...{ tools: names, cwd: place?.cwd ?? "", signal: isOver },
+          });
+          return answer === undefined ? undefined : optionFor(answer, options);
+        },
         onFlood: flood.resolve,
         onLog(text) {
           lastLine = tellingLine(text, lastLine);
@@ -126,11 +138,11 @@ async function live(life: Life): Promise<Ending | { died: string }> {
     const flooded = flood.promise.then((why) =>
       failed("harness_floods", `${harnessTitle(harness)} was stopped: ${why}.`),
     );
-    const over = life.gateway.over.then((end) => {
+    const gatewayOver = life.gateway.over.then((end) => {
       if ("wait" in end) throw end.wait;
       return end.ending;
     });
-    over.catch(() => {});
+    gatewayOver.catch(() => {});
     const completed = life.completed.then((end) => endingOf(end, recorder.endMessage()));
     const turns = takeTurns(life, connection, { place: place!, recorder, turn }).catch(async (error) => {
       signal.throwIfAborted();
@@ -140,8 +152,9 @@ async function live(life: Life): Promise<Ending | { died: string }> {
       if (gone !== undefined) return { died: withLine(gone, lastLine) };
       return failed("harness_failed", `${harnessTitle(harness)}: ${error.detail}`, recorder.endMessage());
     });
-    return await raceSignal(Promise.race([completed, over, flooded, turns, died]), signal);
+    return await raceSignal(Promise.race([completed, gatewayOver, flooded, turns, died]), signal);
   } finally {
+    over.abort();
     recorder.endTurn();
     if (turn.sessionId !== undefined) await letGo(connection, turn.sessionId);
     await connection.close();

@@ -2,6 +2,7 @@
  * Skep's tools for an external agent, over MCP with the execution's token: what the built-in loop gives its model, but for
  * files and commands, which the agent has itself. A call is a row like any other.
  */
+import { isProblem } from "../../core/errors.ts";
 import { settleCalls } from "../calls.ts";
 import type { AssistantMessage } from "../execution.ts";
 import type { LoopInput } from "../loop.ts";
@@ -42,10 +43,21 @@ export function toolServerOf(turn: LoopInput, { onCall, onEnd }: ToolServerEvent
     const part = { type: "tool_call" as const, call_id: `skep_${name}`, tool: name, input };
     const message: AssistantMessage = ports.rows.addSaid(execution, [masker.json(part)], "tool_calls");
     const [asked] = message.calls;
-    const end = await settleCalls(turn, message);
+    const end = await settle(message);
     const done = ports.rows.call(execution, asked!);
     if (end) onEnd(end);
     return end ? { ok: true, output: "Done. The work has ended." } : { ok: done.ok, output: done.output };
+  }
+  /** While a person is asked about the call, the program waits for its result. */
+  async function settle(message: AssistantMessage): Promise<ToolResult["end"]> {
+    for (;;)
+      try {
+        return await settleCalls(turn, message);
+      } catch (error) {
+        if (!isProblem(error) || error.code !== "waiting_for_permission") throw error;
+        const { callId } = message.calls[0]!;
+        await turn.setAside(error.detail, ports.permissions.answered(execution, callId, turn.signal));
+      }
   }
   const tools: HarnessTools = {
     list: async () => (await offered()).map(({ name, description, parameters }) => ({ name, description, parameters })),

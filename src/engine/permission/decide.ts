@@ -17,6 +17,8 @@ export interface PermissionRequest {
   command?: string | undefined;
   /** Of a page. */
   address?: string | undefined;
+  /** Which command, files or page it is about was not said: a rule that asks or refuses by them has a person look. */
+  isUntold?: boolean | undefined;
 }
 
 export interface Decision {
@@ -35,6 +37,7 @@ interface Deed {
   text?: string;
   /** The beginning of `text` that is certain. */
   certain?: string | undefined;
+  isUntold?: boolean;
 }
 
 const STRICTNESS: Readonly<Record<Effect, number>> = { allow: 0, ask: 1, deny: 2 };
@@ -57,10 +60,16 @@ export function decide(rules: readonly Rule[], request: PermissionRequest): Deci
   return strictest.effect === "ask" ? { ...strictest, asking: [...asking], isUncertain } : strictest;
 }
 
-/** The strictest decision of several agents' rules: of the one at work, and of those that it works for. */
-export function decideAll(lists: readonly (readonly Rule[])[], request: PermissionRequest): Decision {
-  const decisions = lists.map((rules) => decide(rules, request));
-  const first = decisions.reduce((a, b) => (STRICTNESS[b.effect] > STRICTNESS[a.effect] ? b : a), decide([], request));
+/**
+ * The strictest decision of several agents' rules: of the one at work, and of those that it works for.
+ * @param requests one call: more than one where it may be any of several tools.
+ */
+export function decideAll(lists: readonly (readonly Rule[])[], ...requests: readonly PermissionRequest[]): Decision {
+  const decisions = lists.flatMap((rules) => requests.map((request) => decide(rules, request)));
+  const none: Decision = { effect: "allow", rule: undefined, asking: [], isUncertain: false };
+  // A rule that allows counts more than none.
+  const strictness = ({ effect, rule }: Decision) => STRICTNESS[effect] + (rule ? 0.5 : 0);
+  const first = decisions.reduce((a, b) => (strictness(b) > strictness(a) ? b : a), none);
   if (first.effect !== "ask") return first;
   return {
     ...first,
@@ -79,10 +88,11 @@ export function refusesAlways(rules: readonly Rule[], tool: Pick<PermissionReque
 const isAbout = (tools: readonly string[], { tool, kind }: Pick<PermissionRequest, "tool" | "kind">): boolean =>
   tools.length === 0 || tools.some((name) => name === kind || matchesText(name, tool));
 
-function deedsOf({ paths = [], command, address }: PermissionRequest): Deed[] {
+function deedsOf({ paths = [], command, address, isUntold = false }: PermissionRequest): Deed[] {
   const deeds: Deed[] = paths.map((path) => ({ path: plainPath(path) }));
   if (command !== undefined) deeds.push(...splitCommand(command).map((part: CommandPart) => part));
   if (address !== undefined) deeds.push({ text: address });
+  if (isUntold) deeds.push({ isUntold });
   return deeds.length === 0 ? [{}] : deeds;
 }
 
@@ -96,7 +106,8 @@ function decideDeed(rules: readonly Rule[], deed: Deed): { effect: Effect; rule:
   return { effect: "allow", rule: undefined, unsure: false };
 }
 
-function fitOf({ effect, paths, matches }: Rule, { path, text, certain }: Deed): "yes" | "no" | "perhaps" {
+function fitOf({ effect, paths, matches }: Rule, { path, text, certain, isUntold }: Deed): "yes" | "no" | "perhaps" {
+  if (isUntold && paths.length + matches.length > 0) return "perhaps";
   if (paths.length > 0 && (path === undefined || !paths.some((pattern) => matchesPath(pattern, path)))) return "no";
   if (matches.length === 0) return "yes";
   if (text === undefined) return "no";

@@ -26,6 +26,12 @@ export interface PermissionRows {
   ask(execution: Execution, callId: string, question: Question): Permit;
   /** Whether a question of the execution waits for its answer. */
   isWaiting(execution: Pick<Execution, "id">): boolean;
+  /** The newest call of the execution whose id begins so, among those about which a person was asked. */
+  lastAsked(execution: Pick<Execution, "id">, beginning: string): string | undefined;
+  /** Resolves once that question waits no longer: it was answered, or its time is over. @throws what the signal aborts with. */
+  answered(execution: Execution, callId: string, signal: AbortSignal): Promise<void>;
+  /** That call will not be made: nobody is asked about it any more. */
+  withdraw(execution: Execution, callId: string): void;
 }
 
 export interface Permissions extends PermissionRows {
@@ -57,16 +63,20 @@ export async function refusalOf(
   const fault = await faultOf();
   if (fault !== undefined) return refused(fault);
   const subject = subjectOf(request);
-  const permit = ports.permissions.ask(execution, call.callId, { ...decision, request, subject });
+  const question = { ...decision, request, subject };
+  const permit = ports.permissions.ask(execution, call.callId, question);
   if (permit.state === "allowed") return undefined;
   if (permit.state === "denied") return refused(permit.why);
-  throw new Problem(
-    503,
-    "waiting_for_permission",
-    `A person is asked whether ${execution.agentId} may use ${tool.name}${subject ? `: ${shortened(subject)}` : ""}`,
-    { data: { until: permit.until } },
-  );
+  throw new Problem(503, "waiting_for_permission", waitingWords(execution, question), {
+    data: { until: permit.until },
+  });
 }
+
+/** What is waited for, in words. */
+export const waitingWords = (
+  { agentId }: Pick<Execution, "agentId">,
+  { request, subject }: Pick<Question, "request" | "subject">,
+): string => `A person is asked whether ${agentId} may use ${request.tool}${subject ? `: ${shortened(subject)}` : ""}`;
 
 const refused = (output: string): ToolResult => ({ ok: false, output });
 
@@ -84,5 +94,5 @@ export function requestOf({ name }: Pick<Tool, "name">, input: unknown): Permiss
   return { tool: name, kind: kindOfTool(name), paths, command: text("command"), address: text("url") };
 }
 
-const subjectOf = ({ paths = [], command, address }: PermissionRequest): string =>
+export const subjectOf = ({ paths = [], command, address }: PermissionRequest): string =>
   [command, address, ...paths].filter((one) => one !== undefined).join("\n");

@@ -62,7 +62,7 @@ type Needs = Core & {
   runs: Pick<RunsService, "rows">;
   memory: Pick<ServiceOf<typeof memory>, "recallFor">;
   inbox: Pick<Inbox, "deliver">;
-  evals: Pick<Evals, "turnsOf">;
+  evals: Pick<Evals, "turnsOf" | "harnessIn">;
   egress: Pick<Egress, "open">;
 };
 
@@ -108,6 +108,7 @@ export const engine = defineFeature(
       skills: skills.forAgents,
       secretsOf: secretsFor(deps),
       stepNetworkOf: stepNetworks(deps),
+      harnessIn: deps.evals.harnessIn,
       wayOut: deps.egress.open,
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,

@@ -116,3 +116,25 @@ isRun("a chat continues its program's session, and shows nothing of what the pro
   const replies = body.messages.flatMap(({ role, content }) => (role === "assistant" ? [content] : []));
   expect(replies).toEqual([expect.stringMatching(/^turn 1: [\s\S]*the first$/), "turn 2: the second"]);
 });
+
+isRun(
+  "in a project's chat and run it works in their branches' files, and what it changes is committed and merged",
+  async () => {
+    const agent_id = await pipeline("count");
+    const project = await metered.call<{ id: string }>("POST", "/v1/projects", { name: "counted" });
+    const project_id = project.body.id;
+    const chat = await metered.call<{ id: string; branch: string }>("POST", "/v1/chat/sessions", {
+      agent_id,
+      project_id,
+    });
+    await metered.call("POST", `/v1/chat/sessions/${chat.body.id}/message?stream=true`, { message: "count" });
+    const run = await metered.run(agent_id, undefined, { project_name: "counted" });
+    expect(run).toMatchObject({ status: "succeeded", error: null });
+    for (const id of [chat.body.id, run.id]) {
+      const { body } = await metered.call<{ items: { path: string }[] }>("GET", `/v1/changes/${id}/diff`);
+      expect(body.items.map(({ path }) => path)).toEqual(["turns.txt"]);
+    }
+    const merged = await metered.call("POST", `/v1/changes/${chat.body.id}/merge`, {});
+    expect([merged.status, merged.body]).toEqual([200, expect.objectContaining({ commit: expect.any(String) })]);
+  },
+);

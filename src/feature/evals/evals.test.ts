@@ -139,6 +139,50 @@ test("two agents are told apart; what their models answered is replayed without 
   ]);
 });
 
+test("two harnesses: the same recorded replies drive Skep's own loop and a program of another", async () => {
+  const acp = [Bun.which("node")!, join(import.meta.dir, "../../testing/acp-agent.cjs")];
+  const body = { id: "driven", prompt: "You are good.\nMODE: as told\n.", harness: { acp }, model: "custom-lab/m1" };
+  expect((await server.request("POST", "/v1/agents", { body })).status).toBe(201);
+  models.answerBy(work);
+  const tasks = [task("one")];
+  const first = await ended(await create({ tasks, agents: ["driven"], harnesses: ["builtin"] }));
+  expect(first.scores.map(({ harness, passed }) => [harness, passed])).toEqual([["builtin", 1]]);
+  const replay = (await server.request<EvalRecording>("GET", `/v1/evals/${first.id}/recording`)).body;
+  const before = calls().length;
+  const both = await ended(await create({ tasks, agents: ["driven"], harnesses: ["builtin", "acp"], replay }));
+  expect(calls().length).toBe(before);
+  expect((await attemptsOf(both.id)).map(({ harness, status, reason }) => [harness, status, reason])).toEqual([
+    ["builtin", "passed", null],
+    ["acp", "passed", null],
+  ]);
+  const table = (await skep("evals", both.id)).stdout;
+  expect(table).toMatch(/driven .*builtin +1\/1/);
+  expect(table).toMatch(/driven .*acp +1\/1/);
+  // The program writes by itself: of its calls only that of Skep's own tool is seen.
+  const toolsOf = async ({ run_id }: EvalAttempt) => {
+    const path = `/v1/events?run_id=${run_id}&kinds=tool_call_start`;
+    const { body: found } = await server.request<{ items: { data: { tool: string } }[] }>("GET", path);
+    return found.items.map(({ data }) => data.tool);
+  };
+  const [looped, driven] = await Promise.all((await attemptsOf(both.id)).map(toolsOf));
+  expect([looped, driven]).toEqual([
+    expect.arrayContaining(["write", "complete"]),
+    expect.arrayContaining(["complete"]),
+  ]);
+  expect(driven).not.toContain("write");
+  // Else what the agent's file says.
+  const own = await ended(await create({ tasks, agents: ["driven"], replay }));
+  expect(own.scores.map(({ harness, passed }) => [harness, passed])).toEqual([["acp", 1]]);
+  const wrong = { name: "wrong", tasks, agents: ["good"], harnesses: ["acp"] };
+  const { status, body: problem } = await server.request("POST", "/v1/evals", { body: wrong });
+  expect([status, JSON.stringify(problem)]).toEqual([422, expect.stringContaining("names no command of its own")]);
+  const shipped = join(folder.path, "for-harnesses");
+  await command(["eval", "shipped", shipped]);
+  expect((await skep("eval", shipped, "--agent", "good", "--harness", "nothing")).stderr).toContain(
+    "There is no harness nothing; there are builtin, opencode,",
+  );
+});
+
 test("goes on after kill -9: every attempt is made once", async () => {
   const held = Promise.withResolvers<void>();
   models.answerBy((request) => ({ ...work(request), until: () => held.promise }) as ReturnType<typeof work>);

@@ -1,5 +1,6 @@
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { notFound } from "../../core/errors.ts";
+import { AGENT_DEFAULTS } from "../../engine/agent-file.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
@@ -32,7 +33,7 @@ export const evals = defineFeature(
     const service = createEvals({
       ...{ store, clock, driver, attempts, wrongModel: providers.wrongModel },
       recordingOf: createRecordings(store, runs.rows),
-      assertAgent: (id) => void agents.ready(id),
+      harnessOf: (id) => agents.ready(id).agent.config.harness ?? AGENT_DEFAULTS.harness,
       assertProject(name) {
         if (!projects.byName(name)) throw notFound("project");
       },

@@ -1,6 +1,7 @@
 /** Evals as the API takes and shows them. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
+import { EVAL_HARNESSES } from "../../core/harness-names.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { ATTEMPT_STATES, EVAL_STATUSES, WORKERS } from "../../store/tables/evals.ts";
@@ -81,7 +82,13 @@ export const EvalCreate = t.Object({
   models: t.Optional(
     t.Array(Model, { maxItems: 20, uniqueItems: true, description: "Each agent with each; else the agent's own." }),
   ),
-  harnesses: t.Optional(t.Array(t.Literal(BUILT_IN_HARNESS), { maxItems: 1 })),
+  harnesses: t.Optional(
+    t.Array(oneOf(...EVAL_HARNESSES), {
+      ...{ minItems: 1, maxItems: EVAL_HARNESSES.length, uniqueItems: true },
+      description:
+        "Each agent with each: Skep's own loop, an external agent, or (acp) the command that the agent's file names. Else the agent's own.",
+    }),
+  ),
   attempts: t.Optional(t.Integer({ minimum: 1, maximum: 100, description: "k: attempts of each task. Default 1." })),
   parallel: t.Optional(t.Integer({ minimum: 1, maximum: 16, description: "Attempts at once. Default 2." })),
   budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 1_000_000, description: "Of all attempts." }))),

@@ -1,8 +1,10 @@
 /** Evals: made of tasks and those who try them, carried out by `driver.ts`, read as scores. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
 import { newId } from "../../core/ids.ts";
 import { toUsd } from "../../core/money.ts";
+import type { HarnessConfig } from "../../engine/agent-file.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { above, below } from "../../store/reader.ts";
@@ -11,7 +13,6 @@ import { evals, evalTasks, type PackedTask, type RecordedTurn } from "../../stor
 import { mayRead, readable, WHOSE } from "../../store/whose.ts";
 import type { Driver } from "./driver.ts";
 import {
-  BUILT_IN_HARNESS,
   type Eval,
   type EvalAttempt,
   type EvalComparison,
@@ -33,7 +34,7 @@ export interface EvalsDeps {
   attempts: AttemptStore;
   recordingOf(attempts: readonly RecordedRow[]): EvalRecording;
   /** @throws Problem 404, 409. */
-  assertAgent(id: string): void;
+  harnessOf(agentId: string): HarnessConfig;
   /** @throws Problem 404. */
   assertProject(name: string): void;
   wrongModel(id: string): string | undefined;
@@ -65,19 +66,26 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
   };
 
   /** @throws Problem for an agent or a model that cannot be asked. */
-  function assertTried({ agents = [], models = [], replay }: EvalCreate): void {
-    for (const agent of agents) deps.assertAgent(agent);
+  function assertTried({ agents = [], models = [], harnesses = [], replay }: EvalCreate): void {
+    for (const agent of agents)
+      if (typeof deps.harnessOf(agent) === "string" && harnesses.includes("acp"))
+        throw invalidField("/harnesses", `The file of the agent ${agent} names no command of its own (harness: acp)`);
     for (const model of replay ? [] : models) {
       const wrong = deps.wrongModel(model);
       if (wrong) throw invalidField("/models", wrong);
     }
   }
 
+  const ownHarness = (agent: string): string => {
+    const own = deps.harnessOf(agent);
+    return typeof own === "string" ? own : "acp";
+  };
+
   return {
     /** Packs the tasks. @returns what writes the eval. @throws Problem 422 for what is wrong with it. */
     async create(input: EvalCreate, caller: Caller): Promise<() => EvalDetail> {
       assertTried(input);
-      const planned = planAttempts(input);
+      const planned = planAttempts(input, ownHarness);
       const packed = new Map<string, PackedTask>();
       for (const [at, task] of input.tasks.entries()) {
         if (packed.has(task.name)) throw invalidField(`/tasks/${at}/name`, `Two tasks are called ${task.name}`);
@@ -145,6 +153,11 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     },
     /** Recorded replies that the run plays; undefined: it asks its model. */
     turnsOf: (runId: string): RecordedTurn[] | undefined => attempts.rows.find({ run_id: runId })?.turns ?? undefined,
+    /** What drives that agent in an attempt; undefined: the run is none, or the agent is not the one that is tried. */
+    harnessIn({ runId, agentId }: { runId?: string | undefined; agentId: string }): EvalHarness | undefined {
+      const attempt = runId === undefined ? undefined : attempts.ofRun(runId);
+      return attempt?.agent_id === agentId ? EVAL_HARNESSES.find((one) => one === attempt.harness) : undefined;
+    },
     handOver(from: string, to: string | null): void {
       if (to === null) rows.remove({ user_id: from });
       else rows.update({ user_id: to }, { user_id: from });
@@ -170,8 +183,8 @@ async function packTask(task: EvalTask, at: number, isOracle: boolean): Promise<
 }
 
 /** Every attempt, in the order in which they are made: all tasks once, then again. @throws Problem 422. */
-function planAttempts(input: EvalCreate): NewAttempt[] {
-  const planned = input.oracle ? oracleAttempts(input) : agentAttempts(input);
+function planAttempts(input: EvalCreate, ownHarness: (agent: string) => string): NewAttempt[] {
+  const planned = input.oracle ? oracleAttempts(input) : agentAttempts(input, ownHarness);
   if (planned.length > MOST_ATTEMPTS)
     throw invalidField("/attempts", `These are ${planned.length} attempts; an eval has ${MOST_ATTEMPTS} at most`);
   return planned;
@@ -186,26 +199,31 @@ function oracleAttempts({ tasks, agents, replay }: EvalCreate): NewAttempt[] {
   ]);
 }
 
-function agentAttempts({ tasks, agents = [], models = [], attempts: k = 1, replay }: EvalCreate): NewAttempt[] {
+function agentAttempts(
+  { tasks, agents = [], models = [], harnesses, attempts: k = 1, replay }: EvalCreate,
+  ownHarness: (agent: string) => string,
+): NewAttempt[] {
   if (replay && agents.length === 0) return recordedAttempts(tasks, replay);
   if (agents.length === 0) throw invalidField("/agents", "Name at least one agent, or make it an oracle");
   const planned: NewAttempt[] = [];
   for (let number = 1; number <= k; number++)
     for (const { name: task } of tasks)
       for (const agent_id of agents)
-        for (const model of models.length > 0 ? models : [null]) {
-          const one = { task, agent_id, model, harness: BUILT_IN_HARNESS, number };
-          planned.push({ ...one, worker: "agent", turns: replay ? turnsIn(replay, one) : null });
-        }
+        for (const model of models.length > 0 ? models : [null])
+          for (const harness of harnesses ?? [ownHarness(agent_id)]) {
+            const one = { task, agent_id, model, harness, number };
+            planned.push({ ...one, worker: "agent", turns: replay ? turnsIn(replay, one) : null });
+          }
   return planned;
 }
 
-/** @throws Problem 422 where the recording lacks it. */
-function turnsIn({ attempts }: EvalRecording, one: Pick<NewAttempt, "task" | "agent_id" | "model" | "number">) {
-  const found = attempts.find(
+/** What was recorded with the same harness, else with another: the model is replayed. @throws Problem 422 where the recording lacks it. */
+function turnsIn({ attempts }: EvalRecording, one: Omit<NewAttempt, "worker" | "turns">) {
+  const all = attempts.filter(
     ({ task, agent_id, model, number }) =>
       task === one.task && agent_id === one.agent_id && model === one.model && number === one.number,
   );
+  const found = all.find(({ harness }) => harness === one.harness) ?? all[0];
   const by = one.model === null ? one.agent_id : `${one.agent_id} with ${one.model}`;
   if (!found)
     throw invalidField("/replay", `There is no recording of attempt ${one.number} of task ${one.task} by ${by}`);

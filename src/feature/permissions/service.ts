@@ -11,6 +11,7 @@ import type { PermissionRows, Permit } from "../../engine/permission/permit.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import type { Bus } from "../../store/bus.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { PermissionState } from "../../store/tables/permissions.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
@@ -21,6 +22,7 @@ import type { AnswerFilter, AnswerRow, PermissionStore, RequestRow, WorkOfReques
 
 export interface PermissionsDeps {
   store: Store;
+  bus: Pick<Bus, "until">;
   clock: Clock;
   audit: Audit;
   masking: Pick<Masking, "text">;
@@ -53,7 +55,7 @@ const messageOf = ({ agent_id, tool, subject }: Pick<RequestRow, "agent_id" | "t
 export type PermissionService = ReturnType<typeof createPermissions>;
 
 export function createPermissions(deps: PermissionsDeps) {
-  const { store, clock, audit, masking, rows, sessions } = deps;
+  const { store, bus, clock, audit, masking, rows, sessions } = deps;
   const now = () => timestamp(clock.now());
 
   const present = (row: RequestRow): PermissionRequest => {
@@ -113,6 +115,15 @@ export function createPermissions(deps: PermissionsDeps) {
 
   const engine: PermissionRows = {
     isWaiting: ({ id }) => rows.isWaiting(id),
+    lastAsked: ({ id }, beginning) =>
+      rows.ofExecution(id).findLast(({ call_id }) => call_id.startsWith(beginning))?.call_id,
+    answered: ({ sessionId }, callId, signal) =>
+      bus.until([permissionResolved], () => rows.ofCall(sessionId, callId)?.state !== "waiting", signal),
+    withdraw: ({ sessionId }, callId) =>
+      store.write((tx) => {
+        const row = rows.ofCall(sessionId, callId);
+        if (row?.state === "waiting") resolve(tx, row, { state: "withdrawn" });
+      }),
     ask: (execution, callId, { request, subject: text, asking, isUncertain }) =>
       store.write((tx): Permit => {
         const known = rows.ofCall(execution.sessionId, callId);

@@ -46,6 +46,8 @@ export function createPermissionStore({ rows, statement }: Pick<Store, "rows" | 
     ofCall: (session_id: string, call_id: string): RequestRow | undefined => requests.find({ session_id, call_id }),
     update: (id: string, change: Partial<RequestRow>): number => requests.update(change, { id }),
     isWaiting: (executionId: string): boolean => statement(WAITING).get(executionId) !== undefined,
+    /** Oldest first. */
+    ofExecution: (execution_id: string): RequestRow[] => requests.list([{ execution_id }], { order: "id" }),
     waitingOf: (execution_id: string): RequestRow[] => requests.list([{ execution_id }, ["state = 'waiting'"]]),
     waitingOfAgent: (agent_id: string): RequestRow[] => requests.list([{ agent_id }, ["state = 'waiting'"]]),
     /** Those whose time is over. @param at ms since the epoch. */

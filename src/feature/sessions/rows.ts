@@ -103,6 +103,17 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
     rows.updateSession(sessionId, { status: "queued" });
   }
 
+  function noteWait(tx: WriteTx, work: Work, wait: NonNullable<Parameters<ExecutionRows["release"]>[2]>): void {
+    const { id } = work;
+    const { why, since, until = null } = wait;
+    rows.updateExecution(id, { waiting_since: since, provider_until: until });
+    if (why === work.waits_for) return;
+    const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
+    rows.updateExecution(id, { waits_for: why });
+    // Emitted once, however often and by however many steps it is tried.
+    if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
+  }
+
   /** A model call that a dead process had under way may have been paid for: its prompt is, as far as is known. */
   function chargeCutCall(tx: WriteTx, id: string): void {
     const work = rows.work(id);
@@ -146,16 +157,14 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         const work = rows.work(id);
         if (work?.status !== "running") return;
         queueAgain(id, work.session_id, notBefore);
-        if (!wait) return;
-        const { why, since, until = null } = wait;
-        rows.updateExecution(id, { waiting_since: since, provider_until: until });
-        if (why === work.waits_for) return;
-        const isKnown = work.run_id !== null && rows.othersWaitFor(work.run_id, id, why);
-        rows.updateExecution(id, { waits_for: why });
-        // Emitted once, however often and by however many steps it is tried.
-        if (!isKnown) tx.emit(activity, { ...lifecycle.refsOf(work.session), data: { title: `Waits: ${why}` } });
+        if (wait) noteWait(tx, work, wait);
       });
     },
+    waits: (id, wait) =>
+      store.write((tx) => {
+        const work = rows.work(id);
+        if (work?.status === "running") noteWait(tx, work, wait);
+      }),
     resumed({ id, waitedMs }) {
       const before = rows.execution(id);
       const waited = before?.waits_for;
