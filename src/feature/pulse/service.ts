@@ -22,7 +22,7 @@ import type {
   TimelineTick,
 } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
-import { checkedPlan, planOf } from "./schedule.ts";
+import { checkedPlan, planOf } from "../../core/schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 import type { Ticks } from "./ticks.ts";
 import { createTimeline, keyAfter, keyText } from "./timeline.ts";

@@ -13,7 +13,7 @@ import { pulseComplete, pulseFailed, pulseSkipped, pulseStarted } from "./events
 import type { Reason } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
 import { promptOf } from "./prompt.ts";
-import { type Plan, planOf } from "./schedule.ts";
+import { type Plan, planOf } from "../../core/schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
 export interface TicksDeps {

@@ -2,7 +2,7 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { TimelineTick } from "./model.ts";
-import { type Plan, planOf } from "./schedule.ts";
+import { type Plan, planOf } from "../../core/schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
 /** What the items are sorted by: the time, then an id. */
