@@ -1,9 +1,11 @@
-/** In a browser: the question before a run and a chat are deleted, and the Disk page. */
+/** In a browser: the question before a run and a chat are deleted, the Disk page, and the schedule of backups. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Database from "better-sqlite3";
 import type { Browser } from "playwright-core";
+import { waitFor } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { typeInto } from "./keyboard.ts";
@@ -79,5 +81,40 @@ describe.skipIf(!hasBrowser())("history", () => {
     await page.waitForURL(/\/chat$/);
     await close();
     expect(faults).toEqual([]);
+  });
+
+  test("a schedule of backups is typed; its page shows the next, and Home tells that one failed", async () => {
+    const target = join(folder, "target");
+    mkdirSync(target);
+    let visitor = await visit(browser, server.url);
+    await visitor.open("/settings?tab=backup");
+    await typeInto(visitor.page.getByLabel("When"), "0 0 * * *");
+    await typeInto(visitor.page.getByLabel("Folder"), target);
+    await visitor.page.getByRole("button", { name: "Save" }).click();
+    await visitor.page.getByText("Saved.").waitFor();
+    await visitor.open("/system?tab=backups");
+    await visitor.page.getByText("0 0 * * * UTC").waitFor();
+    await visitor.page.getByText("None yet").waitFor();
+    expect(await visitor.axe()).toEqual([]);
+    await visitor.close();
+    expect(visitor.faults).toEqual([]);
+
+    await server.stop();
+    rmSync(target, { recursive: true });
+    const db = new Database(join(server.data, "skep.db"));
+    const missed = { schedule: "0 0 * * * UTC", since: 0, tried_at: null, succeeded_at: null, error: null };
+    db.prepare("INSERT OR REPLACE INTO facts (name, value) VALUES ('backup_schedule', ?)").run(JSON.stringify(missed));
+    db.close();
+    server = await startServer({ data: server.data });
+    const error = async () =>
+      (await server.request<{ error: unknown }>("GET", "/v1/admin/backup-schedule")).body.error !== null;
+    await waitFor(error, "the backup to fail");
+    visitor = await visit(browser, server.url);
+    await visitor.open("/");
+    await visitor.page.getByText(/The scheduled backup failed: There is no folder/).waitFor();
+    await visitor.page.getByRole("main").getByRole("link", { name: "Backups" }).click();
+    await visitor.page.getByText(/The scheduled backup failed: There is no folder/).waitFor();
+    await visitor.close();
+    expect(visitor.faults).toEqual([]);
   });
 });
