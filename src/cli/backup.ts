@@ -2,16 +2,19 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Command } from "commander";
+import type { AnswerOf } from "../api/types.ts";
 import { readConfig } from "../core/config.ts";
+import { Problem } from "../core/errors.ts";
 import { loadAppForData } from "./load-app.ts";
 import { say } from "./resource/command.ts";
 import { connect, onlyServer, type ServerFlags, withServer } from "./server/locate.ts";
-import { bytesText } from "./terminal/table.ts";
+import { bytesText, type Column, tableLines, timeText } from "./terminal/table.ts";
 
 interface Flags {
   data?: string;
   json?: boolean;
   keys?: boolean;
+  list?: boolean;
   activate?: boolean;
 }
 
@@ -19,11 +22,15 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
   program
     .command("backup")
     .description("write the data folder into one file, also while its server runs")
-    .argument("<file>", "what to write, e.g. skep-monday.tar.gz")
+    .argument("[file]", "what to write, e.g. skep-monday.tar.gz")
     .option("--data <dir>", "data folder [DATA]")
+    .option("--list", "list the backups that the running server made, and how its schedule goes")
     .option("--no-keys", "leave out the keys that secrets are sealed with; keep them elsewhere")
     .option("--json", "JSON instead of words")
-    .action(async (file: string, flags: Flags) => {
+    .action(async (file: string | undefined, flags: Flags) => {
+      if (flags.list) return say(flags, await listBackups(flags), exit);
+      if (file === undefined)
+        throw new Problem(422, "bad_usage", "Name the file to write, e.g. skep backup skep-monday.tar.gz, or --list.");
       const { writeBackup } = await loadAppForData();
       const data = await dataToWrite(flags);
       const report = await writeBackup(data, file, { withoutKeys: flags.keys === false, progress: progressOf(flags) });
@@ -59,6 +66,34 @@ export function backupCommands(program: Command, exit: (code: number) => void): 
       const text = [`${data}: ${report.files} files`, ...keys, ...standby, `Next: skep doctor --data ${data}`];
       say(flags, { json: { file, data, ...report }, text }, exit);
     });
+}
+
+async function listBackups({ data, json }: Flags) {
+  const client = await connect({ ...(data === undefined ? {} : { data }), ...(json ? { json } : {}) });
+  const [{ items, next_cursor }, schedule] = await Promise.all([
+    client.call("GET", "/v1/admin/backups?limit=200"),
+    client.call("GET", "/v1/admin/backup-schedule"),
+  ]);
+  const columns: Column<(typeof items)[number]>[] = [
+    { head: "backup", of: ({ id }) => id },
+    { head: "made", of: ({ created_at }) => timeText(created_at) },
+    { head: "size", of: ({ bytes }) => bytesText(bytes), right: true },
+    { head: "by", of: ({ scheduled }) => (scheduled ? "schedule" : "hand") },
+  ];
+  const rows = items.length === 0 ? ["There is no backup yet."] : tableLines(columns, items);
+  const more = next_cursor === null ? [] : ["There are more: GET /v1/admin/backups lists all."];
+  return { json: { items, schedule }, text: [...rows, ...more, ...scheduleText(schedule)] };
+}
+
+function scheduleText(of: AnswerOf<"GET", "/v1/admin/backup-schedule">): string[] {
+  if (of.schedule === null)
+    return ["None is made by itself. One every night: skep settings set backup.schedule='30 3 * * *'"];
+  return [
+    `Schedule: ${of.schedule} ${of.timezone}, into ${of.folder}; next ${timeText(of.next_at)}`,
+    `Last success: ${of.last_success_at === null ? "none yet" : timeText(of.last_success_at)}`,
+    ...(of.error === null ? [] : [`The newest failed: ${of.error.message}`]),
+    ...(of.overdue ? ["A backup is overdue."] : []),
+  ];
 }
 
 /** `skep activate`: a server that stands by, because its data folder is a copy, works from now on. */

@@ -4,6 +4,8 @@ import { lazy } from "../core/lazy.ts";
 
 export interface Metrics {
   request(method: string, route: string, status: number, seconds: number): void;
+  /** A number of a feature, named `skep_…`, read at each scrape; null: there is none at the moment. */
+  gauge(name: string, help: string, read: () => number | null): void;
   render(): Promise<string>;
   readonly contentType: string;
 }
@@ -21,6 +23,7 @@ export function createMetrics(): Metrics {
   /** Requests answered, by route, then by method and status. */
   const answered = new Map<string, Map<string, number>>();
   const durations = new Map<string, Durations>();
+  const gauges: Gauge[] = [];
   const registry = lazy(async () => {
     const library = await import("prom-client");
     const made = new library.Registry();
@@ -37,9 +40,25 @@ export function createMetrics(): Metrics {
       time.counts[bucket < 0 ? BUCKETS.length : bucket]!++;
       time.seconds += seconds;
     },
-    render: async () => `${await (await registry()).metrics()}\n${requestsAsText(answered, durations)}`,
+    gauge: (name, help, read) => void gauges.push({ name: `skep_${name}`, help, read }),
+    render: async () =>
+      [await (await registry()).metrics(), gaugesAsText(gauges), requestsAsText(answered, durations)].join("\n"),
     contentType: "text/plain; version=0.0.4; charset=utf-8",
   };
+}
+
+interface Gauge {
+  name: string;
+  help: string;
+  read(): number | null;
+}
+
+function gaugesAsText(gauges: readonly Gauge[]): string {
+  const lines = gauges.flatMap(({ name, help, read }) => {
+    const value = read();
+    return value === null ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${value}`, ""];
+  });
+  return lines.join("\n");
 }
 
 /** What the map holds under the key; made when it does not exist. */

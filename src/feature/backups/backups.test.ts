@@ -157,7 +157,13 @@ test("by age all but the newest are removed; drafts of a killed process are remo
   };
   const backups = createBackups({
     ...{ folder: place, write: unused, jobs: { enqueue: unused }, clock: { now: unused, monotonic: unused } },
-    audit: unused as Audit,
+    ...{
+      audit: unused as Audit,
+      scheduledFolder: () => place,
+      wrongFolder: () => undefined,
+      instanceId: "ins_0123456789",
+    },
+    ...{ keepRule: unused, ended: unused },
   });
   backups.sweep();
   backups.prune(2_500);

@@ -1,25 +1,54 @@
-/** Backups made by the server, in its data folder. `skep backup` writes the same files elsewhere. */
+/** Backups made by the server: when somebody asks, and on a schedule. `skep backup` writes the same files elsewhere. */
 import { selfCommand } from "../../process/self-command.ts";
+import { wrongBackupFolder } from "../../store/backup-folder.ts";
 import { createBackupWriter } from "../../store/backup-worker.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { Notifications } from "../notifications/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { backupRoutes } from "./routes.ts";
+import { createBackupClock } from "./schedule.ts";
 import { createBackups } from "./service.ts";
 
-type Needs = Core & { jobs: Pick<Jobs, "enqueue"> };
+type Needs = Core & {
+  jobs: Pick<Jobs, "enqueue">;
+  settings: Pick<SettingsService, "get">;
+  notifications: Notifications;
+};
+
+const LOOK_MS = 30_000;
 
 export const backups = defineFeature("backups", (deps: Needs) => {
-  const { folder } = deps;
+  const { folder, metrics } = deps;
+  const settings = () => deps.settings.get().backup;
+  const scheduledFolder = () => settings().folder ?? folder.backups;
   const service = createBackups({
     ...deps,
     folder: folder.backups,
+    scheduledFolder,
+    wrongFolder() {
+      const path = settings().folder;
+      return path === null ? undefined : wrongBackupFolder(path, folder.root);
+    },
+    keepRule: settings,
+    ended: (job) => schedule.ended(job),
     write: createBackupWriter(selfCommand("backup-worker"), folder.root),
   });
+  const schedule = createBackupClock({ ...deps, settings, folder: scheduledFolder, start: service.startScheduled });
   // Before any job begins: nothing is being written yet.
   service.sweep();
+  metrics.gauge(
+    "backup_last_success_timestamp_seconds",
+    "When the last good scheduled backup was begun, seconds since 1970.",
+    schedule.lastSuccessSeconds,
+  );
+  metrics.gauge("backup_age_seconds", "Age of the last good scheduled backup.", schedule.ageSeconds);
+  metrics.gauge("backup_failing", "1: the last scheduled backup failed, or one is overdue.", schedule.isFailing);
   return {
-    routes: () => backupRoutes(service),
+    routes: () => backupRoutes(service, schedule),
     jobs: [service.definition],
+    checks: () => [schedule.finding()],
+    duties: [{ name: "scheduled-backup", everyMs: LOOK_MS, run: schedule.look }],
     prunes: [{ keep: "backups_days", run: service.prune }],
   };
 });

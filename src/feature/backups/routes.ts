@@ -4,12 +4,13 @@ import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
-import { Backup } from "./model.ts";
+import { Backup, BackupSchedule } from "./model.ts";
+import type { BackupClock } from "./schedule.ts";
 import type { Backups } from "./service.ts";
 
 const BackupPath = t.Object({ id: t.String({ maxLength: 64 }) });
 
-export function backupRoutes(backups: Backups) {
+export function backupRoutes(backups: Backups, schedule: Pick<BackupClock, "status">) {
   return operations("admin", [
     operation(
       "listBackups",
@@ -18,7 +19,7 @@ export function backupRoutes(backups: Backups) {
         access: "admin",
         query: t.Object(PageQuery),
         answer: listOf(Backup),
-        summary: "Backups in the data folder, newest first",
+        summary: "Backups that this server made, newest first",
       },
       ({ query }) => backups.list(pageOf(query)),
     ),
@@ -35,6 +36,16 @@ export function backupRoutes(backups: Backups) {
           (job) => `/v1/jobs/${job.id}`,
           () => backups.start(caller),
         ),
+    ),
+    operation(
+      "getBackupSchedule",
+      "GET /v1/admin/backup-schedule",
+      {
+        access: "admin",
+        answer: BackupSchedule,
+        summary: "When backups are made by themselves, and how the last went",
+      },
+      schedule.status,
     ),
     operation(
       "getBackup",

@@ -1,13 +1,14 @@
 /**
- * Backups made by the server. They exist only as files, so that a restored database names none that are gone.
+ * Backups made by the server. They exist only as files, so that a restored database names none that are gone. Those of the
+ * schedule have a tag of this instance in their name: in a folder that several servers share each removes only its own.
  * None holds the keys: the right to download one over the network is not the right to read every secret.
  */
 import { existsSync, lstatSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Type as t } from "@sinclair/typebox";
 import type { Clock } from "../../core/clock.ts";
-import { notFound } from "../../core/errors.ts";
-import { defineJob, type JobDefinition } from "../../core/jobs.ts";
+import { notFound, Problem } from "../../core/errors.ts";
+import { defineJob, type EndedJob, type JobDefinition, type RunningJob } from "../../core/jobs.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -15,14 +16,23 @@ import type { Audit } from "../../store/audit.ts";
 import type { BackupReport } from "../../store/backup.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
+import { expendable, type KeepRule } from "./keep.ts";
 import type { Backup } from "./model.ts";
 
 export interface BackupsDeps {
   clock: Clock;
   audit: Audit;
   jobs: Pick<Jobs, "enqueue">;
-  /** Folder of the backups. */
+  /** Folder of backups that people asked for. */
   folder: string;
+  /** Folder of scheduled ones now. */
+  scheduledFolder(): string;
+  /** What is wrong with it; undefined: nothing. */
+  wrongFolder(): string | undefined;
+  instanceId: string;
+  keepRule(): KeepRule;
+  /** Of a scheduled one, in the transaction of its job's end. */
+  ended(job: Pick<EndedJob, "state" | "error">): void;
   /** Writes one in another process. @throws Problem with what is in the way and the remedy. */
   write(file: string, options: WriteOptions): Promise<BackupReport>;
 }
@@ -46,26 +56,39 @@ export interface Backups {
   get(id: string): Backup;
   /** One at a time: a second call returns the one under way. */
   start(caller: Caller): Job;
+  /** A scheduled one, begun at that time, ms since the epoch. */
+  startScheduled(now: number): void;
   /** The file, for a download, which is audited. @throws Problem 404. */
   download(id: string, caller: Caller): string;
   remove(id: string, caller: Caller): void;
-  /** Removes those older than that time (ms since the epoch), except the newest. */
+  /** Removes those that people asked for and that are older than that time (ms since the epoch), except the newest. */
   prune(before: number): void;
   /** Removes what a killed process left half written. */
   sweep(): void;
 }
 
 const EXTENSION = ".tar.gz";
-const NAME = /^(skep-\d{8}-\d{6})\.tar\.gz$/;
+/** The last part is the tag of the instance whose schedule it was. */
+const NAME = /^(skep-\d{8}-\d{6}(?:-[0-9a-z]{8})?)\.tar\.gz$/;
 /** The folder beside the file in which it is written; see `writeBackup`. */
-const DRAFT = /^\.skep-\d{8}-\d{6}\.tar\.gz-/;
+const DRAFT = /^\.(skep-\d{8}-\d{6}(?:-[0-9a-z]{8})?)\.tar\.gz-/;
+const TAG_CHARACTERS = 8;
 const MIB = 1024 ** 2;
 /** Of the file beside it that says what was left out of it. */
 const REPORT = ".left-out.json";
 
-export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps): Backups {
-  const pathOf = (id: string) => join(folder, id + EXTENSION);
-  const reportOf = (id: string) => join(folder, id + REPORT);
+export function createBackups(deps: BackupsDeps): Backups {
+  const { clock, audit, jobs, folder, write } = deps;
+  const tag = deps.instanceId.slice(-TAG_CHARACTERS);
+  const isScheduled = (id: string): boolean => id.endsWith(`-${tag}`);
+  /** Both, once each: the setting may have changed while there are backups. */
+  const folders = (): string[] => [...new Set([folder, deps.scheduledFolder()])];
+  /** Where it is, or is to be written. */
+  const folderOf = (id: string): string =>
+    folders().find((path) => existsSync(join(path, id + EXTENSION))) ??
+    (isScheduled(id) ? deps.scheduledFolder() : folder);
+  const pathOf = (id: string) => join(folderOf(id), id + EXTENSION);
+  const reportOf = (id: string) => join(folderOf(id), id + REPORT);
   /** Null where there is no report: the process ended before it was written, or somebody put the file there. */
   const leftOut = (id: string): string[] | null => {
     try {
@@ -77,51 +100,90 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
   const read = (id: string): Backup | undefined => {
     const stat = NAME.test(id + EXTENSION) ? lstatSync(pathOf(id), { throwIfNoEntry: false }) : undefined;
     if (!stat?.isFile()) return undefined;
-    return { id, created_at: stat.mtime.toISOString(), bytes: stat.size, left_out: leftOut(id) };
+    const created_at = stat.mtime.toISOString();
+    return { id, created_at, bytes: stat.size, scheduled: isScheduled(id), left_out: leftOut(id) };
   };
   const removeFiles = (id: string) => {
-    for (const path of [pathOf(id), reportOf(id)]) rmSync(path, { force: true });
+    for (const path of [reportOf(id), pathOf(id)]) rmSync(path, { force: true });
   };
   const get = (id: string): Backup => {
     const found = read(id);
     if (!found) throw notFound("backup");
     return found;
   };
-  /** None when somebody removed the folder; the next backup makes it again. */
-  const names = (): string[] => (existsSync(folder) ? readdirSync(folder) : []);
+  /** None when somebody removed the folder, or its disk is not there. */
+  const namesIn = (path: string): string[] => {
+    try {
+      return readdirSync(path);
+    } catch {
+      return [];
+    }
+  };
+  /** In a folder that others may use as well only what is our own counts. */
+  const isOurs = (path: string, id: string): boolean => path === folder || isScheduled(id);
+  const idsIn = (path: string): string[] =>
+    namesIn(path)
+      .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+      .filter((id) => isOurs(path, id));
   /** The newest first. */
   const all = (): Backup[] =>
-    names()
-      .flatMap((name) => NAME.exec(name)?.[1] ?? [])
+    folders()
+      .flatMap(idsIn)
       .sort()
       .reverse()
       .flatMap((id) => read(id) ?? []);
   const record = (action: string, id: string, caller: Caller) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address });
   const removeDrafts = (of?: string) => {
-    for (const name of names())
-      if (DRAFT.test(name) && (of === undefined || name.startsWith(`.${of}${EXTENSION}-`)))
-        rmSync(join(folder, name), { recursive: true, force: true });
+    for (const path of folders())
+      for (const name of namesIn(path)) {
+        const id = DRAFT.exec(name)?.[1];
+        if (id === undefined || !isOurs(path, id) || (of !== undefined && id !== of)) continue;
+        rmSync(join(path, name), { recursive: true, force: true });
+      }
+  };
+  /** Only what lies where new ones go: another folder is left to who set it. */
+  const removeExpendable = () => {
+    const ours = idsIn(deps.scheduledFolder()).filter(isScheduled);
+    for (const { id } of expendable(
+      ours.map((one) => ({ id: one, at: timeOf(one) })),
+      deps.keepRule(),
+    ))
+      removeFiles(id);
   };
 
-  const definition = defineJob("backup", t.Object({ id: t.String() }), async ({ id }, { signal, report }) => {
-    const done = read(id);
+  async function run({ id }: { id: string }, { signal, report }: RunningJob) {
     // It was written whole before the server stopped.
-    if (done) return { ...done };
+    const before = read(id);
+    if (!before && isScheduled(id)) {
+      const wrong = deps.wrongFolder();
+      if (wrong !== undefined) throw new Problem(422, "no_folder", `${wrong}. It is the setting backup.folder.`);
+    }
+    let files: number | undefined;
     try {
-      const { files, left_out } = await write(pathOf(id), {
-        signal,
-        progress: ({ files, bytes, total }) =>
-          report({
-            percent: total > 0 ? Math.min(99, Math.floor((100 * bytes) / total)) : undefined,
-            detail: `${files.toLocaleString("en")} files, ${Math.floor(bytes / MIB)} of ${Math.ceil(total / MIB)} MiB`,
-          }),
-      });
-      writeFileSync(reportOf(id), JSON.stringify(left_out), { mode: 0o600 });
-      return { ...get(id), files };
+      if (!before) {
+        const written = await write(pathOf(id), {
+          signal,
+          progress: ({ files, bytes, total }) =>
+            report({
+              percent: total > 0 ? Math.min(99, Math.floor((100 * bytes) / total)) : undefined,
+              detail: `${files.toLocaleString("en")} files, ${Math.floor(bytes / MIB)} of ${Math.ceil(total / MIB)} MiB`,
+            }),
+        });
+        files = written.files;
+        writeFileSync(reportOf(id), JSON.stringify(written.left_out), { mode: 0o600 });
+      }
+      const made = get(id);
+      if (isScheduled(id)) removeExpendable();
+      return files === undefined ? { ...made } : { ...made, files };
     } finally {
       removeDrafts(id);
     }
+  }
+  const definition = defineJob("backup", t.Object({ id: t.String() }), run, {
+    ended({ payload, state, error }) {
+      if (isScheduled(payload.id)) deps.ended({ state, error });
+    },
   });
 
   return {
@@ -134,6 +196,10 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
       if (job.subject === id) record("backup.started", id, caller);
       return job;
     },
+    startScheduled(now) {
+      const id = `${idAt(now)}-${tag}`;
+      jobs.enqueue(definition, { id }, { key: "scheduled-backup", subject: id });
+    },
     download(id, caller) {
       get(id);
       record("backup.downloaded", id, caller);
@@ -145,7 +211,8 @@ export function createBackups({ clock, audit, jobs, folder, write }: BackupsDeps
       record("backup.deleted", id, caller);
     },
     prune(before) {
-      for (const { id, created_at } of all().slice(1)) if (Date.parse(created_at) < before) removeFiles(id);
+      const asked = all().filter(({ scheduled }) => !scheduled);
+      for (const { id, created_at } of asked.slice(1)) if (Date.parse(created_at) < before) removeFiles(id);
     },
     sweep: () => removeDrafts(),
   };
@@ -156,3 +223,9 @@ function idAt(now: number): string {
   const [date = "", time = ""] = new Date(now).toISOString().split("T");
   return `skep-${date.replaceAll("-", "")}-${time.slice(0, 8).replaceAll(":", "")}`;
 }
+
+const timeOf = (id: string): number => {
+  const [, date = "", time = ""] = id.split("-");
+  const pairs = time.replace(/(..)(..)(..)/, "$1:$2:$3");
+  return Date.parse(`${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${pairs}Z`);
+};

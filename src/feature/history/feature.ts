@@ -2,6 +2,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { LABELS } from "../../adapter/sandbox/docker/container-spec.ts";
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
+import { codeOf } from "../../core/errors.ts";
 import { selfCommand } from "../../process/self-command.ts";
 import { createDiskAsker } from "../../store/disk-worker.ts";
 import type { AttachmentService } from "../attachments/service.ts";
@@ -31,6 +32,21 @@ type Needs = Core & {
 
 const RETENTION_MS = 60_000;
 const SIZES_MS = 600_000;
+/** A minute in all; then the job is tried again. */
+const REMOVAL_TRIES = 300;
+const REMOVAL_PAUSE_MS = 200;
+
+/** Returns once it is gone: a sandbox that its owner ends at the same time is killed, but still there for a moment. */
+async function removeContainer(docker: Core["docker"], id: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    try {
+      return await docker?.containers.remove(id, { mustBeGone: true });
+    } catch (error) {
+      if (codeOf(error) !== "docker_conflict" || tries === REMOVAL_TRIES) throw error;
+      await Bun.sleep(REMOVAL_PAUSE_MS);
+    }
+  }
+}
 
 export const history = defineFeature(
   "history",
@@ -58,7 +74,7 @@ export const history = defineFeature(
         const wanted = new Set(ids);
         for (const { id, labels } of (await docker?.containers.list([`${LABELS.instance}=${instanceId}`])) ?? [])
           if (wanted.has(labels[LABELS.session] ?? "") || wanted.has(labels[LABELS.run] ?? ""))
-            await docker?.containers.remove(id);
+            await removeContainer(docker, id);
       },
     });
     const service = createHistory({ ...deps, rows, deletion });

@@ -1,8 +1,8 @@
 /** Routines of agents: what they do, when, and the result. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../../core/clock.ts";
+import { DAYS } from "../../core/schedule.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
-import { DAYS } from "../../store/tables/pulses.ts";
 
 const Id = t.String({ minLength: 1, maxLength: 64 });
 const Clock = t.String({ pattern: "^([01]\\d|2[0-3]):[0-5]\\d$", description: "HH:MM in the routine's time zone." });

@@ -4,6 +4,7 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
+import { checkedPlan, planOf } from "../../core/schedule.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -22,7 +23,6 @@ import type {
   TimelineTick,
 } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
-import { checkedPlan, planOf } from "./schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 import type { Ticks } from "./ticks.ts";
 import { createTimeline, keyAfter, keyText } from "./timeline.ts";

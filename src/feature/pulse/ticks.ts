@@ -7,13 +7,13 @@ import type { DueSource } from "../../core/clockwork.ts";
 import { conflict } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { type Plan, planOf } from "../../core/schedule.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import type { SessionOwner, SessionRow, Sessions } from "../sessions/service.ts";
 import { pulseComplete, pulseFailed, pulseSkipped, pulseStarted } from "./events.ts";
 import type { Reason } from "./model.ts";
 import type { Obstacles } from "./obstacles.ts";
 import { promptOf } from "./prompt.ts";
-import { type Plan, planOf } from "./schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
 export interface TicksDeps {

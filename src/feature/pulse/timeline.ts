@@ -1,8 +1,8 @@
 /** Ticks of an agent's routines between two times: past ones from their rows, future ones from the plans. */
 import { type Clock, timestamp } from "../../core/clock.ts";
+import { type Plan, planOf } from "../../core/schedule.ts";
 import { badCursor, type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { TimelineTick } from "./model.ts";
-import { type Plan, planOf } from "./schedule.ts";
 import type { PulseStore, RoutineRow, TickRow } from "./store.ts";
 
 /** What the items are sorted by: the time, then an id. */

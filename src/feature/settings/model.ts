@@ -20,6 +20,12 @@ const Days = (description: string) =>
   orNull(t.Integer({ minimum: 1, maximum: 36_500, description: `${description}, days; null: forever.` }));
 const Gigabytes = (description: string) =>
   orNull(t.Number({ minimum: 0.001, maximum: 1_000_000, description: `${description}, GB; null: no limit.` }));
+const Kept = (periods: string) =>
+  t.Integer({
+    minimum: 0,
+    maximum: 1_000,
+    description: `Of so many ${periods} that have scheduled backups the last one is kept. The newest stays always.`,
+  });
 
 export const Settings = t.Object(
   {
@@ -147,6 +153,29 @@ export const Settings = t.Object(
       },
       { ...strict, description: "For agents that set none of their own." },
     ),
+    backup: t.Object(
+      {
+        schedule: orNull(
+          t.String({
+            maxLength: 100,
+            pattern: "^\\S+( +\\S+){4}$",
+            description: "When a backup is made: five fields of cron, e.g. `30 3 * * *`; null: never by itself.",
+          }),
+        ),
+        timezone: t.String({ pattern: "^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", description: "Of the schedule." }),
+        keep_daily: Kept("days"),
+        keep_weekly: Kept("weeks"),
+        keep_monthly: Kept("months"),
+        folder: orNull(
+          t.String({
+            maxLength: 1_000,
+            pattern: "^/",
+            description: "Folder of scheduled backups, which exists, outside the data folder; null: `backups/` in it.",
+          }),
+        ),
+      },
+      { ...strict, description: "Backups that the server makes by itself." },
+    ),
     updates: t.Object(
       {
         check: t.Boolean({ description: "Look for updates, when UPDATE_CHECK_URL is set." }),
@@ -223,6 +252,7 @@ export const DEFAULT_SETTINGS: Settings = {
     warn_at_percent: 80,
   },
   sandbox: { image: null, network: "none", runtime: null, memory_mb: 1_024, cpus: 1, git_depth: 50, idle_minutes: 10 },
+  backup: { schedule: null, timezone: "UTC", keep_daily: 7, keep_weekly: 4, keep_monthly: 6, folder: null },
   updates: { check: true, interval_hours: 24 },
 };
 

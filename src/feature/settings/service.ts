@@ -9,6 +9,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
 import { ownJson } from "../../core/own-json.ts";
+import { checkedPlan } from "../../core/schedule.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
@@ -21,6 +22,8 @@ export interface SettingsDeps {
   audit: Audit;
   /** Whether models can be of this provider, be it configured or not. */
   isProvider(id: string): boolean;
+  /** @throws Problem 422 for a folder in which no backups can be written. */
+  assertBackupFolder(path: string): void;
 }
 
 export interface SettingsService {
@@ -78,7 +81,8 @@ function merged(stored: unknown, input: SettingsUpdate): { value: Groups; change
   return { value, changed };
 }
 
-export function createSettings({ store, clock, audit, isProvider }: SettingsDeps): SettingsService {
+export function createSettings(deps: SettingsDeps): SettingsService {
+  const { store, clock, audit, isProvider } = deps;
   const rows = store.rows(table);
   const read = (name: string): unknown => rows.find({ name })?.value;
   const save = (name: string, value: object, caller: Caller, changed: string[]): void => {
@@ -114,10 +118,15 @@ export function createSettings({ store, clock, audit, isProvider }: SettingsDeps
       throw invalidField(`/models/${purpose}`, `There is no provider ${provider}: ${remedy}`);
     }
   };
+  const assertBackup = ({ schedule, timezone, folder }: Settings["backup"]): void => {
+    checkedPlan({ schedule: schedule ?? "0 0 * * *", timezone, blackouts: [] }, clock.now(), "/backup");
+    if (folder !== null) deps.assertBackupFolder(folder);
+  };
   const update = (input: SettingsUpdate, caller: Caller): Settings =>
     store.write(() => {
       assertProviders(input.models);
       const { value, changed } = merged(read(NAME), input);
+      if (input.backup) assertBackup(withDefaults(value).backup);
       if (changed.length > 0) save(NAME, value, caller, changed);
       return get();
     });

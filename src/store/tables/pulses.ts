@@ -1,17 +1,7 @@
 /** Routines of agents, and the times at which they were due. */
 import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { Blackout, Schedule } from "../../core/schedule.ts";
 
-/** Five fields of cron, or every N minutes since 1970-01-01T00:00Z. */
-export type Schedule = string | { every_minutes: number; offset_minutes?: number };
-export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
-export interface Blackout {
-  /** HH:MM in the routine's time zone. */
-  start: string;
-  /** On the next day when it is not after `start`. */
-  end: string;
-  /** Days on which it begins; every day when absent. */
-  days?: (typeof DAYS)[number][];
-}
 export type TickStatus = "queued" | "running" | "succeeded" | "failed" | "cancelled" | "missed" | "skipped";
 
 export const pulseRoutines = sqliteTable("pulse_routines", {

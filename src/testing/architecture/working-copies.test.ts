@@ -109,6 +109,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "graph/store/kuzu.ts": "the graph's folder",
   "http/form.ts": "uploads that are being received",
   "http/perform.ts": "an upload that is being received",
+  "store/backup-folder.ts": "whether the folder of scheduled backups is there, outside the data folder",
   "store/backup.ts": "the archive, the database, and a new data folder that nothing works on yet",
   "store/content-store.ts": "stored uploads",
   "store/data-folder.ts": "the data folder's parts and its keys",

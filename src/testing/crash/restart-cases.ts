@@ -124,11 +124,8 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
     ...{ work_id: run, project_id: project, strategy: "merge", into: null, message: "m" },
     ...{ push: false, task: false, actor: "local", address: null },
   }),
-  discard_branch: ({ project }) => ({
-    id: newId("session"),
-    project_id: project,
-    branch: "chat/of-a-chat-that-is-gone",
-  }),
+  delete_history: () => ({ deletion_id: newId("deletion") }),
+  measure_disk: () => ({}),
   compact_chat: ({ session }) => ({ session_id: session }),
   title_chat: ({ session }) => ({ session_id: session, instead_of: "another title" }),
   copy_chat_files: ({ session }) => ({ from: session, to: session }),

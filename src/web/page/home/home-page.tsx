@@ -6,6 +6,7 @@ import { Button, ButtonLink } from "../../ui/button.tsx";
 import { lazy } from "../../ui/lazy.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Running } from "./at-work.tsx";
+import { BackupNotice } from "./backup-notice.tsx";
 import { Broken, DoneLately } from "./broken.tsx";
 import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 import { Fortnight } from "./fortnight.tsx";
@@ -38,6 +39,7 @@ export default function HomePage() {
           </>
         }
       />
+      <BackupNotice />
       {begins && <FirstSteps seen={!nothing} />}
       {!nothing && (
         <>

@@ -127,6 +127,30 @@ const GROUPS: Group[] = [
     ],
   },
   {
+    id: "backup",
+    title: "Backups",
+    about:
+      "Backups that the server makes by itself. After a good one older ones go, as these numbers say; the newest stays.",
+    rows: [
+      {
+        name: "schedule",
+        label: "When",
+        hint: "Five fields of cron: 30 3 * * * is every night. Empty: never.",
+        kind: "text",
+      },
+      { name: "timezone", label: "Time zone", kind: "text" },
+      whole("keep_daily", "Days of which the last is kept"),
+      whole("keep_weekly", "Weeks"),
+      whole("keep_monthly", "Months"),
+      {
+        name: "folder",
+        label: "Folder",
+        hint: "One that exists, on another disk. Empty: in the data folder.",
+        kind: "text",
+      },
+    ],
+  },
+  {
     id: "updates",
     title: "Updates",
     about: "The server looks for updates only if it was started with UPDATE_CHECK_URL.",

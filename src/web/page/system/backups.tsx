@@ -5,8 +5,10 @@ import { Link } from "wouter";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
+import { BackupTrouble } from "../../ui/backup-trouble.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
+import { Badge, FactRow } from "../../ui/facts.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -20,9 +22,14 @@ type Backup = Schemas["Backup"];
 const COLUMNS: Column<Backup>[] = [
   {
     ...{ title: "Backup", className: "w-1/2 min-w-40" },
-    cell: ({ id, left_out }) => (
+    cell: ({ id, left_out, scheduled }) => (
       <>
         <code className="text-sm">{id}</code>
+        {scheduled && (
+          <span className="ml-2">
+            <Badge>Scheduled</Badge>
+          </span>
+        )}
         <LeftOut paths={left_out ?? []} />
       </>
     ),
@@ -55,19 +62,20 @@ export function Backups() {
         Everything kept here in one file, but the keys of its secrets: keep a copy of the data folder's{" "}
         <code>keys/</code> elsewhere, once. Backups lie in the data folder, so download them too.{" "}
         <Link href="/settings?tab=retention" className="underline">
-          How long they are kept
+          How long those made by hand are kept
         </Link>
       </p>
       <div className="mb-3">
         <CliLine line="skep backup skep.tar.gz" />
       </div>
+      <Schedule />
       <ProblemNote error={action.error} />
       {job && (
         <JobProgress
           key={job}
           id={job}
           about="Making a backup."
-          onEnd={() => refresh("/v1/admin/backups", "/v1/jobs")}
+          onEnd={() => refresh("/v1/admin/backups", "/v1/admin/backup-schedule", "/v1/jobs")}
           ended={({ state, error }) =>
             state === "failed" ? (
               <p role="alert" className="mb-3 rounded-md bg-bad-soft px-3 py-2">
@@ -89,6 +97,35 @@ export function Backups() {
         }
       </Await>
     </Section>
+  );
+}
+
+/** When the next is made by itself, and how the last went. */
+function Schedule() {
+  const query = api.useQuery("get", "/v1/admin/backup-schedule");
+  return (
+    <Await query={query} rows={1}>
+      {({ schedule, timezone, folder, next_at, last_success_at, error, overdue }) => (
+        <>
+          <BackupTrouble error={error} overdue={overdue} />
+          <FactRow
+            facts={[
+              [
+                "Made by itself",
+                <Link key="when" href="/settings?tab=backup" className="underline">
+                  {schedule === null ? "Never" : `${schedule} ${timezone}`}
+                </Link>,
+              ],
+              schedule === null
+                ? null
+                : ["Last success", last_success_at ? <Ago key="at" at={last_success_at} /> : "None yet"],
+              next_at === null ? null : ["Next", new Date(next_at).toLocaleString()],
+              schedule === null ? null : ["Folder", <code key="folder">{folder}</code>],
+            ]}
+          />
+        </>
+      )}
+    </Await>
   );
 }
 

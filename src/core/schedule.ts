@@ -1,7 +1,18 @@
-/** When a routine is due: its ticks forwards and backwards, and which of them a blackout covers. */
+/** When something with a schedule is due: its ticks forwards and backwards, and which of them a blackout covers. */
 import { Cron } from "croner";
-import { invalidField } from "../../core/errors.ts";
-import { type Blackout, DAYS, type Schedule } from "../../store/tables/pulses.ts";
+import { invalidField } from "./errors.ts";
+
+/** Five fields of cron, or every N minutes since 1970-01-01T00:00Z. */
+export type Schedule = string | { every_minutes: number; offset_minutes?: number };
+export const DAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"] as const;
+export interface Blackout {
+  /** HH:MM in the routine's time zone. */
+  start: string;
+  /** On the next day when it is not after `start`. */
+  end: string;
+  /** Days on which it begins; every day when absent. */
+  days?: (typeof DAYS)[number][];
+}
 
 export interface Plan {
   /** The first tick after that time; null when there is none. All times are ms since the epoch. */
@@ -102,33 +113,38 @@ export function planOf({ schedule, timezone, blackouts }: Times): Plan {
   };
 }
 
-/** The plan of what a person wrote. @throws Problem 422 for what cannot be read or never comes. */
-export function checkedPlan(times: Times, now: number): Plan {
+/**
+ * The plan of what a person wrote.
+ * @param at pointer to the object that holds the fields, e.g. `/backup`.
+ * @throws Problem 422 for what cannot be read or never comes.
+ */
+export function checkedPlan(times: Times, now: number, at = ""): Plan {
   const { schedule, timezone } = times;
-  assertZone(timezone);
+  assertZone(timezone, at);
   if (typeof schedule !== "string" && (schedule.offset_minutes ?? 0) >= schedule.every_minutes)
-    throw invalidField("/schedule/offset_minutes", "Must be less than every_minutes");
+    throw invalidField(`${at}/schedule/offset_minutes`, "Must be less than every_minutes");
   if (typeof schedule === "string" && schedule.trim().split(/\s+/).length !== CRON_FIELDS)
-    throw invalidField("/schedule", "Takes five fields: minute, hour, day of the month, month, day of the week");
-  const plan = readable(times);
-  if (plan.next(now) === null) throw invalidField("/schedule", "There is no such day: it would never be due");
-  if (plan.nextFree(now) === null) throw invalidField("/blackouts", "They cover every time at which it would be due");
+    throw invalidField(`${at}/schedule`, "Takes five fields: minute, hour, day of the month, month, day of the week");
+  const plan = readable(times, at);
+  if (plan.next(now) === null) throw invalidField(`${at}/schedule`, "There is no such day: it would never be due");
+  if (plan.nextFree(now) === null)
+    throw invalidField(`${at}/blackouts`, "They cover every time at which it would be due");
   return plan;
 }
 
-function readable(times: Times): Plan {
+function readable(times: Times, at: string): Plan {
   try {
     return planOf(times);
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, "") : String(error);
-    throw invalidField("/schedule", `Cannot be read: ${why.slice(0, 200)}`);
+    throw invalidField(`${at}/schedule`, `Cannot be read: ${why.slice(0, 200)}`);
   }
 }
 
-function assertZone(timezone: string): void {
+function assertZone(timezone: string, at: string): void {
   try {
     new Intl.DateTimeFormat("en-US", { timeZone: timezone });
   } catch {
-    throw invalidField("/timezone", "There is no such time zone; write one such as Europe/Berlin, or UTC");
+    throw invalidField(`${at}/timezone`, "There is no such time zone; write one such as Europe/Berlin, or UTC");
   }
 }

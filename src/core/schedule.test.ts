@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { isProblem } from "../../core/errors.ts";
+import { isProblem } from "./errors.ts";
 import { checkedPlan, type Plan, planOf, type Times } from "./schedule.ts";
 
 const at = (text: string): number => Date.parse(text);

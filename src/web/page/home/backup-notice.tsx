@@ -1,0 +1,17 @@
+/** Tells administrators on Home that the scheduled backup failed or is overdue; nothing otherwise. */
+import { Link } from "wouter";
+import { api } from "../../api/client.ts";
+import { useAdmin } from "../../shell/session.tsx";
+import { BackupTrouble } from "../../ui/backup-trouble.tsx";
+
+export function BackupNotice() {
+  const { data } = api.useQuery("get", "/v1/admin/backup-schedule", {}, { enabled: useAdmin() });
+  if (!data) return null;
+  return (
+    <BackupTrouble error={data.error} overdue={data.overdue}>
+      <Link href="/system?tab=backups" className="underline">
+        Backups
+      </Link>
+    </BackupTrouble>
+  );
+}
