@@ -128,7 +128,10 @@ test("begins nothing new by any way; the reason is said to the user, to the agen
   for (const tool of ["spawn_executor", "swarm_execute"])
     expect([tool, calls.get(tool)]).toEqual([
       tool,
-      expect.objectContaining({ ok: false, output: expect.stringContaining("files of your runs, chats and other work hold") }),
+      expect.objectContaining({
+        ok: false,
+        output: expect.stringContaining("files of your runs, chats and other work hold"),
+      }),
     ]);
   expect((await get(ann, `/v1/runs/${waiting}`)).body).toMatchObject({ status: "succeeded" });
 
