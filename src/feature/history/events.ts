@@ -13,6 +13,7 @@ export const historyDeleted = defineEvent(
     },
     { description: "A run, a chat, or a project's or user's everything was deleted with all that belonged to it." },
   ),
+  { stale: ["/v1/runs", "/v1/chat/sessions", "/v1/changes", "/v1/projects", "/v1/users", "/v1/admin/users"] },
 );
 
 export const historyEvents = [historyDeleted] as const;

@@ -366,16 +366,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
         </Confirm>
       )}
       {dialog === "delete" && (
-        <DeleteHistory
-          kind="sessions"
-          id={chat.id}
-          what="the chat"
-          onClose={close}
-          leave={() => {
-            navigate("/chat");
-            void refreshChat();
-          }}
-        />
+        <DeleteHistory kind="sessions" id={chat.id} what="the chat" onClose={close} leave={() => navigate("/chat")} />
       )}
     </>
   );
