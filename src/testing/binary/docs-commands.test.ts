@@ -28,6 +28,9 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^init(?! --provider demo)/, "asks, or needs a provider: init.test.ts"],
   [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],
   [/^image build$/, "would replace the image that other tests run on: agent-image.test.ts"],
+  [/^image build --harness/, "fetches the program from npm: src/feature/engine/harness.test.ts"],
+  [/^settings set backup\.folder=/, "needs that disk: src/feature/backups/scheduled.test.ts"],
+  [/^(backup skep-today|restore skep-restic)/, "the recipe with restic: src/feature/backups/scheduled.test.ts"],
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
   [/^notifications test\b/, "contacts a receiver: channels.test.ts"],
@@ -45,7 +48,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
 ];
 /** First words of the other lines in blocks of shell: programs of the system, and settings. */
 const NOT_OURS =
-  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|printf|source|iptables|openssl|[A-Z_]+=|END$)/;
+  /^(scripts\/(demo|test|build)|git (clone|fetch)|systemctl|sudo|sha256sum|chmod|rm|docker|printf|source|export|gunzip|restic|iptables|openssl|[A-Z_]+=|END$)/;
 /** These end with another code than 0 on a machine without a provider, and that is what the page says. */
 const FAILS: readonly RegExp[] = [/^doctor\b/];
 
