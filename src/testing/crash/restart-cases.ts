@@ -8,6 +8,7 @@ import type { RUN_STATUSES, STEP_STATUSES } from "../../core/run-states.ts";
 import type { attachments } from "../../store/tables/attachments.ts";
 import type { codehostDeliveries, codehostRuns } from "../../store/tables/codehost.ts";
 import type { documents } from "../../store/tables/documents.ts";
+import type { ATTEMPT_STATES, EVAL_STATUSES } from "../../store/tables/evals.ts";
 import type { notificationDeliveries } from "../../store/tables/notification-channels.ts";
 import type { onboardings } from "../../store/tables/onboarding.ts";
 import type { PermissionState } from "../../store/tables/permissions.ts";
@@ -49,6 +50,18 @@ export const STATES = {
   "permission_requests.state": {
     ...{ waiting: "open", allowed: "end", denied: "end", expired: "end", withdrawn: "end" },
   } satisfies Words<PermissionState>,
+  "evals.status": { running: "open", done: "end", cancelled: "end" } satisfies Words<(typeof EVAL_STATUSES)[number]>,
+  "eval_attempts.status": {
+    ...{
+      queued: "open",
+      running: "open",
+      passed: "end",
+      failed: "end",
+      error: "end",
+      cancelled: "end",
+      skipped: "end",
+    },
+  } satisfies Words<(typeof ATTEMPT_STATES)[number]>,
   "swarms.status": { running: "open", ...ENDS } satisfies Words<SwarmStatus>,
   "swarm_tasks.status": {
     ...{ pending: "open", ready: "open", running: "open", skipped: "end" },

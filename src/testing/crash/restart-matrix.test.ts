@@ -19,11 +19,11 @@ afterAll(async () => {
   for (const one of clean.splice(0).reverse()) await one();
 });
 
-/** Work that the model holds: runs, chat, swarm, task, onboarding, routine. */
-const HELD = ["RUN", "CHAT", "SWARM-A", "TASK", "ONBOARD", "TICK"];
+/** Work that the model holds: runs, chat, swarm, task, onboarding, routine, eval. */
+const HELD = ["RUN", "CHAT", "SWARM-A", "TASK", "ONBOARD", "TICK", "EVAL"];
 /** One more waits for a command of its sandbox. */
 const AT_ONCE = HELD.length + 1;
-const WAITS = ["LATER", "TICK2"];
+const WAITS = ["LATER", "TICK2", "EVAL2"];
 
 const step = (id: string, input: string) => ({ id, agent: "holder", input });
 const stage = (pipeline_id: string) => [{ stage: "work", disposition: "required", pipeline_id }];
@@ -54,6 +54,8 @@ interface Left {
   later: string;
   chat: string;
   swarm: string;
+  /** Of two attempts, one after the other. */
+  tried: string;
   /** Waits until its work is merged. */
   reviewed: string;
 }
@@ -112,6 +114,13 @@ async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Le
   });
   const tasked = await task("Tasked", "feature");
   await post("/v1/onboarding/sessions", { message: "MARK-ONBOARD", model: "custom-held/m" });
+  const evalTask = (name: string, instruction: string) => ({
+    ...{ name, instruction, tests: [{ path: "test.sh", content: btoa("exit 0") }] },
+  });
+  const tried = await post("/v1/evals", {
+    ...{ name: "Held", agents: ["holder"], parallel: 1 },
+    tasks: [evalTask("one", "MARK-EVAL"), evalTask("two", "MARK-EVAL2")],
+  });
   const routine = { schedule: "0 6 * * *", timeout_seconds: 86_000 };
   const routines = [];
   for (const name of ["TICK", "TICK2"])
@@ -137,7 +146,7 @@ async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Le
     ...{ project, run: reviewed.run, session: chat, channel },
     ...{ attachment: newId("attachment"), document: newId("document"), delivery: newId("delivery"), notice: "ntf_1" },
   };
-  return { at, gates, runs: [first, bash, later, tasked.run], later, chat, swarm, reviewed: reviewed.id };
+  return { at, gates, runs: [first, bash, later, tasked.run], later, chat, swarm, tried, reviewed: reviewed.id };
 }
 
 /** What takes other machines, or ends too soon: as rows, and every kind of job as one that waits and one under way. */
@@ -317,6 +326,12 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
       () => WAITS.every((mark) => model.count(mark) === 1) && model.count("CHAT2") === 1,
       "what was queued",
     );
+    expect(
+      await readUntil(
+        () => statusOf(`/v1/evals/${left.tried}`),
+        (now) => now === "done",
+      ),
+    ).toBe("done");
     const twice = model.marks().filter((mark) => model.count(mark) !== 1);
     expect(twice).toEqual([]);
     expect(await statusOf(`/v1/projects/${left.at.project}/tasks/${left.reviewed}`)).toBe("review");
