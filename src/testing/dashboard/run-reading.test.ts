@@ -1,20 +1,31 @@
 /** Reading a run: long lists, a phone, the order and the queue, what was cut, and what a log-out leaves. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { PASSWORD, setupAdmin } from "../accounts.ts";
 import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
+import { framesOf, framesUntil } from "../event-reader.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { typeInto } from "./keyboard.ts";
-import { done } from "./script.ts";
+import { done, say } from "./script.ts";
 import { PHONE, visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
 
 const STEPS = 120;
+/** How soon a page asks for what was said: its module cannot be loaded here. */
+const AFTER_CALL_MS = Number(
+  /AFTER_CALL_MS = (\d+);/.exec(readFileSync(join(import.meta.dir, "../../web/page/run/words.ts"), "utf8"))![1],
+);
+const LAST_WORDS = "These are my last words.";
+/** Works until the folder of the run has a file, then says one thing and ends. */
+const HELD = [
+  say("I wait.", "bash", { command: "until [ -e go ]; do sleep 0.1; done" }),
+  { ...done({}, "Done."), text: LAST_WORDS },
+];
 const NEEDLE = "needle in the middle";
 /** Longer than a page of the log shows, shorter than what is kept. */
 const LONG = `i=0; while [ $i -lt 600 ]; do echo "line $i of the output"; i=$((i+1)); done; echo '${NEEDLE}'; i=0; while [ $i -lt 600 ]; do echo "more $i of the output"; i=$((i+1)); done`;
@@ -31,7 +42,7 @@ describe.skipIf(!hasBrowser())("reading a run", () => {
   };
   beforeAll(async () => {
     const script = join(folder, "script.json");
-    writeFileSync(script, JSON.stringify({ version: 1, default: [done({}, "done")] }));
+    writeFileSync(script, JSON.stringify({ version: 1, steps: { held: HELD }, default: [done({}, "done")] }));
     const env = { AUTH_ENABLED: "true", RATE_LIMIT: "0", ALLOW_HOST_SHELL: "true", DEMO_SCRIPT: script };
     [server, browser] = await Promise.all([startServer({ env }), openBrowser()]);
     ({ token } = await setupAdmin(server));
@@ -70,6 +81,29 @@ describe.skipIf(!hasBrowser())("reading a run", () => {
     await heading.waitFor();
     const box = await heading.boundingBox();
     expect(box && box.y >= 0 && box.y < 800).toBe(true);
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("what a step says last is in its log, though its end is known before the page has asked for it", async () => {
+    const steps = [{ id: "held", agent: "engineer", input: "Wait." }];
+    await send("POST", "/v1/pipelines", { id: "held", name: "Held", defaults: { model: "demo/scripted" }, steps });
+    const { id } = await send("POST", "/v1/runs", { pipeline_id: "held", task_description: "Wait for it" });
+    const frames = framesOf(server!, `/v1/events/stream?run_id=${id}&kinds=tool_call_start&after=0`, token);
+    await framesUntil(frames, ({ event }) => event === "tool_call_start");
+    const { page, open, close, faults } = await visitLoggedIn();
+    // Of a page that is slow: what it wants to ask soon, it never asks.
+    await page.addInitScript(`{
+      const later = setTimeout;
+      window.setTimeout = (act, ms, ...rest) => later(act, ms === ${AFTER_CALL_MS} ? 2 ** 31 - 1 : ms, ...rest);
+    }`);
+    await open(`/runs/${id}?step=held`);
+    const log = page.getByRole("log", { name: "Log of the step" });
+    await log.getByText("I wait.").waitFor();
+    writeFileSync(join(server!.data, "workspaces", id, "go"), "");
+    // No longer as they arrive: as a message.
+    await page.locator("header").getByText("Succeeded").waitFor();
+    await log.getByText(LAST_WORDS).waitFor();
     await close();
     expect(faults).toEqual([]);
   });

@@ -1,8 +1,8 @@
 /** What a session says and does, newest at the end. While it works, its text is appended as it arrives. */
 import { Search } from "lucide-react";
-import { useDeferredValue, useState } from "react";
+import { useDeferredValue, useEffect, useState } from "react";
 import type { Schemas } from "../../api/client.ts";
-import { usePages } from "../../api/queries.ts";
+import { refresh, usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
 import { Empty, Loading } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -19,6 +19,8 @@ export function Transcript({ session, live }: { session: string; live: boolean }
     path: { id: session },
     query: { limit: 50, ...(q ? { q } : {}) },
   });
+  // Its last words became messages at its end: nobody follows it any more who would ask for them.
+  useEffect(() => (live ? () => void refresh("/v1/sessions/{id}/transcript") : undefined), [live]);
   const messages = query.rows.toReversed();
   // A search shows it as well, since it may hold what was searched for.
   const asked = !q && messages[0]?.seq === 0 && messages[0].role === "user";
