@@ -53,10 +53,17 @@ describe.skipIf(!hasBrowser())("a review", () => {
   test("two thousand files are a tree: filtered, walked by keys, each opened alone and left again", async () => {
     const { server, browser, ids } = dashboard();
     const visitor = await visit(browser, server.url);
-    const { page, open, close, faults } = visitor;
-    await open(`/runs/${ids.rival}?tab=changes`);
+    const { page, close, faults } = visitor;
+    // The names of all files come after the first files with their lines.
+    const held = Promise.withResolvers<void>();
+    await page.route("**/diff/files*", (route) => held.promise.then(() => route.continue()));
+    await page.goto(`${server.url}/runs/${ids.rival}?tab=changes`);
     await page.getByText("2,001 files").first().waitFor();
     const tree = page.getByRole("tree", { name: "Files" });
+    await page.locator("[data-file]").first().waitFor();
+    expect(await tree.getByRole("treeitem").count()).toBe(0);
+    held.resolve();
+    await tree.getByRole("treeitem").first().waitFor();
     // Only what is in sight is drawn.
     expect(await tree.getByRole("treeitem").count()).toBeLessThan(100);
     const end = page.getByRole("treeitem", { name: /cart\.ts/ });

@@ -7,7 +7,7 @@ import { usePages } from "../../api/queries.ts";
 import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { OtherComments } from "./comments.tsx";
 import { FileSection } from "./file-change.tsx";
@@ -72,7 +72,6 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
   const split = view ? view === "split" : wide();
   const { stats } = diff;
   const quiet = !work.at_work;
-  // The list without lines may come later than the first files with theirs.
   const files: readonly ChangedFile[] = list.rows.length > 0 ? list.rows : shown;
   const pick = (path: string) => {
     if (alone === "" && goTo(path)) return;
@@ -122,7 +121,12 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
       </div>
       <OtherComments files={shown} review={review} />
       <div className="grid items-start gap-4 lg:grid-cols-[17rem_minmax(0,1fr)]">
-        <FileTree files={files} total={stats.files} more={list} alone={alone} review={review} onPick={pick} />
+        {list.isPending && shown.length < stats.files ? (
+          // Not the first files alone: a key would lead to the end of those.
+          <Loading rows={8} />
+        ) : (
+          <FileTree files={files} total={stats.files} more={list} alone={alone} review={review} onPick={pick} />
+        )}
         {alone ? (
           <OneFile key={alone} work={work} path={alone} files={files} split={split} review={review} show={setAlone} />
         ) : (
