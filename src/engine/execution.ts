@@ -152,8 +152,8 @@ export interface ExecutionRows {
   /** How many replies this execution has. */
   replies(execution: Execution): number;
   stopRequested(id: string): StopRequest | undefined;
-  /** @param told people are told, too, as it happens. */
-  addNote(execution: Execution, text: string, told?: "told"): void;
+  /** @param announced people see it as it happens, too. */
+  addNote(execution: Execution, text: string, announced?: "announced"): void;
   /** Moves messages that are to steer this execution into its session's transcript. */
   takeSteering(execution: Execution): void;
   /**

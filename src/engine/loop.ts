@@ -127,14 +127,14 @@ function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending
   return times === REPEATS_TOLD && context.at(-1)?.role !== "note" ? LOOPS : undefined;
 }
 
-/** Pictures that the model cannot see are told to the person, too, once: in the transcript, and as it happens. */
+/** Says to the person, too, which pictures the model cannot see, once: in the transcript, and as it happens. */
 function sayUnseen({ execution, ports, model }: LoopInput): void {
   const pictures = execution.input.flatMap((part) => (part.type === "image" ? [part.name] : []));
   if (pictures.length === 0 || ports.models.info(model).images) return;
   const was = pictures.length === 1 ? "was" : "were";
   const note = `${model} cannot see pictures: ${pictures.join(", ")} ${was} not shown to it. Choose a model that can; for a server of your own that can: skep models set ${model} --images yes`;
   if (ports.rows.notes(execution).includes(note)) return;
-  ports.rows.addNote(execution, note, "told");
+  ports.rows.addNote(execution, note, "announced");
 }
 
 function outOfTurns(turns: number, said: AssistantMessage | undefined): Ending {

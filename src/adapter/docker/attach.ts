@@ -3,16 +3,11 @@ import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
 import { guarded } from "./failures.ts";
-import { duplex, unlessGivenUp } from "./streams.ts";
+import { controlsOf, duplex, type StreamControls, unlessGivenUp } from "./streams.ts";
 
-export interface AttachedContainer {
+export interface AttachedContainer extends StreamControls {
   /** Resolves when the streams are closed: the container ended, or the engine went away. */
   readonly closed: Promise<void>;
-  /** Queues bytes for its input. Resolves when there is room for more. */
-  write(data: string): Promise<void>;
-  /** Reads nothing more of its output until `resume`. */
-  pause(): void;
-  resume(): void;
 }
 
 /** Attaches to a container that has not been started yet, so that nothing it says is missed. */
@@ -32,16 +27,6 @@ export function attachTo(container: Docker.Container, address: string, attend: A
       });
       for (const event of ["end", "close", "error"] as const) stream.once(event, () => resolve());
     }).finally(() => stream.destroy());
-    return {
-      closed,
-      pause: () => void stream.pause(),
-      resume: () => void stream.resume(),
-      write: (data) =>
-        new Promise<void>((resolve) => {
-          if (stream.destroyed || stream.write(data)) return resolve();
-          stream.once("drain", resolve);
-          void closed.then(resolve);
-        }),
-    };
+    return { closed, ...controlsOf(stream, closed) };
   });
 }

@@ -4,7 +4,7 @@ import type Docker from "dockerode";
 import type { Attend } from "./attendance.ts";
 import { createDemuxer, type FrameSink } from "./demux.ts";
 import { asProblem, guarded } from "./failures.ts";
-import { unlessGivenUp } from "./streams.ts";
+import { controlsOf, type StreamControls, unlessGivenUp } from "./streams.ts";
 
 export interface ExecRequest {
   argv: readonly string[];
@@ -20,13 +20,7 @@ export interface ExecRequest {
 }
 
 /** The same with an input that stays open. */
-export interface OpenExec extends Omit<RunningExec, "write"> {
-  /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
-  write(data: string): Promise<void>;
-  /** Reads nothing more of its output until `resume`. */
-  pause(): void;
-  resume(): void;
-}
+export interface OpenExec extends Omit<RunningExec, "write">, StreamControls {}
 
 export interface RunningExec {
   /** Resolves when the command's streams are closed; throws Problem when they break. */
@@ -65,17 +59,7 @@ export async function openExec(
 ): Promise<OpenExec> {
   const { stream, running } = await begin(container, address, attend, request, true);
   const over = running.closed.catch(() => {});
-  return {
-    ...running,
-    pause: () => void stream.pause(),
-    resume: () => void stream.resume(),
-    write: (data) =>
-      new Promise<void>((resolve) => {
-        if (stream.destroyed || stream.write(data)) return resolve();
-        stream.once("drain", resolve);
-        void over.then(() => resolve());
-      }),
-  };
+  return { ...running, ...controlsOf(stream, over) };
 }
 
 function begin(

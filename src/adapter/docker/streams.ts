@@ -17,3 +17,26 @@ export function duplex(stream: NodeJS.ReadWriteStream): Duplex {
   if (!(stream instanceof Duplex)) throw new Error("The client of the container engine gave no stream of both ways.");
   return stream;
 }
+
+/** How a program's streams are driven: neither its input nor its output grows in memory. */
+export interface StreamControls {
+  /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
+  write(data: string): Promise<void>;
+  /** Reads nothing more of its output until `resume`. */
+  pause(): void;
+  resume(): void;
+}
+
+/** @param over resolves when the stream has ended; it does not reject. */
+export function controlsOf(stream: Duplex, over: Promise<void>): StreamControls {
+  return {
+    pause: () => void stream.pause(),
+    resume: () => void stream.resume(),
+    write: (data) =>
+      new Promise<void>((resolve) => {
+        if (stream.destroyed || stream.write(data)) return resolve();
+        stream.once("drain", resolve);
+        void over.then(resolve);
+      }),
+  };
+}

@@ -1,8 +1,8 @@
 /**
  * The way out of a sandbox: an HTTP proxy for one execution's programs. Each connection is checked against the allow-list,
  * its name is resolved once by the address guard, and the connection goes to that very address. In a tunnel (CONNECT) a TLS
- * client must ask for the host that was allowed. Plain HTTP is read and written anew, request by request, so that what the
- * server is sent is what was checked. Nothing waits for room: a proxy that is full refuses.
+ * client must ask for the host that was allowed. Plain HTTP is parsed and each request written out again, so that the
+ * server gets exactly what was checked. Nothing waits for room: a proxy that is full refuses.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { connect as connectTcp, isIP, type Socket } from "node:net";

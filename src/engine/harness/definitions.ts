@@ -128,7 +128,7 @@ const DEFINITIONS: Record<HarnessName, (place: LaunchPlace) => Launch> = {
   pi,
 };
 
-/** How an agent's program is started. One of the user's own is told of the gateway by the usual variables. */
+/** How an agent's program is started. One of the user's own finds the gateway in the usual variables. */
 export function launchOf(harness: Exclude<HarnessConfig, "builtin">, place: LaunchPlace): Launch {
   if (typeof harness === "string") return DEFINITIONS[harness](place);
   return {

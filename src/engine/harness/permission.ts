@@ -103,10 +103,10 @@ const keyOf = ({ request, subject }: Question): string =>
     .update(JSON.stringify([request.tool, request.kind, subject]))
     .digest("hex")}_`;
 
-/** What the call does, as far as the program has told: one request for each built-in tool that does the same. */
+/** What the call does, as far as the program has said: one request for each built-in tool that does the same. */
 export function requestsOf(call: CallUpdate, cwd: string): [PermissionRequest, ...PermissionRequest[]] {
-  const { kind: told = "other", title = "", name = title, input } = call;
-  const kind: ToolKind = told === "switch_mode" ? "other" : told;
+  const { kind: said = "other", title = "", name = title, input } = call;
+  const kind: ToolKind = said === "switch_mode" ? "other" : said;
   const command = kind === "execute" ? commandIn(input) : undefined;
   const address = textIn(input, "url");
   const paths = pathsOf(call).map((path) => (path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path));
@@ -114,7 +114,7 @@ export function requestsOf(call: CallUpdate, cwd: string): [PermissionRequest, .
     (kind === "execute" && command === undefined) ||
     (kind === "fetch" && address === undefined) ||
     (ON_FILES.has(kind) && paths.length === 0);
-  const [first, ...others] = SAME_AS[told] ?? [name.slice(0, NAME_CHARACTERS)];
+  const [first, ...others] = SAME_AS[said] ?? [name.slice(0, NAME_CHARACTERS)];
   const request = (tool: string): PermissionRequest => ({ tool, kind, paths, command, address, isUntold });
   return [request(first), ...others.map(request)];
 }

@@ -16,7 +16,7 @@ export type CallKind =
   | "switch_mode"
   | "other";
 
-/** A tool call as far as the program has told; what an update leaves out is as it was. */
+/** A tool call as far as the program has said; what an update leaves out is as it was. */
 export interface CallUpdate {
   id: string;
   title?: string | undefined;

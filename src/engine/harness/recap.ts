@@ -1,4 +1,4 @@
-/** What an external agent is told when it begins anew in the middle of its work: the words so far, and what was done. */
+/** What an external agent reads when it starts again in the middle of its work: the words so far, and what was done. */
 import type { StoredMessage } from "../execution.ts";
 import { firstBytes } from "../output.ts";
 import { textOf } from "../parts.ts";

@@ -40,7 +40,7 @@ export interface Recorder {
   onText(piece: string): void;
   onThinking(piece: string): void;
   onCall(update: CallUpdate): void;
-  /** That call with what the program has told of it before. */
+  /** That call with what the program has said of it before. */
   wholeCall(update: CallUpdate): CallUpdate;
   onPlan(entries: readonly { content: string; status: string }[]): void;
   /** Stores what was said and is no row yet. @returns the words since the last call. */

@@ -14,7 +14,7 @@ export interface CommandPart {
 const DEPTH_MOST = 20;
 const PARTS_MOST = 1_000;
 const RUNS_MOST = 3;
-/** Signs that are read, in the line and all that it holds: what is longer is not told from its text. */
+/** Signs that are read, in the line and all that it holds: what is longer is not judged by its text. */
 const SIGNS_MOST = 20_000;
 /** Characters without a meaning of their own. */
 const INSIDE = /[^"$`\\]+/y;

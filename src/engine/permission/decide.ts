@@ -27,7 +27,7 @@ export interface Decision {
   rule: Rule | undefined;
   /** Of `ask`: every rule that asks. A remembered answer is to each of them. */
   asking: readonly Rule[];
-  /** Of `ask`: some of the command cannot be told from its text, so the answer holds for this call alone. */
+  /** Of `ask`: some of the command cannot be judged by its text, so the answer holds for this call alone. */
   isUncertain: boolean;
 }
 
@@ -100,7 +100,7 @@ function decideDeed(rules: readonly Rule[], deed: Deed): { effect: Effect; rule:
   for (const rule of rules) {
     const fit = fitOf(rule, deed);
     if (fit === "yes") return { effect: rule.effect, rule, unsure: false };
-    // Not told from the text: a rule that allows does not, and one that asks or refuses has a person look.
+    // It cannot be judged by its text: a rule that allows does not, and one that asks or refuses has a person look.
     if (fit === "perhaps" && rule.effect !== "allow") return { effect: "ask", rule, unsure: true };
   }
   return { effect: "allow", rule: undefined, unsure: false };

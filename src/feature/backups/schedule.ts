@@ -1,6 +1,6 @@
 /**
  * Backups by the clock. One fact of the instance says when the last was tried and when one succeeded, so after a restart what
- * was missed is made up for. One that fails is tried again every hour, and administrators are told until one succeeds.
+ * was missed is made up for. One that fails is tried again every hour, and administrators are notified until one succeeds.
  */
 import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import type { EndedJob } from "../../core/jobs.ts";

@@ -45,7 +45,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
     return () => void places++;
   };
   /** Stores a connection; the first denial of each host of an execution is an event as well. */
-  function record(spec: SandboxSpec, executionId: string, told: Set<string>, found: EgressRecord): void {
+  function record(spec: SandboxSpec, executionId: string, denials: Set<string>, found: EgressRecord): void {
     const { host, port, verdict, reason } = found;
     const { sessionId, runId = null, agentId } = spec;
     store.write(({ emit }) => {
@@ -58,8 +58,8 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
         ...{ started_at: timestamp(found.startedAt), duration_ms: Math.round(found.durationMs) },
       });
       const name = `${executionId} ${host}:${port}`;
-      if (verdict !== "denied" || told.has(name) || told.size >= MAX_TOLD) return;
-      told.add(name);
+      if (verdict !== "denied" || denials.has(name) || denials.size >= MAX_DENIALS) return;
+      denials.add(name);
       emit(egressDenied, {
         ...{ session_id: sessionId, run_id: runId ?? undefined, agent_id: agentId },
         ...{ user_id: refs.user_id ?? undefined, project_id: refs.project_id ?? undefined },
@@ -75,14 +75,14 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
       const lists = spec.network.allow;
       const found = new Map<string, string[]>();
       for (const preset of presetsIn(lists)) found.set(preset, await findPreset(sandbox, preset));
-      const told = new Set<string>();
+      const denials = new Set<string>();
       let executionId = spec.executionId;
       const proxy: EgressProxy = await createProxy({
         ...{ takePlace, resolve: guard.resolve, now: clock.now },
         allows: (host, port) => allows(lists, found, host, port),
         onEnd: (entry) => {
           try {
-            record(spec, executionId, told, entry);
+            record(spec, executionId, denials, entry);
           } catch (err) {
             log.error({ err, execution: executionId }, "a connection of an agent could not be recorded");
           }
@@ -121,7 +121,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
 }
 
 /** Hosts of one sandbox whose denial is an event. */
-const MAX_TOLD = 200;
+const MAX_DENIALS = 200;
 
 const proxyVariables = (proxy: string): Record<string, string> => ({
   ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },

@@ -199,11 +199,11 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       const row = rows.execution(id);
       return row ? (row.stop ?? undefined) : "cancel";
     },
-    addNote: (execution, text, told) =>
+    addNote: (execution, text, announced) =>
       store.write((tx) => {
         const { id: executionId, sessionId } = execution;
         transcript.add({ sessionId, executionId, role: "note", content: [textPart(text)] });
-        if (told) tx.emit(activity, { ...executionRefs(execution), data: { title: text } });
+        if (announced) tx.emit(activity, { ...executionRefs(execution), data: { title: text } });
       }),
     takeSteering(execution) {
       const { id, sessionId } = execution;

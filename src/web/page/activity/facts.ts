@@ -15,13 +15,13 @@ const RESULTS = new Set(["step_complete", "step_failed", "pulse_complete", "puls
  * session began or ended is left out where something newer says it.
  */
 export function factsOf<Row extends Happening>(rows: readonly Row[]): Row[] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return rows.filter(({ kind, session_id = "", data }) => {
     // What the engine put into a prompt is no fact of its own.
     if (kind === "activity") return !("skills" in data);
     if (kind !== "session_started" && kind !== "session_ended" && !RESULTS.has(kind)) return true;
-    const isOld = told.has(session_id);
-    if (session_id !== "") told.add(session_id);
+    const isOld = seen.has(session_id);
+    if (session_id !== "") seen.add(session_id);
     return kind === "turn_ended" || !isOld;
   });
 }

@@ -225,7 +225,7 @@ function useCompletion() {
 
 interface PictureProps {
   source: string;
-  /** Writes the text anew; absent for those who may not change it. */
+  /** Writes the whole text; absent for those who may not change it. */
   change?: (source: string) => void;
 }
 

@@ -173,7 +173,7 @@ interface Context {
   stored: Record<string, unknown>;
 }
 
-/** Members that the form changes. What it leaves as it was is not written anew. */
+/** Members that the form changes. What it leaves as it was keeps its text. */
 function changeOf(fields: Fields, { kind, steps, id, stored }: Context): StepChange {
   const at = id ? steps.findIndex((one) => one.id === id) : steps.length;
   const needs = steps.filter((one) => fields.checked(`needs:${one.id}`)).map((one) => one.id);

@@ -14,7 +14,7 @@ function read(source: string): Steps | null {
   return { doc, steps: list.items.filter((one): one is YAMLMap => isMap(one)) };
 }
 
-// Lines are not broken anew.
+// Lines stay as they are broken.
 const write = (doc: Document.Parsed): string => doc.toString({ lineWidth: 0, flowCollectionPadding: false });
 
 const isEmpty = (value: StepChange[string]): boolean => value === undefined || value === "";

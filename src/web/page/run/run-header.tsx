@@ -33,7 +33,7 @@ interface Props {
 
 export function RunHeader({ run, files, tab, around }: Props) {
   const [dialog, setDialog] = useState<"restart" | "cancel" | "delete" | null>(null);
-  const [told, setTold] = useState(false);
+  const [isOpen, setOpen] = useState(false);
   const [, navigate] = useLocation();
   const ended = ENDED.has(run.status);
   useVerbs([
@@ -101,8 +101,8 @@ export function RunHeader({ run, files, tab, around }: Props) {
         {isMore && (
           <button
             type="button"
-            aria-expanded={told}
-            onClick={() => setTold(!told)}
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
             className="inline-flex h-6 items-center gap-1 rounded hover:text-ink hover:underline max-sm:h-11"
           >
             <ScrollText aria-hidden size={13} />
@@ -110,7 +110,7 @@ export function RunHeader({ run, files, tab, around }: Props) {
           </button>
         )}
       </div>
-      {told && <Given run={run} around={around} />}
+      {isOpen && <Given run={run} around={around} />}
       {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
       {dialog === "delete" && (
         <DeleteHistory
