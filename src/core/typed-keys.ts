@@ -11,6 +11,13 @@ export const entriesOf = <K extends string, V>(value: Readonly<Partial<Record<K,
 export const recordOf = <K extends string, V>(keys: readonly K[], of: (key: K) => V) =>
   Object.fromEntries(keys.map((key) => [key, of(key)])) as Record<K, V>;
 
+/** The object's members of these names alone. */
+export function pick<T extends object, K extends keyof T & string>(value: T, keys: readonly K[]): Pick<T, K> {
+  const picked: Partial<Pick<T, K>> = {};
+  for (const key of keys) picked[key] = value[key];
+  return picked as Pick<T, K>;
+}
+
 export function isOneOf<Word extends string>(words: readonly Word[], value: unknown): value is Word {
   const all: readonly unknown[] = words;
   return all.includes(value);

@@ -1,8 +1,25 @@
 /** Rows of runs and steps. */
-import { and, asc, count, desc, eq, gte, inArray, isNotNull, isNull, lt, lte, min, type SQL, sql } from "drizzle-orm";
+import {
+  and,
+  asc,
+  count,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  isNotNull,
+  isNull,
+  lt,
+  lte,
+  min,
+  type SQL,
+  sql,
+} from "drizzle-orm";
 import { toUsd } from "../../core/money.ts";
 import type { Asker } from "../../core/ownership.ts";
 import { isRunEnd, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import { keysOf } from "../../core/typed-keys.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import { changeRow } from "../../store/change-row.ts";
 import { idsSince } from "../../store/id-range.ts";
@@ -13,6 +30,7 @@ import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
 import { asSql, ownUnlessAdmin, readable, WHOSE } from "../../store/whose.ts";
 import { createDefinitions } from "./definitions.ts";
+import { Run } from "./model.ts";
 
 type StoredRun = typeof runs.$inferSelect;
 export type RunRow = StoredRun & { definition: PipelineDefinition };
@@ -26,22 +44,11 @@ export interface Spent {
   tokens: number;
 }
 
-/** Of a run, what lists show. */
-const LISTED = [
-  ...([
-    "id",
-    "pipeline_id",
-    "definition_id",
-    "task_description",
-    "human_context",
-    "project_name",
-    "project_id",
-    "task_id",
-  ] as const),
-  ...(["outputs", "error", "model", "status", "base_commit", "workspace_notice", "outside", "merged_commit"] as const),
-  ...(["merged_into", "budget_usd", "branch", "created_by", "created_at", "started_at", "finished_at"] as const),
-  ...(["restarted_from", "cost_nano", "tokens", "calls_without_price", "version"] as const),
-] as const;
+type Shown = keyof Run & keyof StoredRun;
+const COLUMNS = getTableColumns(runs);
+/** Columns of a run that the API shows under their own names. */
+export const SHOWN = keysOf(Run.properties).filter((name): name is Shown => name in COLUMNS);
+const LISTED = [...SHOWN, "definition_id", "cost_nano", "version"] as const;
 export type ListedRun = Pick<StoredRun, (typeof LISTED)[number]>;
 export type RunVersion = Pick<StoredRun, "id" | "version">;
 

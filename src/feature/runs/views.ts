@@ -2,6 +2,7 @@
 import { msBetween, timestamp } from "../../core/clock.ts";
 import { invalidField, notFound } from "../../core/errors.ts";
 import { isRunEnd, isRunStatus, RUN_STATUSES, type RunStatus } from "../../core/run-states.ts";
+import { pick } from "../../core/typed-keys.ts";
 import { kindOfStep } from "../../engine/pipeline/definition.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page, pageOfArray } from "../../http/list.ts";
@@ -18,6 +19,7 @@ import {
   type RunRow,
   type RunStore,
   type RunVersion,
+  SHOWN,
   type StepRow,
   spentOf,
 } from "./store.ts";
@@ -79,48 +81,12 @@ const KEPT_CHARACTERS = 2_000_000;
 export function createRunViews(store: RunStore, sqlite: Store["sqlite"]): RunViews {
   const ended = createRowCache<Run>(sqlite, KEPT_CHARACTERS);
   /** @param waits what its work waits for besides its turn. */
-  const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => {
-    const {
-      id,
-      pipeline_id,
-      task_description,
-      human_context,
-      project_name,
-      project_id,
-      task_id,
-      outputs,
-      error,
-      model,
-      status,
-    } = row;
-    const { base_commit, workspace_notice, outside, merged_commit, merged_into } = row;
-    const { budget_usd, branch, created_by, created_at, started_at, finished_at, restarted_from } = row;
-    const spent = spentOf(row);
-    return {
-      id,
-      pipeline_id,
-      task_description,
-      human_context,
-      project_name,
-      project_id,
-      task_id,
-      status,
-      outputs,
-      error,
-      model,
-      ...spent,
-      ...progress,
-      waiting_reason: progress.waiting_reason ?? waits ?? null,
-      budget_usd,
-      branch,
-      ...{ base_commit, workspace_notice, outside, merged_commit, merged_into },
-      created_by,
-      created_at,
-      started_at,
-      finished_at,
-      restarted_from,
-    };
-  };
+  const presentWith = (row: ListedRun, progress: Progress, waits: string | undefined): Run => ({
+    ...pick(row, SHOWN),
+    ...spentOf(row),
+    ...progress,
+    waiting_reason: progress.waiting_reason ?? waits ?? null,
+  });
   /** What belongs to several runs in one query each. */
   const presentAll = (rows: readonly ListedRun[]): Run[] => {
     const progress = progressByRun(store, rows);

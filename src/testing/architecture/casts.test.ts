@@ -6,13 +6,13 @@ import { filesOf, textOf } from "./source-files.ts";
 /**
  * How many each part of the product may have, and what they are for. A new one is a reason to look for a better type
  * first: a schema, a guard (`isOneOf`, `isObject`), `membersOf` for what is foreign, `ownJson` for what we wrote,
- * `statement<Row>` for rows, `keysOf` and its like, a form's `choice`. Where the number falls, lower it.
+ * `statement<Row>` for rows, `keysOf`, `pick` and their like, a form's `choice`. Where the number falls, lower it.
  */
 const BORDERS: Record<string, [most: number, why: string]> = {
   adapter: [6, "libraries, engines and services whose types say less than they do"],
   app: [4, "features put together by name"],
   cli: [4, "answers of the API, which each command reads in its own way"],
-  core: [6, "the helpers named above, and generic walks over JSON"],
+  core: [7, "the helpers named above, and generic walks over JSON"],
   engine: [3, "what a schema has just checked"],
   feature: [15, "columns of JSON whose type depends on another column, and libraries of schemas"],
   graph: [24, "messages between processes, the parser's memory, the graph engine"],
