@@ -41,6 +41,8 @@ export interface ServerOptions {
   env?: Record<string, string>;
   /** A folder to start over; else a new one is made. */
   data?: string;
+  /** Another program than the one that is tested. */
+  command?: string[];
 }
 
 const ROOT = resolve(import.meta.dir, "../..");
@@ -65,9 +67,13 @@ const bareEnv = () => ({
 const STOP_MS = 60_000;
 
 /** Starts a server and waits until it answers. @throws Error with its output when it does not come up. */
-export async function startServer({ env = {}, data }: ServerOptions = {}): Promise<TestServer> {
+export async function startServer({
+  env = {},
+  data,
+  command = skepCommand(),
+}: ServerOptions = {}): Promise<TestServer> {
   const folder = data ?? mkdtempSync(join(tmpdir(), "skep-test-"));
-  const child = Bun.spawn(skepCommand("serve"), {
+  const child = Bun.spawn([...command, "serve"], {
     env: { ...bareEnv(), DATA: folder, PORT: "0", SANDBOX: "process", ...env },
     stdout: "pipe",
     stderr: "pipe",

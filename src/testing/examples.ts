@@ -1,0 +1,47 @@
+/** Worked examples of CONTRIBUTING: changes of files, written as a diff that names its places by the lines around them. */
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+
+export interface FileChange {
+  path: string;
+  places: Place[];
+}
+
+/** Lines with their sign: ` ` is there, `+` comes, `-` goes. */
+type Place = string[];
+
+/** @param title how the example's paragraph begins, in bold. @throws Error when there is none with a diff. */
+export function readExample(text: string, title: string): FileChange[] {
+  const [, from = ""] = text.split(`**${title}**`);
+  const [, diff] = /^[\s\S]*?```diff\n([\s\S]*?)```/.exec(from) ?? [];
+  if (diff === undefined) throw new Error(`No example "${title}".`);
+  const files: FileChange[] = [];
+  for (const line of diff.trimEnd().split("\n")) {
+    const file = files.at(-1);
+    if (line.startsWith("+++ ")) files.push({ path: line.slice(4), places: [[]] });
+    else if (line === "@@") file!.places.push([]);
+    else file!.places.at(-1)!.push(line);
+  }
+  return files;
+}
+
+/** @throws Error for a place that the sources do not have, or have more than once. */
+export function performExample(root: string, files: readonly FileChange[]): void {
+  for (const { path, places } of files) {
+    const file = join(root, path);
+    let text = existsSync(file) ? readFileSync(file, "utf8") : "";
+    for (const place of places) text = changePlace(path, text, place);
+    writeFileSync(file, text);
+  }
+}
+
+function changePlace(path: string, text: string, place: Place): string {
+  const linesOf = (sign: "+" | "-") =>
+    place.flatMap((line) => (line.startsWith(sign) || line.startsWith(" ") ? [`${line.slice(1)}\n`] : [])).join("");
+  const [before, after] = [linesOf("-"), linesOf("+")];
+  if (before === "") return text + after;
+  const [head, tail, ...others] = `\n${text}`.split(`\n${before}`);
+  if (tail === undefined || others.length > 0)
+    throw new Error(`${path} has ${tail === undefined ? "no" : "more than one"} place\n${before}`);
+  return `${head}\n${after}${tail}`.slice(1);
+}
