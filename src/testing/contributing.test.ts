@@ -1,23 +1,45 @@
-/** The worked example of CONTRIBUTING, performed on a copy of the sources: it compiles, and the server does what it says. */
+/** The worked examples for contributors, performed on a copy of the sources: they compile, and the server does what they say. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { makeUser, setupAdmin } from "./accounts.ts";
+import { framesOf, framesUntil } from "./event-reader.ts";
 import { performExample, readExample } from "./examples.ts";
 import { startServer, type TestServer } from "./server.ts";
 
 setDefaultTimeout(300_000);
 
 const ROOT = resolve(import.meta.dir, "../..");
-const copy = mkdtempSync(join(tmpdir(), "skep-contributing-"));
-let server: TestServer | undefined;
+const copies: string[] = [];
+const servers: TestServer[] = [];
 afterAll(async () => {
-  await server?.remove();
-  rmSync(copy, { recursive: true, force: true });
+  for (const server of servers) await server.remove();
+  for (const copy of copies) rmSync(copy, { recursive: true, force: true });
 });
 
+/** The sources after an example of a page, with the types that follow from them. @returns their folder. */
+async function perform(page: string, title: string, files: number): Promise<string> {
+  const example = readExample(readFileSync(join(ROOT, page), "utf8"), title);
+  expect(example).toHaveLength(files);
+  const copy = mkdtempSync(join(tmpdir(), "skep-contributing-"));
+  copies.push(copy);
+  for (const part of ["src", "scripts", "agents", "package.json", "tsconfig.json", "build.ts"])
+    cpSync(join(ROOT, part), join(copy, part), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
+  performExample(copy, example);
+  await act(copy, "scripts/dashboard/build.ts", "--types");
+  return copy;
+}
+
+async function serve(copy: string, env: Record<string, string> = {}): Promise<TestServer> {
+  const server = await startServer({ env, command: [process.execPath, join(copy, "src/main.ts")] });
+  servers.push(server);
+  return server;
+}
+
 /** @throws Error with what it says when it fails. */
-async function act(...command: string[]): Promise<string> {
+async function act(copy: string, ...command: string[]): Promise<string> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: copy, XDG_STATE_HOME: "/dev/null" };
   const child = Bun.spawn([process.execPath, ...command], { cwd: copy, env, stdout: "pipe", stderr: "pipe" });
   const [said, complaint, code] = await Promise.all([
@@ -30,23 +52,45 @@ async function act(...command: string[]): Promise<string> {
 }
 
 test("a column of runs takes seven files: it is given by the command line, stored, listed, shown and typed", async () => {
-  const example = readExample(readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8"), "A column.");
-  expect(example).toHaveLength(7);
-  for (const part of ["src", "scripts", "agents", "package.json", "tsconfig.json", "build.ts"])
-    cpSync(join(ROOT, part), join(copy, part), { recursive: true });
-  symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
-  performExample(copy, example);
-  // The types of the API follow its model; the dashboard's page and the command compile with them alone.
-  await act("scripts/dashboard/build.ts", "--types");
-  await Promise.all([act("node_modules/.bin/tsc"), act("node_modules/.bin/tsc", "-p", "src/web")]);
-
-  server = await startServer({ command: [process.execPath, join(copy, "src/main.ts")] });
+  const copy = await perform("CONTRIBUTING.md", "A column.", 7);
+  // The dashboard's page and the command compile with the types of the API alone.
+  await Promise.all([act(copy, "node_modules/.bin/tsc"), act(copy, "node_modules/.bin/tsc", "-p", "src/web")]);
+  const server = await serve(copy);
   const flags = ["--label", "blue", "--json", "--url", server.url];
-  const started = JSON.parse(await act("src/main.ts", "run", "hello", "Greet", ...flags));
+  const started = JSON.parse(await act(copy, "src/main.ts", "run", "hello", "Greet", ...flags));
   expect(started.label).toBe("blue");
   expect((await server.request("GET", `/v1/runs/${started.id}`)).body["label"]).toBe("blue");
   const { body } = await server.request<{ items: { label: string | null }[] }>("GET", "/v1/runs");
   expect(body.items.map(({ label }) => label)).toEqual(["blue"]);
   const wrong = { pipeline_id: "hello", task_description: "Greet", label: "x".repeat(10_000) };
   expect((await server.request("POST", "/v1/runs", { body: wrong })).status).toBe(422);
+});
+
+test("a feature takes twelve files: its rows are their owner's, paged and followed live", async () => {
+  const copy = await perform("src/feature/README.md", "A feature.", 12);
+  await act(copy, "node_modules/.bin/tsc");
+  // What every table must say of itself.
+  await act(copy, "test", "src/store/whose.test.ts", "src/store/deletion-plan.test.ts", "src/testing/architecture");
+  const server = await serve(copy, { AUTH_ENABLED: "true", RATE_LIMIT: "0" });
+  const admin = await setupAdmin(server);
+  const { token } = admin;
+  const { token: other } = await makeUser(server, admin, "other@example.test");
+  const frames = framesOf(server, "/v1/events/stream?kinds=notes_changed&after=0", token);
+  for (const text of ["one", "two", "three"])
+    expect((await server.request("POST", "/v1/notes", { token, body: { text } })).status).toBe(201);
+  await framesUntil(frames, ({ event }) => event === "notes_changed");
+  type List = { items: { id: string; text: string }[]; next_cursor: string | null };
+  const list = async (query: string, as = token) =>
+    (await server.request<List>("GET", `/v1/notes?${query}`, { token: as })).body;
+  const first = await list("limit=2");
+  expect(first.items.map(({ text }) => text)).toEqual(["three", "two"]);
+  const rest = await list(`limit=2&cursor=${first.next_cursor}`);
+  expect([rest.items.map(({ text }) => text), rest.next_cursor]).toEqual([["one"], null]);
+  const path = `/v1/notes/${first.items[0]!.id}`;
+  expect((await list("", other)).items).toEqual([]);
+  expect((await server.request("GET", path, { token })).body).toEqual({ ...first.items[0] });
+  expect((await server.request("GET", path, { token: other })).status).toBe(404);
+  expect((await server.request("DELETE", path, { token: other })).status).toBe(404);
+  expect((await server.request("DELETE", path, { token })).status).toBe(204);
+  expect((await server.request("POST", "/v1/notes", { token, body: { text: "" } })).status).toBe(422);
 });

@@ -1,6 +1,6 @@
 /** Worked examples of CONTRIBUTING: changes of files, written as a diff that names its places by the lines around them. */
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 
 export interface FileChange {
   path: string;
@@ -31,6 +31,7 @@ export function performExample(root: string, files: readonly FileChange[]): void
     const file = join(root, path);
     let text = existsSync(file) ? readFileSync(file, "utf8") : "";
     for (const place of places) text = changePlace(path, text, place);
+    mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, text);
   }
 }
