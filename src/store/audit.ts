@@ -16,14 +16,10 @@ export interface AuditEntry {
 
 export type Audit = (entry: AuditEntry) => void;
 
-export const createAudit =
-  (store: Store, clock: Clock): Audit =>
-  ({ action, actor, subject, address, data = {} }) => {
+export function createAudit(store: Store, clock: Clock): Audit {
+  const rows = store.rows(audit);
+  return ({ action, actor, subject, address, data = {} }) => {
     const at = timestamp(clock.now());
-    store.write(({ db }) =>
-      db
-        .insert(audit)
-        .values({ id: newId("audit"), at, action, actor, subject, address, data })
-        .run(),
-    );
+    store.write(() => rows.insert({ id: newId("audit"), at, action, actor, subject, address, data }));
   };
+}

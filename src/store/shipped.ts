@@ -4,7 +4,6 @@
  */
 
 import { createHash } from "node:crypto";
-import { eq } from "drizzle-orm";
 import { ownJson } from "../core/own-json.ts";
 import type { Store } from "./store.ts";
 import { facts } from "./tables/foundation.ts";
@@ -37,7 +36,8 @@ export interface Installed {
 
 /** Writes what is missing or to be renewed. A first start does not wait for the disk with each file: `note` does, later. */
 export function installShipped(store: Store, folder: TextFolder, files: ShippedFiles): Installed {
-  const row = store.db.select().from(facts).where(eq(facts.name, FACT)).get();
+  const rows = store.rows(facts);
+  const row = rows.find({ name: FACT });
   /** Path → digest of what was shipped there last. */
   const known = new Map(Object.entries(row ? parsed(row.value) : {}));
   const written: string[] = [];
@@ -55,9 +55,7 @@ export function installShipped(store: Store, folder: TextFolder, files: ShippedF
     async note() {
       if (value === row?.value) return;
       for (const path of written) await folder.sync(path);
-      store.write(({ db }) =>
-        db.insert(facts).values({ name: FACT, value }).onConflictDoUpdate({ target: facts.name, set: { value } }).run(),
-      );
+      store.write(() => rows.put({ name: FACT, value }, ["name"]));
     },
   };
 }

@@ -1,5 +1,4 @@
 /** An agent's activity and grants, from the tables of other features. */
-import { eq } from "drizzle-orm";
 import type { Store } from "../../store/store.ts";
 import { permissionAnswers } from "../../store/tables/permissions.ts";
 import { pulseRoutines } from "../../store/tables/pulses.ts";
@@ -18,7 +17,8 @@ export interface AgentActivity {
 }
 
 export function createAgentActivity(store: Store): AgentActivity {
-  const { db, statement } = store;
+  const { statement } = store;
+  const owned = [store.rows(secretGrants), store.rows(permissionAnswers), store.rows(pulseRoutines)];
   // Asked for each agent of a list: the query builder would write each of the four again each time.
   const number = (text: string) => (agentId: string) => statement<number>(text).pluck().get(agentId) ?? 0;
   const working = number("SELECT 1 FROM executions WHERE agent_id = ? AND finished_at IS NULL LIMIT 1");
@@ -29,9 +29,7 @@ export function createAgentActivity(store: Store): AgentActivity {
     isWorking: (agentId) => working(agentId) === 1,
     forget: (agentId) =>
       store.write(() => {
-        db.delete(secretGrants).where(eq(secretGrants.agent_id, agentId)).run();
-        db.delete(permissionAnswers).where(eq(permissionAnswers.agent_id, agentId)).run();
-        db.delete(pulseRoutines).where(eq(pulseRoutines.agent_id, agentId)).run();
+        for (const rows of owned) rows.remove({ agent_id: agentId });
       }),
   };
 }

@@ -1,7 +1,6 @@
 /** The job that reads the text out of an attachment, for models that do not take the file itself. */
 
 import { Type as t } from "@sinclair/typebox";
-import { eq } from "drizzle-orm";
 import { defineJob, type EndedJob } from "../../core/jobs.ts";
 import type { Masker } from "../../core/masking.ts";
 import { DOCX } from "../../core/media-type.ts";
@@ -33,8 +32,8 @@ export interface ReadTextDeps {
 const PARALLEL = 2;
 
 export function defineReadText({ store, content, extractor, masking, settled }: ReadTextDeps) {
-  const { db } = store;
-  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const rows = store.rows(table);
+  const find = (id: string) => rows.find({ id });
 
   function ended({ payload, state, error }: EndedJob<{ attachment_id: string }>): void {
     const id = payload.attachment_id;
@@ -42,7 +41,7 @@ export function defineReadText({ store, content, extractor, masking, settled }: 
       after(() => settled(id));
       if (find(id)?.status !== "processing") return;
       const why = state === "cancelled" ? "Reading it was cancelled." : (error?.message ?? "It could not be read.");
-      db.update(table).set({ status: "failed", error: why }).where(eq(table.id, id)).run();
+      rows.update({ status: "failed", error: why }, { id });
     });
   }
 
@@ -66,13 +65,7 @@ export function defineReadText({ store, content, extractor, masking, settled }: 
       });
       const text = masking.text(parts.join("\n\n").slice(0, TEXT_BYTES).toWellFormed());
       const text_sha256 = text === "" ? null : await content.put(new TextEncoder().encode(text));
-      store.write(() =>
-        db
-          .update(table)
-          .set({ status: "ready", text_available: text_sha256 !== null, text_sha256 })
-          .where(eq(table.id, id))
-          .run(),
-      );
+      store.write(() => rows.update({ status: "ready", text_available: text_sha256 !== null, text_sha256 }, { id }));
       return { attachment_id: id, characters: text.length };
     },
     { parallel: PARALLEL, exclusive: ({ owner }) => owner, ended },

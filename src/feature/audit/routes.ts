@@ -1,12 +1,12 @@
 /** GET /v1/admin/audit: who did what, newest first. */
 
 import { Type as t } from "@sinclair/typebox";
-import { and, desc, eq, gte, lt, or } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
-import { idsSince, withTime } from "../../store/id-range.ts";
+import { idsSince } from "../../store/id-range.ts";
+import { below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
 import { namesOf } from "./names.ts";
@@ -30,31 +30,24 @@ const Filter = t.Object({
   since: t.Optional(t.String({ maxLength: 40, description: "RFC 3339, or epoch milliseconds." })),
 });
 
-export function auditRoutes({ db, statement }: Store) {
+export function auditRoutes({ rows: rowsOf, statement }: Store) {
+  const entries = rowsOf(audit);
   return operations("admin", [
     operation(
       "listAudit",
       "GET /v1/admin/audit",
       { access: "admin", query: Filter, answer: listOf(AuditRow), summary: "Security events, newest first" },
       ({ query }) => {
-        const { action, actor, since } = query;
-        const from = since === undefined ? undefined : momentOf(since);
+        const { action, actor } = query;
+        const from = query.since === undefined ? undefined : momentOf(query.since);
         const page = pageOf(query);
-        const where = and(
-          page.after === null ? undefined : lt(audit.id, page.after),
-          action === undefined
-            ? undefined
-            : or(eq(audit.action, action), and(gte(audit.action, `${action}.`), lt(audit.action, `${action}/`))),
-          actor === undefined ? undefined : eq(audit.actor, actor),
-          from === undefined ? undefined : and(gte(audit.at, from), withTime(idsSince("audit", "at"), from)),
-        );
-        const rows = db
-          .select()
-          .from(audit)
-          .where(where)
-          .orderBy(desc(audit.id))
-          .limit(page.limit + 1)
-          .all();
+        const where = [
+          below("id", page),
+          action === undefined ? undefined : inGroup(action),
+          { actor },
+          from === undefined ? undefined : since(from),
+        ];
+        const rows = entries.list(where, { order: "id DESC", limit: page.limit + 1 });
         const nameOf = namesOf(
           statement,
           rows.slice(0, page.limit).flatMap(({ actor, subject }) => [actor, subject ?? ""]),
@@ -69,6 +62,13 @@ export function auditRoutes({ db, statement }: Store) {
     ),
   ]);
 }
+
+const inGroup = (action: string): Condition => [
+  "(action = ? OR (action >= ? AND action < ?))",
+  ...[action, `${action}.`, `${action}/`],
+];
+
+const since = (from: string): Condition => [`at >= ? AND ${idsSince("audit", "at")}`, from, from];
 
 function momentOf(text: string): string {
   const ms = /^\d{1,15}$/.test(text) ? Number(text) : Date.parse(text);

@@ -1,7 +1,6 @@
 /** /v1/auth/api-keys, and every user's keys for administrators. */
 
 import { Type as t } from "@sinclair/typebox";
-import { eq } from "drizzle-orm";
 import { notFound } from "../../core/errors.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
@@ -14,10 +13,11 @@ import { ApiKey, ApiKeyCreate } from "./model.ts";
 import { accountOf } from "./routes.ts";
 
 export function apiKeyRoutes({ apiKeys, store }: { apiKeys: ApiKeys; store: Store }) {
+  const people = store.rows(users);
   /** @throws Problem 404 for an unknown user, and for another user unless the caller is an administrator. */
   function visibleUser(id: string, caller: Caller): string {
     const mine = mayRead(caller, WHOSE.api_keys, { user_id: id });
-    if (!mine || !store.db.select({ id: users.id }).from(users).where(eq(users.id, id)).get()) throw notFound("user");
+    if (!mine || !people.find({ id })) throw notFound("user");
     return id;
   }
   return operations("auth", [

@@ -1,7 +1,6 @@
 /** /v1/auth: log-in, refresh, log-out, setup, who am I, second factor, sessions. Keys: key-routes.ts. */
 
 import { Type as t } from "@sinclair/typebox";
-import { eq } from "drizzle-orm";
 import { forbidden } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { owns } from "../../core/ownership.ts";
@@ -55,6 +54,7 @@ type Setting = { headers: Record<string, unknown>; status?: unknown };
 
 export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps) {
   const { login, sessions, setup, twoFactor } = auth;
+  const people = store.rows(users);
   const sessionCookie = (value: string, maxAge: number) =>
     site.cookie(SESSION_COOKIE, value, { sameSite: "Strict", maxAge });
   const answered = (set: Setting, { answer, cookie }: Opened): SignedIn => {
@@ -62,8 +62,7 @@ export function authRoutes({ auth, store, site, providerLogout }: AuthRouteDeps)
     return answer;
   };
   const me = (caller: Caller): Me => {
-    const row =
-      caller.userId === undefined ? undefined : store.db.select().from(users).where(eq(users.id, caller.userId)).get();
+    const row = caller.userId === undefined ? undefined : people.find({ id: caller.userId });
     const session = {
       kind: caller.kind === "engine" ? ("engine" as const) : row ? ("user" as const) : ("local" as const),
       id: caller.sessionId ?? null,

@@ -56,6 +56,7 @@ export function createSetup({
   localOnly: boolean;
 }): Setup {
   const { db } = store;
+  const people = store.rows(users);
   const token = hasAdministrator(db) ? undefined : keptToken(tokenPath);
   if (token === undefined) rmSync(tokenPath, { force: true });
   const assertOpen = () => {
@@ -78,8 +79,7 @@ export function createSetup({
       store.write(() => {
         assertOpen();
         // An ordinary account from a provider is not replaced: its address is taken.
-        const { changes } = db.insert(users).values(row).onConflictDoNothing().run();
-        if (changes === 0) throw conflict("An account has this address. Choose another.", "email_taken");
+        if (!people.insertIfNew(row)) throw conflict("An account has this address. Choose another.", "email_taken");
         audit({ action: "setup.done", actor: row.id, subject: row.id, address: visitor.address });
       });
       rmSync(tokenPath, { force: true });

@@ -1,20 +1,20 @@
 /** The limits that an agent's file and a run set, as they are now. */
-import { eq } from "drizzle-orm";
 import { toUsd } from "../../core/money.ts";
 import type { AgentConfig } from "../../engine/agent-file.ts";
 import type { Store } from "../../store/store.ts";
-import { runs } from "../../store/tables/runs.ts";
 import type { OwnLimits, Spender } from "./scopes.ts";
 
 type AgentBudgets = Pick<AgentConfig, "budget_usd_per_run" | "budget_usd_per_day">;
 
 /** @param configOf undefined for an agent that no longer exists. */
 export const createOwnLimits =
-  ({ db, statement }: Store, configOf: (agentId: string) => AgentBudgets | undefined) =>
+  ({ statement }: Store, configOf: (agentId: string) => AgentBudgets | undefined) =>
   ({ agentId, runId, sessionId }: Spender): OwnLimits => {
     const agent = agentId === undefined ? undefined : configOf(agentId);
     const run =
-      runId === undefined ? undefined : db.select({ usd: runs.budget_usd }).from(runs).where(eq(runs.id, runId)).get();
+      runId === undefined
+        ? undefined
+        : statement<{ usd: number | null }>("SELECT budget_usd AS usd FROM runs WHERE id = ?").get([runId]);
     return {
       run: run?.usd,
       agentPerRun: agent?.budget_usd_per_run,

@@ -1,8 +1,6 @@
 /** What replies cost: the sum of an execution, shown at its last message. */
-import { and, eq, gte, inArray, isNotNull, max } from "drizzle-orm";
 import { toUsd } from "../../core/money.ts";
 import type { Store } from "../../store/store.ts";
-import { executions, messages } from "../../store/tables/sessions.ts";
 import type { TranscriptMessage } from "../sessions/transcript.ts";
 
 export interface ReplyCost {
@@ -10,30 +8,29 @@ export interface ReplyCost {
   reply_calls_without_price: number;
 }
 
+const REPLIES = `
+  SELECT max(messages.seq) AS seq, executions.cost_nano AS cost, executions.calls_without_price AS unpriced
+  FROM messages JOIN executions ON executions.id = messages.execution_id
+  WHERE messages.session_id = ? AND messages.seq >= ? AND messages.role = 'assistant'
+    AND executions.id IN (SELECT value FROM json_each(?)) AND executions.finished_at IS NOT NULL
+  GROUP BY executions.id`;
+
 /**
  * @param shown messages of one session, oldest first.
  * @returns the cost of each reply that has ended, by the `seq` of its last message; a running one's still grows.
  */
-export function replyCosts(db: Store["db"], shown: readonly TranscriptMessage[]): ReadonlyMap<number, ReplyCost> {
+export function replyCosts(
+  statement: Store["statement"],
+  shown: readonly TranscriptMessage[],
+): ReadonlyMap<number, ReplyCost> {
   const replies = shown.filter(({ role }) => role === "assistant");
   const [first] = replies;
   if (!first) return new Map();
-  const rows = db
-    .select({ seq: max(messages.seq), cost: executions.cost_nano, unpriced: executions.calls_without_price })
-    .from(messages)
-    .innerJoin(executions, eq(executions.id, messages.execution_id))
-    .where(
-      and(
-        ...[eq(messages.session_id, first.session_id), gte(messages.seq, first.seq), eq(messages.role, "assistant")],
-        inArray(executions.id, [...new Set(replies.map(({ execution_id }) => execution_id))]),
-        isNotNull(executions.finished_at),
-      ),
-    )
-    .groupBy(executions.id)
-    .all();
+  const ids = [...new Set(replies.map(({ execution_id }) => execution_id))];
+  const rows = statement<{ seq: number; cost: number; unpriced: number }>(REPLIES).all(
+    ...[first.session_id, first.seq, JSON.stringify(ids)],
+  );
   return new Map(
-    rows.flatMap(({ seq, cost, unpriced }) =>
-      seq === null ? [] : [[seq, { reply_cost_usd: toUsd(cost), reply_calls_without_price: unpriced }]],
-    ),
+    rows.map(({ seq, cost, unpriced }) => [seq, { reply_cost_usd: toUsd(cost), reply_calls_without_price: unpriced }]),
   );
 }

@@ -1,5 +1,4 @@
 /** Chats: sessions of the kind `chat`, each visible to its owner alone. */
-import { eq } from "drizzle-orm";
 import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
@@ -111,7 +110,7 @@ const REPLY_EVENTS = 20_000;
 
 export function createChats(deps: ChatsDeps): Chats {
   const { store, sessions, assertAgent, projectExists, wrongModel, modelOf, attach, events } = deps;
-  const { db } = store;
+  const messages = store.rows(messageTable);
   const chats = createChatRows(store);
   const find = (id: string, caller: Caller): SessionRow => {
     const row = sessions.find(id);
@@ -157,7 +156,7 @@ export function createChats(deps: ChatsDeps): Chats {
     const end = Math.min(before ?? row.message_count, row.message_count);
     const from = Math.max(0, end - limit);
     const said = sessions.transcript(row.id, from, end - from);
-    const costs = replyCosts(db, said);
+    const costs = replyCosts(store.statement, said);
     const messages = said.map((message) => presentMessage(message, costs.get(message.seq)));
     return { messages, earlier: from > 0, reply: replySoFar(row, messages.at(-1)) };
   };
@@ -272,7 +271,7 @@ export function createChats(deps: ChatsDeps): Chats {
     fork: (id, messageId, caller) =>
       store.write(() => {
         const row = find(id, caller);
-        const last = db.select().from(messageTable).where(eq(messageTable.id, messageId)).get();
+        const last = messages.find({ id: messageId });
         if (last?.session_id !== id) throw notFound("message in this session");
         assertRoom(caller);
         const made = sessions.open({

@@ -1,5 +1,4 @@
 /** Reviews of a run's pull request: what permitted people say is kept, and leads to another attempt. */
-import { eq } from "drizzle-orm";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Store } from "../../store/store.ts";
@@ -25,10 +24,11 @@ export interface ReviewDeps {
 const AGAIN = "/again";
 
 export function createReview({ store, connection, links, comments, rules, follow }: ReviewDeps) {
+  const works = store.rows(runs);
   return async (notice: Notice, runId: string): Promise<Reaction> => {
     const { kind, action, repository, number = 0 } = notice;
     const link = links.find(runId);
-    const run = store.db.select().from(runs).where(eq(runs.id, runId)).get();
+    const run = works.find({ id: runId });
     if (!link || !run) return { state: "ignored", detail: "The run is gone." };
     const rule: ActorRule = (link.rule_id === null ? undefined : rules.find(link.rule_id)) ?? WRITERS;
     const host = await connection.host();

@@ -1,5 +1,4 @@
 /** Starting a run for an issue, a comment or a pull request, where a rule says so and the host confirms it. */
-import { eq } from "drizzle-orm";
 import type { CodeHost } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { conflict } from "../../core/errors.ts";
@@ -9,8 +8,6 @@ import { ABOUT_QUOTES, oneLine, quotedOutside } from "../../core/outside-text.ts
 import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
-import { users } from "../../store/tables/accounts.ts";
-import { runs } from "../../store/tables/runs.ts";
 import { obstacleOf } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
@@ -86,7 +83,7 @@ const sameWord = (one: string, other: string): boolean => one.toLowerCase() === 
 export function createStart(deps: StartDeps) {
   const { store, masking, connection, rules, links } = deps;
   const statusOf = (runId: string): RunStatus | undefined =>
-    store.db.select({ status: runs.status }).from(runs).where(eq(runs.id, runId)).get()?.status;
+    store.statement<{ status: RunStatus }>("SELECT status FROM runs WHERE id = ?").get([runId])?.status;
   /** The run that this rule has at work there, or whose pull request is open. */
   const atWork = (rule: RuleRow, repository: string, number: number): LinkRow | undefined =>
     links.startedFrom(repository, number).find((row) => {
@@ -97,7 +94,7 @@ export function createStart(deps: StartDeps) {
   /** @throws Problem 409 when the rule's user may not work any more. */
   const callerOf = ({ user_id }: RuleRow): Caller => {
     if (user_id === null) return { kind: "local", admin: true };
-    const user = store.db.select({ active: users.active }).from(users).where(eq(users.id, user_id)).get();
+    const user = store.statement<{ active: number }>("SELECT active FROM users WHERE id = ?").get([user_id]);
     if (!user?.active) throw conflict("The rule's user is switched off. Create the rule again.");
     return { kind: "user", admin: false, userId: user_id };
   };

@@ -1,5 +1,4 @@
 /** Where agents run commands: containers, or processes of this machine. */
-import { eq } from "drizzle-orm";
 import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
@@ -71,14 +70,13 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
 
 /** Whether agents have worked in containers, or were about to, in this life of the server or an earlier one. */
 function rememberedUse(store: Store) {
-  let known = store.db.select().from(facts).where(eq(facts.name, CONTAINERS_USED)).get() !== undefined;
+  const rows = store.rows(facts);
+  let known = rows.find({ name: CONTAINERS_USED }) !== undefined;
   return {
     was: () => known,
     remember() {
       if (known) return;
-      store.write(({ db }) =>
-        db.insert(facts).values({ name: CONTAINERS_USED, value: "true" }).onConflictDoNothing().run(),
-      );
+      store.write(() => rows.insertIfNew({ name: CONTAINERS_USED, value: "true" }));
       known = true;
     },
   };

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm";
 import { createEmbed } from "../../adapter/model/embeddings.ts";
 import { HOUR_MS, timestamp } from "../../core/clock.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -72,7 +71,8 @@ export const memory = defineFeature(
     });
     const executions = createExecutionMemories({ store, memory: service });
     const recalls = createRecall({ store, clock, search, scores });
-    const isAdmin = (id: string) => store.db.select().from(users).where(eq(users.id, id)).get()?.role === "admin";
+    const people = store.rows(users);
+    const isAdmin = (id: string) => people.find({ id })?.role === "admin";
     const contradictions = createContradictions({ store, clock, memory: service });
     const consolidation = createConsolidation({
       ...{ store, clock, jobs: deps.jobs, memory: service, contradictions },

@@ -2,7 +2,6 @@
  * What works on a branch of a project: runs, and chats, swarms with their tasks, spawned work and the ticks of routines,
  * which are sessions. One form over the two tables that hold them.
  */
-import { eq } from "drizzle-orm";
 import { isId } from "../../core/ids.ts";
 import type { SessionKind } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
@@ -75,7 +74,9 @@ export const workOfBranch = (branch: string): string | undefined => WORK_BRANCH.
 /** Whether that run or session may have a working copy. */
 export const isWorkId = (id: string): boolean => isId("run", id) || isId("session", id);
 
-export function createWorks({ db, statement }: Pick<Store, "db" | "statement">): Works {
+export function createWorks({ rows, statement }: Pick<Store, "rows" | "statement">): Works {
+  const ofRuns = rows(runs);
+  const ofSessions = rows(sessions);
   const find = (id: string): WorkRow | undefined =>
     statement<WorkRow>(isId("run", id) ? RUN : SESSION).get([id]) ?? undefined;
   return {
@@ -85,8 +86,8 @@ export function createWorks({ db, statement }: Pick<Store, "db" | "statement">):
       statement<string | null>("SELECT coalesce(run_id, work_id) FROM sessions WHERE id = ?").pluck().get(id) ??
       undefined,
     update(id, fields) {
-      if (isId("run", id)) db.update(runs).set(fields).where(eq(runs.id, id)).run();
-      else db.update(sessions).set(fields).where(eq(sessions.id, id)).run();
+      if (isId("run", id)) ofRuns.update(fields, { id });
+      else ofSessions.update(fields, { id });
     },
     isNeeded: (id) => statement(NEEDED[isId("run", id) ? "run" : "session"]).get({ id }) !== undefined,
     atWork: (projectId) =>

@@ -1,4 +1,3 @@
-import { eq } from "drizzle-orm";
 import { createCatalogue } from "../../adapter/model/catalogue.ts";
 import { listModels } from "../../adapter/model/live-models.ts";
 import { normalizeBaseUrl, providerEntry, splitModel } from "../../adapter/model/providers.ts";
@@ -28,6 +27,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     overrides: providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined),
   });
   const watch = createKeyWatch(notifications);
+  const ownKeys = store.rows(userProviderKeys);
   const own = {
     ...deps,
     sealer: maskedSealer(deps.sealer, masking, "provider-key"),
@@ -60,7 +60,7 @@ export const providers = defineFeature("providers", (deps: Needs) => {
     routes: () => providerRoutes({ providers: service, userKeys, test, models, windowOf }),
     /** A deleted user's keys are deleted, never passed to an heir. */
     handOver(from) {
-      store.write(({ db }) => db.delete(userProviderKeys).where(eq(userProviderKeys.user_id, from)).run());
+      store.write(() => ownKeys.remove({ user_id: from }));
     },
   };
 });

@@ -1,7 +1,7 @@
 /** A task for an agent to redo a change where it conflicts with the branch it should be merged into. */
-import { and, eq, isNull, sql } from "drizzle-orm";
 import type { ConflictingFile } from "../../adapter/git.ts";
 import type { Caller } from "../../http/caller.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { tasks as table } from "../../store/tables/tasks.ts";
 import type { WorkBranches } from "../projects/branches.ts";
@@ -34,9 +34,11 @@ export async function conflictTask(
 ): Promise<string> {
   const { patch, cut } = await branches.patch(row, PATCH_BYTES);
   return store.write(() => {
-    const same = sql`json_extract(${table.metadata}, '$.merge_run') = ${row.id} AND json_extract(${table.metadata}, '$.merge_into') = ${into}`;
-    const mine = and(eq(table.project_id, row.project_id), isNull(table.finished_at), same);
-    const known = store.db.select({ id: table.id }).from(table).where(mine).get();
+    const same: Condition = [
+      "json_extract(metadata, '$.merge_run') = ? AND json_extract(metadata, '$.merge_into') = ?",
+      ...[row.id, into],
+    ];
+    const known = store.rows(table).find({ project_id: row.project_id, finished_at: null }, same);
     if (known) return known.id;
     const [title = ""] = row.title.trim().split("\n");
     const input = {

@@ -1,6 +1,5 @@
 /** Definitions of pipelines as they were when runs started: each text is kept once, however many runs have it. */
 import { createHash } from "node:crypto";
-import { eq } from "drizzle-orm";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import type { Store } from "../../store/store.ts";
 import { runDefinitions } from "../../store/tables/runs.ts";
@@ -17,20 +16,21 @@ function frozen<T>(value: T): T {
   return value;
 }
 
-export function createDefinitions({ db }: Pick<Store, "db">) {
+export function createDefinitions({ rows: rowsOf }: Pick<Store, "rows">) {
+  const rows = rowsOf(runDefinitions);
   const known = new Map<string, PipelineDefinition>();
   return {
     /** Inside a transaction. @returns its id. */
     keep(definition: PipelineDefinition): string {
       const id = createHash("sha256").update(JSON.stringify(definition)).digest("base64url");
-      db.insert(runDefinitions).values({ id, definition }).onConflictDoNothing().run();
+      rows.insertIfNew({ id, definition });
       return id;
     },
     /** @throws Error when there is none with that id. */
     read(id: string): PipelineDefinition {
       const held = known.get(id);
       if (held) return held;
-      const row = db.select().from(runDefinitions).where(eq(runDefinitions.id, id)).get();
+      const row = rows.find({ id });
       if (!row) throw new Error(`There is no definition ${id}.`);
       if (known.size >= MOST) known.clear();
       known.set(id, frozen(row.definition));

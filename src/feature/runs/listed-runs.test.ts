@@ -12,13 +12,13 @@ let views: RunViews;
 let texts: string[];
 beforeEach(() => {
   store = openStore({ path: ":memory:", clock: systemClock });
-  const { db, sqlite, statement } = store;
+  const { sqlite, statement } = store;
   texts = [];
   const noted = <Row>(text: string) => {
     texts.push(text);
     return statement<Row>(text);
   };
-  views = createRunViews(createRunStore({ db, statement: noted }), sqlite);
+  views = createRunViews(createRunStore({ ...store, statement: noted }), sqlite);
   sqlite.exec(`
     INSERT INTO run_definitions VALUES ('d', '{"id":"p","steps":[{"id":"one","agent":"ann"},{"id":"two","agent":"ann"}]}');
     INSERT INTO runs (id, pipeline_id, definition_id, task_description, status, created_at, started_at, finished_at)

@@ -106,8 +106,8 @@ const LIVE_RUN = RUN_STATUSES.filter((status) => !isRunEnd(status));
 
 export type RunStore = ReturnType<typeof createRunStore>;
 
-export function createRunStore({ db, statement }: Pick<Store, "db" | "statement">) {
-  const definitions = createDefinitions({ db });
+export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows" | "statement">) {
+  const definitions = createDefinitions({ rows });
   const defined = (row: StoredRun): RunRow => ({ ...row, definition: definitions.read(row.definition_id) });
   const listed = createReader(statement, runs, LISTED);
   const versions = createReader(statement, runs, ["id", "version"]);

@@ -2,14 +2,12 @@
  * A session and those it started are a tree: one owner, limited depth and size, and one budget. A session with a
  * budget of its own below another one's has it set aside there; what it did not spend goes back when it ends.
  */
-import { eq, sql } from "drizzle-orm";
 import { conflict, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { toNano, toUsd } from "../../core/money.ts";
 import { kindOf } from "../../engine/kinds.ts";
 import type { Store } from "../../store/store.ts";
-import { sessions } from "../../store/tables/sessions.ts";
 import type { SessionDraft } from "./model.ts";
 import type { SessionRow, SessionStore } from "./store.ts";
 
@@ -47,11 +45,10 @@ function filesOf(draft: SessionDraft, id: string, parent: SessionRow | undefined
   return { work_id: id, branch: `${prefix}/${id}` };
 }
 
-export function createTree({ db, statement }: Store, rows: SessionStore) {
+export function createTree({ statement }: Store, rows: SessionStore) {
   const reserve = (id: string, nano: number): void => {
     if (nano === 0) return;
-    const reserved_nano = sql`max(0, ${sessions.reserved_nano} + ${nano})`;
-    db.update(sessions).set({ reserved_nano }).where(eq(sessions.id, id)).run();
+    statement("UPDATE sessions SET reserved_nano = max(0, reserved_nano + ?) WHERE id = ?").run(nano, id);
   };
   /** After a session has spent: what is still set aside for it is that much less. */
   const settle = (id: string, nano: number): void => {

@@ -1,5 +1,4 @@
 /** Workflow policies of projects, and what they mean for one task. */
-import { eq } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import type { Store } from "../../store/store.ts";
@@ -33,8 +32,8 @@ const SHIPPED: Partial<Record<WorkType, string>> = { bugfix: "bugfix", feature: 
 const FALLBACK = "feature";
 
 export function createPolicies({ store, clock, projectOf, agentExists, pipelineExists }: PoliciesDeps): Policies {
-  const { db } = store;
-  const rowOf = (id: string) => db.select().from(workflowPolicies).where(eq(workflowPolicies.project_id, id)).get();
+  const rows = store.rows(workflowPolicies);
+  const rowOf = (id: string) => rows.find({ project_id: id });
   const get = (projectId: string): WorkflowPolicy => {
     projectOf(projectId);
     const row = rowOf(projectId);
@@ -96,10 +95,7 @@ export function createPolicies({ store, clock, projectOf, agentExists, pipelineE
           wait_for_merge: wait_for_merge ?? old.wait_for_merge,
           updated_at: timestamp(clock.now()),
         };
-        db.insert(workflowPolicies)
-          .values(row)
-          .onConflictDoUpdate({ target: workflowPolicies.project_id, set: row })
-          .run();
+        rows.put(row, ["project_id"]);
         return get(projectId);
       });
     },

@@ -1,6 +1,6 @@
 /** The log of model calls: one row per call, written by its maker in the same transaction. */
 
-import { and, desc, eq, lt } from "drizzle-orm";
+import { and, desc, lt } from "drizzle-orm";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
 import { notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -123,13 +123,14 @@ const callOf = (execution: Execution, reply: ModelReply, purpose?: CallPurpose):
 
 export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLog {
   const { db } = store;
+  const rows = store.rows(table);
   const sums = createSums(store);
   const count = createTotals(store);
 
   function record(call: LlmCallRecord): LlmCall {
     return store.write((tx) => {
       const row = rowOf(call, timestamp(clock.now()));
-      db.insert(table).values(row).run();
+      rows.insert(row);
       count(row);
       const shown = present(row);
       const { run_id, step_id, session_id, agent_id, project_id, user_id, ...data } = shown;
@@ -163,7 +164,7 @@ export function createUsageLog({ store, clock, onRecorded }: UsageDeps): UsageLo
     recordCall: (_tx, execution, reply, purpose) => void record(callOf(execution, reply, purpose)),
     list: (asked, filter) => listAnswer(page(filter, asked.after, asked.limit + 1), asked, (row) => row.id, present),
     get(id, caller) {
-      const row = db.select().from(table).where(eq(table.id, id)).get();
+      const row = rows.find({ id });
       if (!row || !mayRead(caller, WHOSE.llm_calls, row)) throw notFound("model call");
       return present(row);
     },
