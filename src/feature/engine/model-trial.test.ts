@@ -1,4 +1,4 @@
-/** What a model can, tried by real calls; and a picture for one that cannot see is told to the person. */
+/** What a model can, tried by real calls. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { skep } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, type RecordedRequest, reply } from "../../testing/model-server.ts";
@@ -141,36 +141,4 @@ test("a trial that a killed server was at ends, says so, and is not paid twice",
   expect(models.requests.length).toBe(before);
   await again.stop();
   await own.remove();
-});
-
-test("a picture for a model that cannot see is told to the person, once", async () => {
-  models.answerBy(() => reply({ text: "I see nothing." }));
-  const picture = new FormData();
-  const png = Buffer.from(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC",
-    "base64",
-  );
-  await server.request("POST", "/v1/agents", { body: { id: "talker", prompt: "You talk.", model: "custom-lab/m1" } });
-  const chat = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "talker" } }))
-    .body;
-  picture.append("file", new File([png], "roof.png", { type: "image/png" }));
-  const sent = await server.request<{ id: string }>("POST", "/v1/attachments/upload", {
-    body: picture,
-  });
-  expect(sent.status).toBe(201);
-  const said = await server.request("POST", `/v1/chat/sessions/${chat.id}/message`, {
-    body: { message: "What is on it?", attachment_ids: [sent.body.id] },
-  });
-  expect(said.status).toBe(202);
-  interface Chat {
-    status: string;
-    messages: { role: string; content: string }[];
-  }
-  const get = async () => (await server.request<Chat>("GET", `/v1/chat/sessions/${chat.id}`)).body;
-  let now = await get();
-  while (now.status === "busy" || now.messages.length < 3) now = await get();
-  const told = now.messages.filter(({ content }) => content.includes("cannot see pictures"));
-  expect(told.map(({ role, content }) => [role, content])).toEqual([
-    ["system", expect.stringMatching(/^custom-lab\/m1 cannot see pictures: roof\.png was not shown to it/)],
-  ]);
 });
