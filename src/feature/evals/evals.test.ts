@@ -278,6 +278,22 @@ test("what is wrong is refused in words", async () => {
   expect(await ask({ tasks: [task("a"), task("a")], oracle: true })).toContain("Two tasks");
   const none = await command(["eval", folder.path, "--oracle", "--url", server.url]);
   expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/holds no task.*skep eval shipped/)]);
+  // Written for Harbor's own harness: its test would pass whatever it finds.
+  const foreign = join(folder.path, "foreign");
+  const script = (text: string, settings = "") => {
+    mkdirSync(join(foreign, "tests"), { recursive: true });
+    writeFileSync(join(foreign, "tests/test.sh"), text);
+    writeFileSync(join(foreign, "instruction.md"), "Do it.");
+    writeFileSync(join(foreign, "task.toml"), `version = "1.0"\n${settings}`);
+    return skep("eval", foreign, "--oracle").then(({ code, stderr }) => [code, stderr]);
+  };
+  const reward = "if pytest; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n";
+  expect(await script(reward)).toEqual([1, expect.stringMatching(/test\.sh uses \/logs\/verifier.*no reward is read/)]);
+  expect(await script("pytest /tests/test_outputs.py\n")).toEqual([1, expect.stringContaining("are in $TASK_FILES")]);
+  expect(await script("false\n", '[environment]\ndocker_image = "x/y:1"\n')).toEqual([
+    1,
+    expect.stringContaining("give the agent the image x/y:1"),
+  ]);
 });
 
 test("a finished run of a project becomes a task that its own changes solve", async () => {
