@@ -37,3 +37,17 @@ export function onInterrupt(client: Client, runId: string, ownServer: boolean): 
     },
   };
 }
+
+/** The first Ctrl-C leaves, with those words: what the server does goes on there. */
+export function leaving(words: string): { done(): void } {
+  const leave = () => {
+    console.error(words);
+    process.exit(INTERRUPTED);
+  };
+  for (const name of ["SIGINT", "SIGTERM"] as const) process.once(name, leave);
+  return {
+    done() {
+      for (const name of ["SIGINT", "SIGTERM"] as const) process.off(name, leave);
+    },
+  };
+}

@@ -3,6 +3,8 @@ import { DAY_MS } from "./clock.ts";
 /** Every bound of the appliance, named with its unit. `skep doctor` prints them. */
 export const LIMITS = {
   bodyBytes: 1024 * 1024,
+  /** Of an eval: its tasks with their files, and recorded replies. */
+  evalBytes: 16 * 1024 * 1024,
   publicBodyBytes: 16 * 1024,
   webhookBytes: 4 * 1024 * 1024,
   webhooksBytes: 32 * 1024 * 1024,

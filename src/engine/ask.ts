@@ -63,7 +63,8 @@ export async function ask(input: LoopInput): Promise<ModelReply | Ending> {
       continue;
     }
     ports.rows.logCall(execution, reply, summarised ? "summary" : "turn");
-    const { code, message } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    const { code, message: words } = reply.error ?? { code: "provider_error", message: "The model gave no answer." };
+    const message = /[.!?]$/.test(words) ? words : `${words}.`;
     if (reply.error?.retry_at !== undefined) return waitForProvider(input, reply.error.retry_at, message);
     if (code === "provider_rate_limited") return waitUnknown(input, message);
     if (code !== "context_too_long") return failed(code, message);

@@ -154,8 +154,8 @@ export interface ExecutionRows {
   stopRequested(id: string): StopRequest | undefined;
   /** @param announced people see it as it happens, too. */
   addNote(execution: Execution, text: string, announced?: "announced"): void;
-  /** Moves messages that are to steer this execution into its session's transcript. */
-  takeSteering(execution: Execution): void;
+  /** Moves messages that are to steer this execution into its session's transcript. @returns whether there were any. */
+  takeSteering(execution: Execution): boolean;
   /**
    * Stores a summary of everything up to `coversTo`, and the call that made it.
    * @param shorter by how many tokens the next request is shorter than the last, and what it holds at least, by our

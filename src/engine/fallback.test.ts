@@ -80,6 +80,20 @@ test("a model whose window is smaller than the prompt is passed by", async () =>
   expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
 });
 
+test("a model whose call the budget does not allow is passed by", async () => {
+  const model = createHandModel();
+  model.estimateUsd = (id) => (id === "custom-dear/m" ? 5 : 0.01);
+  const rig = await rigs.started({ pipelines: { one: PIPELINE }, models: model });
+  rig.services.settings.update({ models: { fallback: ["custom-dear/m", "custom-b/m"] } }, LOCAL_ADMIN);
+  const { id } = rig.create("one", "Work", { budget_usd: 1 });
+  (await model.next()).reply(failing("provider_unreachable"));
+  const second = await model.next();
+  expect(second.request.model).toBe("custom-b/m");
+  second.reply(DONE);
+  expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
+  expect(model.calls).toHaveLength(2);
+});
+
 test("an agent's own fallbacks come before those of the settings, and an empty list means none", async () => {
   const own = await open(FALLBACK, { worker: "---\nname: Worker\nfallback: [custom-own/m]\n---\nYou work." });
   (await own.model.next()).reply(failing("provider_unreachable"));

@@ -28,6 +28,7 @@ const EMPTY = "Your reply was empty. Answer, or use a tool.";
 /** Runs until the execution ends. @throws Stopped when its signal aborts, Problem when the sandbox is lost. */
 export async function runLoop(input: LoopInput): Promise<Ending> {
   const { execution, ports, agent, signal } = input;
+  let isFirst = true;
   for (;;) {
     await ports.turn();
     signal.throwIfAborted();
@@ -45,10 +46,11 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
     const loop = said && loopOf(input, said);
     if (typeof loop === "object") return loop;
     if (loop) ports.rows.addNote(execution, loop);
-    ports.rows.takeSteering(execution);
+    const isSteered = ports.rows.takeSteering(execution);
     if (ports.rows.replies(execution) >= agent.maxTurns) return outOfTurns(agent.maxTurns, said);
     ports.deliver(execution);
-    sayUnseen(input);
+    if (isFirst || isSteered) sayUnseen(input);
+    isFirst = false;
     const reply = await ask(input);
     if ("status" in reply) return reply;
     ports.rows.addReply(execution, reply);
@@ -127,14 +129,31 @@ function loopOf({ execution, ports }: LoopInput, said: AssistantMessage): Ending
   return times === REPEATS_TOLD && context.at(-1)?.role !== "note" ? LOOPS : undefined;
 }
 
-/** Says to the person, too, which pictures the model cannot see, once: in the transcript, and as it happens. */
-function sayUnseen({ execution, ports, model }: LoopInput): void {
-  const pictures = execution.input.flatMap((part) => (part.type === "image" ? [part.name] : []));
-  if (pictures.length === 0 || ports.models.info(model).images) return;
-  const was = pictures.length === 1 ? "was" : "were";
-  const note = `${model} cannot see pictures: ${pictures.join(", ")} ${was} not shown to it. Choose a model that can; for a server of your own that can: skep models set ${model} --images yes`;
-  if (ports.rows.notes(execution).includes(note)) return;
-  ports.rows.addNote(execution, note, "announced");
+/**
+ * Says to the person, too, which pictures the model cannot see, once for each message: in the transcript, and as it happens.
+ * Those of a steering message as well, which comes while the agent is at work.
+ * @param program of an external agent that takes none.
+ */
+export function sayUnseen(
+  { execution, ports, model }: Pick<LoopInput, "execution" | "ports" | "model">,
+  program?: string,
+): void {
+  const sees = ports.models.info(model).images;
+  if (sees && program === undefined) return;
+  const earlier = ports.rows.notes(execution);
+  for (const message of ports.rows.context(execution)) {
+    if (message.role !== "user" || message.executionId !== execution.id) continue;
+    const pictures = message.parts.flatMap((part) => (part.type === "image" ? [part.name] : []));
+    if (pictures.length === 0) continue;
+    const shown = `${pictures.join(", ")} ${pictures.length === 1 ? "was" : "were"} not shown to it.`;
+    const note = sees
+      ? `${program} takes no pictures: ${shown}`
+      : `${model} cannot see pictures: ${shown} Choose a model that can; for a server of your own that can: skep models set ${model} --images yes`;
+    // Two messages may hold pictures of the same name.
+    const at = earlier.indexOf(note);
+    if (at === -1) ports.rows.addNote(execution, note, "announced");
+    else earlier.splice(at, 1);
+  }
 }
 
 function outOfTurns(turns: number, said: AssistantMessage | undefined): Ending {

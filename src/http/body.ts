@@ -49,11 +49,14 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
       await turn();
     }
   }
-  async function collected(request: Request, limit: number, hold: Hold): Promise<Uint8Array | null> {
+  async function collected(
+    request: Request,
+    { limit, hold, ms }: { limit: number; hold: Hold; ms: number },
+  ): Promise<Uint8Array | null> {
     if (request.body === null) return null;
     const announced = Number(request.headers.get("content-length") ?? 0);
     const body = growing({ limit, announced, hold });
-    await eachPiece(request, LIMITS.bodyMs, body.add);
+    await eachPiece(request, ms, body.add);
     return body.bytes();
   }
   async function formOf(request: Request, type: string, hold: Hold): Promise<Body> {
@@ -100,7 +103,7 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
           };
           return { ...form, release };
         }
-        const bytes = await collected(request, limit, hold);
+        const bytes = await collected(request, { limit, hold, ms: route.bodyBytes ? LIMITS.uploadMs : LIMITS.bodyMs });
         read.add(request);
         if (bytes !== null) assertType(type, route);
         return { bytes, release: hold.release };
@@ -114,9 +117,9 @@ export function createBodies(clock: Pick<Clock, "monotonic">, folder: string): B
 
 const mediaOf = (type: string): string => type.split(";")[0]?.trim().toLowerCase() ?? "";
 
-function limitOf({ webhook, access }: RouteEntry): number {
+function limitOf({ webhook, access, bodyBytes = LIMITS.bodyBytes }: RouteEntry): number {
   if (webhook) return LIMITS.webhookBytes;
-  return access === "public" ? LIMITS.publicBodyBytes : LIMITS.bodyBytes;
+  return access === "public" ? LIMITS.publicBodyBytes : bodyBytes;
 }
 
 /** One buffer that grows, however small the pieces: an object for each would cost more than they hold. */

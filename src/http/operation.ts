@@ -29,6 +29,8 @@ interface Declared {
   limit?: RateLimitName;
   /** Takes a signed body, of a service that has no credential; the handler reads its bytes. */
   webhook?: true;
+  /** Most bytes of its body, where that is more than of others; it may take as long as a file. */
+  bodyBytes?: number;
   /** A member of the body that the schema does not name, or of another type, is an error; it is not dropped or converted. */
   strict?: true;
   /** Takes a form with a file, `upload` in the handler. */

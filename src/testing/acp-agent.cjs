@@ -78,6 +78,10 @@ function search(text) {
 const chat = (content, more = {}) => ({ model: process.env.OPENAI_MODEL, messages: [{ role: "user", content }], ...more });
 
 const MODES = {
+  /** Says what it was given. */
+  pictures(sessionId, _text, blocks) {
+    say(sessionId, blocks.map(({ type, mimeType, data }) => [type, mimeType, data?.length].filter(Boolean).join(" ")).join(", "));
+  },
   async flood(id) {
     for (let n = 0; n < 20_000; n++) say(id, `${n} `);
   },
@@ -236,7 +240,7 @@ const MODES = {
 
 async function answer({ id, method, params }) {
   if (method === "initialize")
-    return send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true, mcpCapabilities: { http: true } } } });
+    return send({ id, result: { protocolVersion: 1, agentCapabilities: { loadSession: true, promptCapabilities: { image: true }, mcpCapabilities: { http: true } } } });
   if (method === "session/new") {
     [tools] = params.mcpServers;
         return send({ id, result: { sessionId: "s1" } });
@@ -251,7 +255,7 @@ async function answer({ id, method, params }) {
     const text = params.prompt.map((block) => block.text).join("\n");
     mode = /MODE: ([a-z ]+)/.exec(text)?.[1] ?? mode;
     if (fs.existsSync("/skep/state")) fs.writeFileSync("/skep/state/mode", mode);
-    await MODES[mode](params.sessionId, text);
+    await MODES[mode](params.sessionId, text, params.prompt);
     return send({ id, result: { stopReason: "end_turn" } });
   }
   if (id !== undefined) send({ id, error: { code: -32601, message: "no" } });

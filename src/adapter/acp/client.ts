@@ -8,7 +8,13 @@ import { membersOf, textIn } from "../../core/is-object.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import { BUILD } from "../../core/version.ts";
-import type { HarnessConnection, HarnessHandlers, HarnessPort, StopReason } from "../../engine/harness/port.ts";
+import type {
+  HarnessConnection,
+  HarnessHandlers,
+  HarnessPort,
+  PromptPart,
+  StopReason,
+} from "../../engine/harness/port.ts";
 import { createAcpStream } from "./stream.ts";
 import { permissionIn, updateIn } from "./updates.ts";
 
@@ -85,8 +91,9 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
           repeats = false;
         }
       },
-      async prompt(sessionId, text) {
-        const answer = await ask(methods.agent.session.prompt, { sessionId, prompt: [{ type: "text", text }] });
+      takesPictures: membersOf(can["promptCapabilities"])["image"] === true,
+      async prompt(sessionId, parts) {
+        const answer = await ask(methods.agent.session.prompt, { sessionId, prompt: parts.map(blockOf) });
         const reason = membersOf(answer)["stopReason"];
         if (!isReason(reason)) throw refused("It ended its turn without saying why.");
         return reason;
@@ -114,6 +121,11 @@ function askOf(connection: ClientConnection, ended: Promise<string>, signal: Abo
     return raceSignal(Promise.race([answer, gone]), signal);
   };
 }
+
+const blockOf = (part: PromptPart) =>
+  part.type === "text"
+    ? { type: "text" as const, text: part.text }
+    : { type: "image" as const, mimeType: part.media_type, data: Buffer.from(part.data).toString("base64") };
 
 const serverOf = ({ url, token }: { url: string; token: string }) => ({
   ...{ type: "http" as const, name: "skep", url },

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { existsSync, mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { skep, temporaryFolder } from "../../testing/command.ts";
+import { createModelServer, reply } from "../../testing/model-server.ts";
 import { skepCommand, startServer, type TestServer } from "../../testing/server.ts";
 import { openTerminal, type TestTerminal } from "../../testing/terminal.ts";
 
@@ -132,6 +133,42 @@ describe("a chat at a terminal", () => {
     expect(text).toContain("First");
     expect(text).not.toContain("Second");
     expect((await chats("reviewer")).map(({ message_count }) => message_count)).toEqual([3, 4]);
+  });
+
+  test("a reply that waits for a provider says so, in a chat that continues too, and /try asks it at once", async () => {
+    const models = await createModelServer();
+    const own = await startServer();
+    const lab = { base_url: `${models.origin}/v1`, models: [{ id: "m1", context_window: 32_768 }] };
+    await own.request("PUT", "/v1/settings/providers/custom-lab", { body: lab });
+    await own.request("POST", "/v1/agents", { body: { id: "talker", prompt: "You talk.", model: "custom-lab/m1" } });
+    const body = { error: { message: "You have used up your quota", type: "usage_limit_reached" } };
+    models.next(
+      { kind: "status", status: 429, headers: { "retry-after": "7200" }, body },
+      reply({ text: "Here I am." }),
+    );
+    const open = (...args: string[]) =>
+      openTerminal(skepCommand("chat", "talker", ...args, "--data", own.data), {
+        ...{ columns: 120, cwd: folder.path, env },
+      });
+    const first = open();
+    await first.shows(prompts("talker", 1));
+    first.type("/try\r");
+    await first.shows(/waits for no provider/);
+    first.type("Are you there?\r");
+    await first.shows(/\(Waits: [\s\S]*\/try asks again at once/);
+    const before = models.requests.length;
+    // Its window is closed.
+    first.kill("SIGHUP");
+    await first.exited;
+    const second = open("-c");
+    await second.shows(/› Are you there\?[\s\S]*Waits: [\s\S]*\/try asks again at once/);
+    second.type("/try\r");
+    await second.shows(/Here I am\.[\s\S]*talker \$[^\n]* ›/);
+    expect(models.requests.length).toBe(before + 1);
+    second.type("/quit\r");
+    expect(await second.exited).toBe(0);
+    await own.remove();
+    await models.stop();
   });
 
   test("a chat in which nothing was said is not kept", async () => {

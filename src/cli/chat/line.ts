@@ -10,6 +10,8 @@ import { credentialsPath } from "../server/credentials.ts";
 export interface InputLine {
   /** The next line; undefined: the person leaves. @param draft text to start with. */
   next(prompt: string, draft?: string): Promise<string | undefined>;
+  /** Lines typed while none is asked for wait for their turn, but for those that this takes. */
+  onTyped(take: (line: string) => boolean): void;
   /** What Ctrl-C does while no line is asked for. */
   onInterrupt(handle: () => void): void;
   close(): void;
@@ -42,11 +44,12 @@ export function createInputLine(words: readonly string[]): InputLine {
   let armed = false;
   let waiting: ((line: string | undefined) => void) | undefined;
   let interrupt = (): void => {};
+  let takeTyped = (_line: string): boolean => false;
 
   const give = (line: string | undefined): void => {
     const take = waiting;
     if (!take) {
-      if (line !== undefined) ahead.push(line);
+      if (line !== undefined && !takeTyped(line)) ahead.push(line);
       return;
     }
     waiting = undefined;
@@ -100,6 +103,9 @@ export function createInputLine(words: readonly string[]): InputLine {
         terminal.prompt(true);
         if (draft !== undefined) terminal.write(draft);
       });
+    },
+    onTyped(take) {
+      takeTyped = take;
     },
     onInterrupt(handle) {
       interrupt = handle;

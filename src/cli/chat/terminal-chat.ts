@@ -1,5 +1,6 @@
 /** A chat at a terminal: a line is asked for, the reply is shown, and so on until the person leaves. */
 import { isProblem } from "../../core/errors.ts";
+import type { SkepEvent } from "../../core/events.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import type { Client } from "../server/client.ts";
 import { oneLine, paint } from "../terminal/style.ts";
@@ -8,7 +9,7 @@ import { COMMANDS, runCommand } from "./commands.ts";
 import { createInputLine, type InputLine } from "./line.ts";
 import { markdownLines } from "./markdown.ts";
 import { withPermissions } from "./permissions.ts";
-import { createScreen } from "./screen.ts";
+import { createScreen, type Screen } from "./screen.ts";
 import { type ChatView, follow, meterOf, pathOf, say } from "./session.ts";
 
 /** What the commands of a chat change. */
@@ -21,6 +22,9 @@ export interface ChatState {
   draft: string | undefined;
   leaving: boolean;
 }
+
+const TRY = "/try";
+const MEANWHILE = `${TRY} asks again at once, Ctrl-C ends the reply.`;
 
 /** @returns the exit code. */
 export async function terminalChat(client: Client, session: ChatView, attached: Attached[]): Promise<number> {
@@ -43,6 +47,12 @@ export async function terminalChat(client: Client, session: ChatView, attached: 
       console.log(paint("red", oneLine(error.detail)));
     }
   };
+  // A reply that waits is not over, so no line is asked for meanwhile.
+  input.onTyped((line) => {
+    if (line.trim() !== TRY) return false;
+    void answered(() => runCommand(state, TRY));
+    return true;
+  });
   await answered(() => begin(state, input));
   while (!state.leaving) {
     const { draft } = state;
@@ -70,20 +80,36 @@ async function reply(state: ChatState, message: string, input: InputLine): Promi
   const screen = createScreen();
   const { client, session, attached } = state;
   try {
-    await say(client, session, message, attached, withPermissions(client, input, screen));
+    await say(client, session, message, attached, takes(state, input, screen));
     state.attached = [];
   } finally {
     screen.end();
   }
 }
 
+/** Shows the events of a reply, asks what its rules ask about, and says what may be done while it waits for a provider. */
+function takes({ client, session }: ChatState, input: InputLine, screen: Screen): (event: SkepEvent) => void {
+  const take = withPermissions(client, input, screen);
+  return (event) => {
+    take(event);
+    if (event.kind !== "activity" || !String(event.data["title"]).startsWith("Waits: ")) return;
+    client.call("GET", pathOf(session.id)).then(
+      ({ provider_wait }) => {
+        if (provider_wait) console.log(paint("dim", MEANWHILE));
+      },
+      () => {},
+    );
+  };
+}
+
 /** Who answers; in a chat that continues also the last messages, and the reply that is being written. */
-async function begin({ client, session }: ChatState, input: InputLine): Promise<void> {
+async function begin(state: ChatState, input: InputLine): Promise<void> {
+  const { client, session } = state;
   const { agent_id, model, title } = session;
   const what = [title, model ?? "no model yet", "/help lists commands"].filter((one) => one !== null);
   console.log(`${paint("bold", agent_id)} ${paint("dim", what.map(oneLine).join(" · "))}`);
   if (session.message_count === 0) return;
-  const { messages, status, reply } = await client.call("GET", `${pathOf(session.id)}?limit=20`);
+  const { messages, status, reply, provider_wait } = await client.call("GET", `${pathOf(session.id)}?limit=20`);
   const last = messages.findLastIndex(({ role, withdrawn }) => role === "user" && !withdrawn);
   for (const { role, content, withdrawn } of messages.slice(Math.max(last, 0)))
     if (!withdrawn && content !== "" && role !== "system")
@@ -93,7 +119,8 @@ async function begin({ client, session }: ChatState, input: InputLine): Promise<
   if (status !== "busy") return;
   const screen = createScreen();
   if (reply.text !== "") screen.say(reply.text);
-  await follow(client, session.id, reply.last_event_id, withPermissions(client, input, screen)).finally(screen.end);
+  if (provider_wait) console.log(paint("dim", `(Waits: ${oneLine(provider_wait.reason)})\n${MEANWHILE}`));
+  await follow(client, session.id, reply.last_event_id, takes(state, input, screen)).finally(screen.end);
 }
 
 /** A chat in which nobody said anything is not kept. */

@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import type { AnswerOf, BodyOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { EVAL_HARNESSES, type EvalHarness } from "../../core/harness-names.ts";
+import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import { INTERRUPTED } from "../interrupt.ts";
 import { readText } from "../read-input.ts";
@@ -11,6 +12,7 @@ import type { Answer } from "../resource/resource.ts";
 import { listOf } from "../resource/words.ts";
 import type { Client } from "../server/client.ts";
 import { connect, type ServerFlags, withServer } from "../server/locate.ts";
+import { bytesText } from "../terminal/table.ts";
 import { evalLines } from "./lines.ts";
 import { shippedTasks } from "./shipped.ts";
 import { readTasks, writeTask } from "./task-folder.ts";
@@ -93,10 +95,25 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
     ...(flags.budget === undefined ? {} : { budget_usd: number("budget") }),
     ...(flags.replay === undefined ? {} : { replay: ownJson(await readText(flags.replay)) }),
   };
+  assertFits(body, folder);
   const client = await connect(flags);
   const made = await client.call("POST", "/v1/evals", body);
   if (flags.detach) return { json: made, text: [made.id, `follow it with: skep evals show ${made.id} --follow`] };
   return followEval(client, made.id, flags.json === true, minPass);
+}
+
+/** @throws Problem 413 what is too large to be sent, with what the tasks and the recording are of it. */
+function assertFits(body: BodyOf<"POST", "/v1/evals">, folder: string): void {
+  const sizeOf = (part: unknown) => Buffer.byteLength(JSON.stringify(part) ?? "");
+  if (sizeOf(body) <= LIMITS.evalBytes) return;
+  const [tasks, replay] = [sizeOf(body.tasks), sizeOf(body.replay)];
+  const recording = replay > 0 ? ` and the recording ${bytesText(replay)}` : "";
+  const largest = body.tasks.toSorted((a, b) => sizeOf(b) - sizeOf(a))[0]!;
+  throw new Problem(
+    413,
+    "too_large",
+    `The ${body.tasks.length} tasks in ${folder} take ${bytesText(tasks)} as they are sent${recording}; an eval takes ${bytesText(LIMITS.evalBytes)}. Split the folder, or leave out files; the largest task is ${largest.name} with ${bytesText(sizeOf(largest))}.`,
+  );
 }
 
 const harnessesOf = (text: string): EvalHarness[] =>

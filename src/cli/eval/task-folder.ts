@@ -15,6 +15,7 @@ type TaskFile = Task["tests"][number];
 const Settings = t.Object({
   agent: t.Optional(t.Object({ timeout_sec: t.Optional(t.Number({ exclusiveMinimum: 0 })) })),
   verifier: t.Optional(t.Object({ timeout_sec: t.Optional(t.Number({ exclusiveMinimum: 0 })) })),
+  environment: t.Optional(t.Object({ docker_image: t.Optional(t.String()) })),
   skep: t.Optional(
     t.Object({
       budget_usd: t.Optional(t.Number({ minimum: 0 })),
@@ -56,7 +57,7 @@ function list(folder: string): string[] {
 }
 
 function readTask(folder: string): Task {
-  const { agent, verifier, skep } = settingsIn(join(folder, SETTINGS));
+  const { agent, verifier, environment, skep } = settingsIn(join(folder, SETTINGS));
   const name = basename(resolve(folder));
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name))
     throw bad(`${folder}: a task's folder is called by small letters, digits and dashes.`);
@@ -65,15 +66,35 @@ function readTask(folder: string): Task {
     throw bad(
       `${folder}: a task's Dockerfile is not built. Agents work in their own image; remove the file and give the agent an image.`,
     );
+  if (environment?.docker_image !== undefined)
+    throw bad(
+      `${folder}: docker_image is not used. Agents work in their own image; remove the line and give the agent the image ${environment.docker_image}.`,
+    );
+  const tests = filesIn(join(folder, PARTS.tests));
+  const solution = filesIn(join(folder, PARTS.solution));
+  for (const script of [...tests, ...solution]) assertOwnPaths(script, folder);
   return {
     ...{ name, instruction: textIn(join(folder, "instruction.md")), workspace },
-    ...{ tests: filesIn(join(folder, PARTS.tests)), solution: filesIn(join(folder, PARTS.solution)) },
+    ...{ tests, solution },
     ...(agent?.timeout_sec === undefined ? {} : { timeout_seconds: Math.ceil(agent.timeout_sec) }),
     ...(verifier?.timeout_sec === undefined ? {} : { check_seconds: Math.ceil(verifier.timeout_sec) }),
     ...(skep?.budget_usd === undefined ? {} : { budget_usd: skep.budget_usd }),
     ...(skep?.project === undefined ? {} : { project_name: skep.project }),
     ...(skep?.commit === undefined ? {} : { commit: skep.commit }),
   };
+}
+
+/** Where Harbor's own harness puts a task's files and reads its reward; a test that writes 0 there may well end with 0. */
+const FOREIGN_PATHS = /\/logs\/verifier\b|(?<![\w.$})"'-])\/(tests|solution)\//;
+
+/** @throws Problem 422 for a script that Skep would run without what it relies on. */
+function assertOwnPaths({ path, content }: TaskFile, folder: string): void {
+  if (!path.endsWith(".sh")) return;
+  const found = FOREIGN_PATHS.exec(Buffer.from(content, "base64").toString())?.[0];
+  if (found !== undefined)
+    throw bad(
+      `${folder}: ${path} uses ${found}, which is not there. Its files are in $TASK_FILES, it runs in the agent's workspace, and the exit code of test.sh decides: no reward is read.`,
+    );
 }
 
 function settingsIn(path: string): Static<typeof Settings> {

@@ -1,8 +1,11 @@
 /** `skep models`: models that can be used, and what is known or set of each. */
 import type { AnswerOf, BodyOf, RowOf } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
+import { leaving } from "../interrupt.ts";
+import type { Client } from "../server/client.ts";
 import { fieldLines } from "../terminal/table.ts";
-import type { Call, Resource } from "./resource.ts";
+import { jobEnded } from "./jobs.ts";
+import type { Answer, Call, Resource } from "./resource.ts";
 
 type List = "/v1/models";
 type Item = RowOf<List>;
@@ -66,11 +69,23 @@ export const models: Resource<List, Item, Item> = {
       about: "make three real calls and say what the model can; exit 1 when it does not answer or calls no tool",
       on: "none",
       args: [MODEL],
-      options: [{ flags: "--needle", about: "also fill its window to nine tenths and ask for a word at its far end" }],
-      async run({ client, args: [model = ""], flags }) {
-        const found = await client.call("POST", `${PATH}/try`, { model, needle: flags["needle"] === true });
-        const isFit = found.answers.ok === true && found.tools.ok === true;
-        return { json: found, text: trialLines(found), ...(isFit ? {} : { code: 1 }) };
+      options: [
+        { flags: "--needle", about: "also fill its window to nine tenths and ask for a word at its far end" },
+        { flags: "--detach", about: "do not wait for the end; skep models trial shows what was found" },
+      ],
+      run: tryModel,
+    },
+    {
+      name: "trial",
+      about: "say what the last trial of a model found",
+      on: "none",
+      args: [MODEL],
+      async run({ client, args: [model = ""] }) {
+        const found = await trialOf(client, model);
+        const underWay = found.job_id === null ? [] : [`A trial is under way: skep jobs wait ${found.job_id}`];
+        const never = [`${model} was never tried. Try it: skep models try ${model}`];
+        const lines = found.trial ? [...trialLines(found.trial), ...underWay] : underWay.length > 0 ? underWay : never;
+        return { json: found, text: lines };
       },
     },
     {
@@ -89,7 +104,27 @@ export const models: Resource<List, Item, Item> = {
   ],
 };
 
-function trialLines(found: AnswerOf<"POST", `${typeof PATH}/try`>): string[] {
+type Trial = NonNullable<AnswerOf<"GET", `${typeof PATH}/trial`>["trial"]>;
+
+const trialOf = (client: Client, model: string) =>
+  client.call("GET", `${PATH}/trial?${new URLSearchParams({ model })}`);
+
+async function tryModel({ client, args: [model = ""], flags }: Call): Promise<Answer> {
+  const started = await client.call("POST", `${PATH}/try`, { model, needle: flags["needle"] === true });
+  if (flags["detach"]) return { json: started, text: [started.id, `see it with: skep models trial ${model}`] };
+  const left = leaving(
+    `\nThe trial continues on the server. See it with: skep models trial ${model}; end it with: skep jobs cancel ${started.id}`,
+  );
+  const job = await jobEnded(client, started).finally(left.done);
+  if (job.state === "cancelled") return { json: job, text: `The trial of ${model} was cancelled.`, code: 3 };
+  const { trial } = await trialOf(client, model);
+  if (job.state !== "succeeded" || !trial)
+    return { json: job, text: `The trial of ${model} ended early: ${job.error?.message ?? job.state}`, code: 1 };
+  const isFit = trial.answers.ok === true && trial.tools.ok === true;
+  return { json: trial, text: trialLines(trial), ...(isFit ? {} : { code: 1 }) };
+}
+
+function trialLines(found: Trial): string[] {
   const said = ({ ok, detail }: typeof found.tools) =>
     ok === true ? "yes" : `${ok === null ? "" : "no. "}${detail ?? ""}`.trim();
   const { calls, cost_usd, time_to_first_token_ms } = found;

@@ -1,5 +1,7 @@
 /** External agents as the engine sees them: a program that speaks the Agent Client Protocol over its standard streams. */
 import type { OpenPipe } from "../../core/pipe.ts";
+import type { DataPart } from "../model.ts";
+import type { TextPart } from "../parts.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { HarnessTools } from "./tools.ts";
 
@@ -63,6 +65,9 @@ export interface HarnessPlace {
   tools: { url: string; token: string };
 }
 
+/** Bytes are those of pictures, for a program that takes them. */
+export type PromptPart = TextPart | DataPart;
+
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
 export interface HarnessConnection {
@@ -72,8 +77,10 @@ export interface HarnessConnection {
   begin(place: HarnessPlace): Promise<string>;
   /** Continues a session; what it repeats of its past reaches no handler. @throws Problem 502 `harness_refused`. */
   resume(sessionId: string, place: HarnessPlace): Promise<void>;
+  /** Whether a prompt may hold pictures. */
+  readonly takesPictures: boolean;
   /** One turn. @throws Problem 502 `harness_refused`, also when the program ends meanwhile. */
-  prompt(sessionId: string, text: string): Promise<StopReason>;
+  prompt(sessionId: string, parts: readonly PromptPart[]): Promise<StopReason>;
   /** Asks it to end the turn; `prompt` still resolves by itself. */
   cancel(sessionId: string): Promise<void>;
   /** Resolves with why, in words, when the program or its streams are gone. */

@@ -7,17 +7,17 @@ import { isProblem, messageOf } from "../../core/errors.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import type { HarnessConfig } from "../agent-file.ts";
 import { schemaCheck } from "../calls.ts";
-import type { Ending, StoredMessage } from "../execution.ts";
+import type { Ending } from "../execution.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { kindOf } from "../kinds.ts";
-import { endingOf, type LoopInput, REMINDER } from "../loop.ts";
-import { textOf } from "../parts.ts";
+import { endingOf, type LoopInput, REMINDER, sayUnseen } from "../loop.ts";
 import { failed, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
 import { harnessTitle, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
 import { createPermissionDesk, optionFor, type PermissionDesk } from "./permission.ts";
 import type { HarnessConnection, HarnessPlace, StopReason } from "./port.ts";
+import { type Prompt, promptParts, saidAfter } from "./prompt.ts";
 import { recapOf } from "./recap.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
 import { toolServerOf } from "./tools.ts";
@@ -195,12 +195,13 @@ async function takeTurns(
 ): Promise<Ending> {
   const { execution, ports } = life;
   const { sessionId, first } = await openSession(life, connection, place);
-  let text = first;
+  let prompt = first;
   let isReminded = ports.rows.notes(execution).includes(REMINDER);
   for (;;) {
     const before = ports.rows.context(execution).at(-1)?.seq ?? -1;
     turn.sessionId = sessionId;
-    const reason = await connection.prompt(sessionId, text);
+    sayUnseen(life, connection.takesPictures ? undefined : harnessTitle(life.harness));
+    const reason = await connection.prompt(sessionId, await promptParts(life, prompt, connection.takesPictures));
     turn.sessionId = undefined;
     // Its model calls have their rows before the turn has an end.
     const said = recorder.endTurn();
@@ -208,8 +209,8 @@ async function takeTurns(
     if (refused) return refused;
     ports.rows.takeSteering(execution);
     ports.deliver(execution);
-    const more = newWords(ports.rows.context(execution), before);
-    if (more !== "") text = more;
+    const more = saidAfter(ports.rows.context(execution), before);
+    if (more.text !== "" || more.attached.length > 0) prompt = more;
     else if (kindOf(execution.kind).executionEnds === "reply")
       return said.trim() === ""
         ? failed("empty_reply", "The agent answered nothing.")
@@ -217,7 +218,7 @@ async function takeTurns(
     else if (!isReminded) {
       isReminded = true;
       ports.rows.addNote(execution, REMINDER);
-      text = REMINDER;
+      prompt = { text: REMINDER, attached: [] };
     } else {
       const outputs = await resultOf(said, execution.contract, schemaCheck(life));
       if (outputs) return { status: "succeeded", outputs, text: said, by: "text" };
@@ -238,9 +239,9 @@ async function openSession(
   { execution, ports, system }: Life,
   connection: HarnessConnection,
   place: HarnessPlace,
-): Promise<{ sessionId: string; first: string }> {
+): Promise<{ sessionId: string; first: Prompt }> {
   const context = ports.rows.context(execution);
-  const now = newWords(context, context.findLast(({ role }) => role === "assistant")?.seq ?? -1);
+  const { text: now, attached } = saidAfter(context, context.findLast(({ role }) => role === "assistant")?.seq ?? -1);
   const wasAtWork = context.some(({ role, executionId }) => role === "assistant" && executionId === execution.id);
   const stopped = wasAtWork ? STOPPED : "";
   const known = ports.rows.harnessSession(execution);
@@ -253,17 +254,12 @@ async function openSession(
         return false;
       },
     );
-    if (isThere) return { sessionId: known, first: [stopped, now].filter(Boolean).join("\n\n") || STOPPED };
+    const text = [stopped, now].filter(Boolean).join("\n\n") || STOPPED;
+    if (isThere) return { sessionId: known, first: { text, attached } };
   }
   const sessionId = await connection.begin(place);
   ports.rows.keepHarnessSession(execution, sessionId);
   const earlier = context.some(({ role }) => role === "assistant" || role === "summary");
   const words = earlier ? `## What was said and done so far\n\n${recapOf(context)}` : now;
-  return { sessionId, first: [system, words, stopped].filter(Boolean).join("\n\n---\n\n") };
+  return { sessionId, first: { text: [system, words, stopped].filter(Boolean).join("\n\n---\n\n"), attached } };
 }
-
-/** What people and other agents said after that message. */
-const newWords = (messages: readonly StoredMessage[], after: number): string =>
-  messages
-    .flatMap((message) => (message.role === "user" && message.seq > after ? [textOf(message.parts)] : []))
-    .join("\n\n");

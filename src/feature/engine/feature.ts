@@ -25,6 +25,7 @@ import type { Evals } from "../evals/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Inbox } from "../inbox/service.ts";
+import type { Jobs } from "../jobs/service.ts";
 import type { memory } from "../memory/feature.ts";
 import type { PermissionService } from "../permissions/service.ts";
 import type { projects } from "../projects/feature.ts";
@@ -45,6 +46,7 @@ import { modelTrialRoutes } from "./routes.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
 type Needs = Core & {
+  jobs: Pick<Jobs, "enqueue" | "live" | "payloadOf">;
   settings: SettingsService;
   providers: Pick<
     ServiceOf<typeof providers>,
@@ -87,6 +89,7 @@ export const engine = defineFeature(
     const models = deps.replaced.models ?? (await openModels(deps));
     const trials = createModelTrials({
       ...{ store, clock, models, record: deps.usage.record, wrongModel: providers.wrongModel },
+      jobs: deps.jobs,
     });
     const engine = createEngine({
       ...{ clock, log, masking, text, rows: sessions.rows, sandboxes: sandbox.driver, agentOf },
@@ -168,6 +171,7 @@ export const engine = defineFeature(
     return {
       service,
       routes: () => modelTrialRoutes(trials),
+      jobs: [trials.definition],
       tools: builtInTools({
         readableText: text.readableText,
         fetchPage: createGuardedFetch({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),

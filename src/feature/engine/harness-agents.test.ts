@@ -7,7 +7,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { harnessImage } from "../../testing/harness-image.ts";
-import { type EndedRun, type MeteredServer, SHARED_KEY, startMeteredServer } from "../../testing/metered-server.ts";
+import {
+  type EndedRun,
+  type MeteredServer,
+  MODEL,
+  SHARED_KEY,
+  startMeteredServer,
+} from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 
 setDefaultTimeout(300_000);
@@ -34,6 +40,7 @@ async function textOf(run: EndedRun): Promise<string> {
   const { body } = await metered.call<{ text: string }>("GET", `/v1/steps/${run.id}/work/output`);
   return body.text;
 }
+const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 const isRun = test.skipIf(!docker);
 
 isRun(
@@ -138,3 +145,30 @@ isRun(
     expect([merged.status, merged.body]).toEqual([200, expect.objectContaining({ commit: expect.any(String) })]);
   },
 );
+
+isRun("a picture that is attached reaches the program, if its model sees; else the person is told", async () => {
+  const agent = { prompt: "MODE: pictures\n.", harness: { acp: ["node", "/opt/agent.cjs"], image }, memory_mb: 512 };
+  await metered.call("POST", "/v1/agents", { id: "looker", model: MODEL, ...agent });
+  const file = new File([Buffer.from(PNG, "base64")], "roof.png", { type: "image/png" });
+  const said = async (): Promise<string[]> => {
+    const form = new FormData();
+    form.append("file", file);
+    const { body: picture } = await metered.call<{ id: string }>("POST", "/v1/attachments/upload", form);
+    const { body: chat } = await metered.call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "looker" });
+    const path = `/v1/chat/sessions/${chat.id}`;
+    await metered.call("POST", `${path}/message`, { message: "What is on it?", attachment_ids: [picture.id] });
+    for (;;) {
+      const { body } = await metered.call<{ status: string; messages: { content: string }[] }>("GET", path);
+      if (body.status !== "busy") return body.messages.map(({ content }) => content);
+    }
+  };
+  const set = (images: boolean) => metered.call("PUT", "/v1/settings/models", { model: MODEL, images });
+  await set(true);
+  expect((await said()).at(-1)).toBe(`text, image image/png ${PNG.length}`);
+  await set(false);
+  const blind = await said();
+  expect(blind.at(-1)).toBe("text, text");
+  expect(blind.filter((text) => text.startsWith(`${MODEL} cannot see pictures: roof.png was not shown`))).toHaveLength(
+    1,
+  );
+});

@@ -1,4 +1,4 @@
-/** What a model can, tried by real calls; and a picture for one that cannot see is told to the person. */
+/** What a model can, tried by real calls. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { skep } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, type RecordedRequest, reply } from "../../testing/model-server.ts";
@@ -85,34 +85,60 @@ test("a provider that refuses is asked once, and a name that is none is refused"
   expect((await server.request("POST", "/v1/settings/models/try", { body: { model: "nobody/x" } })).status).toBe(422);
 });
 
-test("a picture for a model that cannot see is told to the person, once", async () => {
-  models.answerBy(() => reply({ text: "I see nothing." }));
-  const picture = new FormData();
-  const png = Buffer.from(
-    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC",
-    "base64",
-  );
-  await server.request("POST", "/v1/agents", { body: { id: "talker", prompt: "You talk.", model: "custom-lab/m1" } });
-  const chat = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: { agent_id: "talker" } }))
-    .body;
-  picture.append("file", new File([png], "roof.png", { type: "image/png" }));
-  const sent = await server.request<{ id: string }>("POST", "/v1/attachments/upload", {
-    body: picture,
-  });
-  expect(sent.status).toBe(201);
-  const said = await server.request("POST", `/v1/chat/sessions/${chat.id}/message`, {
-    body: { message: "What is on it?", attachment_ids: [sent.body.id] },
-  });
-  expect(said.status).toBe(202);
-  interface Chat {
-    status: string;
-    messages: { role: string; content: string }[];
+test("a trial shows what it finds out, is joined by the next one, and can be cancelled", async () => {
+  const gate = Promise.withResolvers<void>();
+  const answer = answerWith();
+  models.answerBy((request) => ({
+    ...answer(request),
+    ...(JSON.stringify(request.body).includes("heliotrope") ? { until: () => gate.promise } : {}),
+  }));
+  const { stdout } = await tried("--needle", "--detach");
+  const id = stdout.split("\n")[0]!;
+  interface Job {
+    state: string;
+    percent: number | null;
+    detail: string | null;
+    user_id: string | null;
   }
-  const get = async () => (await server.request<Chat>("GET", `/v1/chat/sessions/${chat.id}`)).body;
-  let now = await get();
-  while (now.status === "busy" || now.messages.length < 3) now = await get();
-  const told = now.messages.filter(({ content }) => content.includes("cannot see pictures"));
-  expect(told.map(({ role, content }) => [role, content])).toEqual([
-    ["system", expect.stringMatching(/^custom-lab\/m1 cannot see pictures: roof\.png was not shown to it/)],
-  ]);
+  const job = async () => (await server.request<Job>("GET", `/v1/jobs/${id}`)).body;
+  const words = async (...args: string[]) => (await skep([...args, "--url", server.url])).stdout;
+  let now = await job();
+  while (!now.detail?.includes("far end")) now = await job();
+  expect(now).toMatchObject({ state: "running", percent: 75, detail: expect.stringMatching(/end of 12,\d{3} tokens/) });
+  const body = { model: "custom-lab/m1", needle: true };
+  const joined = await server.request<{ id: string }>("POST", "/v1/settings/models/try", { body });
+  expect([joined.status, joined.body.id]).toEqual([202, id]);
+  const other = await server.request("POST", "/v1/settings/models/try", { body: { model: "custom-lab/m1" } });
+  expect([other.status, other.body["code"]]).toEqual([409, "model_being_tried"]);
+  expect(await words("models", "trial", "custom-lab/m1")).toContain(`skep jobs wait ${id}`);
+  expect(await words("jobs", "cancel", id)).toContain(id);
+  while (now.state === "running") now = await job();
+  expect(now.state).toBe("cancelled");
+  gate.resolve();
+  // What the trial before it found is still there.
+  expect(await words("models", "trial", "custom-lab/m1")).toMatch(/^answers +no\. /m);
+});
+
+test("a trial that a killed server was at ends, says so, and is not paid twice", async () => {
+  const own = await startServer();
+  const lab = { base_url: `${models.origin}/v1`, models: [{ id: "m1", context_window: 16_384 }] };
+  await own.request("PUT", "/v1/settings/providers/custom-lab", { body: lab });
+  const asked = Promise.withResolvers<void>();
+  models.answerBy(() => {
+    asked.resolve();
+    return { kind: "hang" };
+  });
+  const waits = skep(["models", "try", "custom-lab/m1", "--url", own.url, "--detach"]);
+  const id = (await waits).stdout.split("\n")[0]!;
+  await asked.promise;
+  const before = models.requests.length;
+  await own.stop("SIGKILL");
+  const again = await startServer({ data: own.data });
+  const { code, stdout } = await skep(["jobs", "wait", id, "--url", again.url]);
+  expect([code, stdout.trim()]).toEqual([1, `${id} failed: The server stopped before it was done.`]);
+  const found = await again.request("GET", "/v1/settings/models/trial?model=custom-lab/m1");
+  expect(found.body).toEqual({ trial: null, job_id: null });
+  expect(models.requests.length).toBe(before);
+  await again.stop();
+  await own.remove();
 });

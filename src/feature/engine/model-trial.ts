@@ -1,15 +1,21 @@
 /**
  * Tries what a model can: answers, streams, calls a tool, sees a picture, finds a word again far back in its window. Each is
- * one real call, which is logged and paid like any other; the result is kept, and shown with the model.
+ * one real call, which is logged and paid like any other; the result is kept, and shown with the model. A trial is a job:
+ * a long prompt takes a small machine half an hour.
  */
+import { Type as t } from "@sinclair/typebox";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { invalidField } from "../../core/errors.ts";
+import { conflict, invalidField } from "../../core/errors.ts";
+import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { sizeOf } from "../../engine/context.ts";
 import type { ModelMessage, ModelPort, ModelReply, ModelTool } from "../../engine/model.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
+import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
 import { type ModelTrialResult, modelTrials } from "../../store/tables/model-trials.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Jobs } from "../jobs/service.ts";
 import type { UsageLog } from "../usage/service.ts";
 
 export interface ModelTrialDeps {
@@ -17,6 +23,7 @@ export interface ModelTrialDeps {
   clock: Clock;
   models: ModelPort;
   record: UsageLog["record"];
+  jobs: Pick<Jobs, "enqueue" | "live" | "payloadOf">;
   wrongModel(id: string): string | undefined;
 }
 
@@ -37,14 +44,26 @@ const NEEDLE_TOKENS = 131_072;
 const NEEDLE = "The word to remember is heliotrope.";
 const FILLER = "The clerk wrote the weather of the day into the book, and put the book back on its shelf. ";
 const CALL_MS = 300_000;
+/** A machine without a graphics card reads a hundred tokens a second or so. */
+const LONG_CALL_MS = 1_800_000;
+const TRIALS_AT_ONCE = 2;
 const REPLY_TOKENS = 2_000;
 
-type Question = { text: string; picture?: boolean; tools?: ModelTool[] };
+interface Question {
+  /** What is found out, for people. */
+  about: string;
+  text: string;
+  picture?: boolean;
+  tools?: ModelTool[];
+  mostMs?: number;
+}
 
-export function createModelTrials({ store, clock, models, record, wrongModel }: ModelTrialDeps) {
+export function createModelTrials({ store, clock, models, record, jobs, wrongModel }: ModelTrialDeps) {
   const rows = store.rows(modelTrials);
 
-  async function ask(model: string, question: Question, { userId, signal }: { userId?: string; signal: AbortSignal }) {
+  async function ask(model: string, question: Question, { userId: owner, signal, report }: RunningJob) {
+    report({ detail: question.about });
+    const userId = owner ?? undefined;
     const data = new Uint8Array(Buffer.from(PICTURE, "base64"));
     const picture = { type: "image" as const, media_type: "image/png", name: "picture.png", data };
     const messages: ModelMessage[] = [
@@ -55,7 +74,7 @@ export function createModelTrials({ store, clock, models, record, wrongModel }: 
       ...{ model, system: "You answer in as few words as possible.", messages, tools: question.tools ?? [] },
       ...{ thinkingLevel: "off", maxOutputTokens: REPLY_TOKENS, userId },
       scope: { agentId: NO_AGENT, sessionId: "trial" },
-      signal: AbortSignal.any([signal, AbortSignal.timeout(CALL_MS)]),
+      signal: AbortSignal.any([signal, AbortSignal.timeout(question.mostMs ?? CALL_MS)]),
       onText: () => pieces++,
       onThinking: () => pieces++,
     });
@@ -64,53 +83,79 @@ export function createModelTrials({ store, clock, models, record, wrongModel }: 
     return { reply, pieces };
   }
 
+  /** @param deep also whether it finds a word at the far end of a prompt that fills the window to nine tenths. */
+  async function run(model: string, deep: boolean, job: RunningJob): Promise<ModelTrialResult> {
+    const wrong = wrongModel(model);
+    if (wrong) throw invalidField("/model", wrong);
+    const caller = { userId: job.userId ?? undefined, signal: job.signal };
+    const first = await ask(model, { about: "Does it answer?", text: "Answer with the word ready." }, job);
+    const asked = [first.reply];
+    const also = async (question: Question, fits: (reply: ModelReply) => boolean): Promise<Found> => {
+      // Without a first answer there is nothing more to learn.
+      if (first.reply.finish === "error") return { ok: null, detail: "It was not tried." };
+      job.report({ percent: (100 * asked.length) / (deep ? 4 : 3) });
+      const { reply } = await ask(model, question, job);
+      asked.push(reply);
+      return foundBy(reply, fits);
+    };
+    const answers = foundBy(first.reply, ({ parts }) => textOf(parts).trim() !== "");
+    const tools = await also(
+      { about: "Does it call a tool?", text: "Report the number 7 with the tool report_number.", tools: [TOOL] },
+      calledTool,
+    );
+    const images = await also(
+      { about: "Does it see a picture?", text: "Which colour fills this picture? One word.", picture: true },
+      ({ parts }) => /\bred\b|crimson|scarlet/i.test(textOf(parts)),
+    );
+    const window = (await models.windowOf?.({ model, ...caller })) ?? models.info(model).context_window;
+    const needle = deep
+      ? await tryNeedle(window, (question) => also(question, ({ parts }) => /heliotrope/i.test(textOf(parts))))
+      : { ok: null, detail: "It was not tried. It fills the window: ask for it with --needle." };
+    const thinks = asked.some(({ parts, usage }) => parts.some(isThinking) || usage.reasoning_tokens > 0);
+    const { time_to_first_token_ms: firstWord } = first.reply;
+    return {
+      ...{ model, tried_at: timestamp(clock.now()), context_window: window },
+      ...{ answers, streams: first.pieces > 1, tools, images, needle, reasoning: thinks },
+      calls: asked.length,
+      cost_usd: asked.some(({ cost_usd }) => cost_usd === null)
+        ? null
+        : asked.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
+      duration_ms: asked.reduce((sum, { duration_ms }) => sum + Math.round(duration_ms), 0),
+      time_to_first_token_ms: firstWord === null ? null : Math.round(firstWord),
+    };
+  }
+
+  const definition = defineJob(
+    "try_model",
+    t.Object({ model: t.String(), needle: t.Boolean() }),
+    async ({ model, needle }, job) => {
+      const result = await run(model, needle, job);
+      store.write(() => rows.put({ model, result }, ["model"]));
+      return { ...result };
+    },
+    // Its calls were paid: whether they are made again is for a person to say.
+    { resumable: false, parallel: TRIALS_AT_ONCE, exclusive: ({ model }) => model },
+  );
+
   return {
-    /**
-     * @param deep also whether it finds a word at the far end of a prompt that fills the window to nine tenths.
-     * @throws Problem 422 for a model that cannot be called.
-     */
-    async run(
-      model: string,
-      deep: boolean,
-      caller: { userId?: string; signal: AbortSignal },
-    ): Promise<ModelTrialResult> {
+    definition,
+    /** Begins a trial, or joins the one under way. @throws Problem 422 a model that cannot be called, 409 another trial of it. */
+    start(model: string, needle: boolean, caller: Caller): Job {
       const wrong = wrongModel(model);
       if (wrong) throw invalidField("/model", wrong);
-      const first = await ask(model, { text: "Answer with the word ready." }, caller);
-      const asked = [first.reply];
-      const also = async (question: Question, fits: (reply: ModelReply) => boolean): Promise<Found> => {
-        // Without a first answer there is nothing more to learn.
-        if (first.reply.finish === "error") return { ok: null, detail: "It was not tried." };
-        const { reply } = await ask(model, question, caller);
-        asked.push(reply);
-        return foundBy(reply, fits);
-      };
-      const answers = foundBy(first.reply, ({ parts }) => textOf(parts).trim() !== "");
-      const tools = await also({ text: "Report the number 7 with the tool report_number.", tools: [TOOL] }, calledTool);
-      const images = await also({ text: "Which colour fills this picture? One word.", picture: true }, ({ parts }) =>
-        /\bred\b|crimson|scarlet/i.test(textOf(parts)),
-      );
-      const window = (await models.windowOf?.({ model, ...caller })) ?? models.info(model).context_window;
-      const needle = deep
-        ? await tryNeedle(window, (text) => also({ text }, ({ parts }) => /heliotrope/i.test(textOf(parts))))
-        : { ok: null, detail: "It was not tried. It fills the window: ask for it with --needle." };
-      const thinks = asked.some(({ parts, usage }) => parts.some(isThinking) || usage.reasoning_tokens > 0);
-      const result: ModelTrialResult = {
-        ...{ model, tried_at: timestamp(clock.now()), context_window: window },
-        ...{ answers, streams: first.pieces > 1, tools, images, needle, reasoning: thinks },
-        calls: asked.length,
-        cost_usd: asked.some(({ cost_usd }) => cost_usd === null)
-          ? null
-          : asked.reduce((sum, { cost_usd }) => sum + (cost_usd ?? 0), 0),
-        duration_ms: asked.reduce((sum, { duration_ms }) => sum + Math.round(duration_ms), 0),
-        time_to_first_token_ms:
-          first.reply.time_to_first_token_ms === null ? null : Math.round(first.reply.time_to_first_token_ms),
-      };
-      store.write(() => rows.put({ model, result }, ["model"]));
-      return result;
+      const live = jobs.live(definition, model);
+      if (live && jobs.payloadOf(definition, live.id).needle !== needle)
+        throw conflict(
+          `Another trial of ${model} is under way. Wait for it, or cancel it: skep jobs cancel ${live.id}`,
+          "model_being_tried",
+        );
+      return jobs.enqueue(definition, { model, needle }, { key: model, subject: model, userId: caller.userId });
     },
-    /** The last result; null: it was never tried. */
-    last: (model: string): ModelTrialResult | null => rows.find({ model })?.result ?? null,
+    /** The last result, null where it was never tried; and the job of the trial under way. */
+    last: (model: string): { trial: ModelTrialResult | null; job_id: string | null } => ({
+      trial: rows.find({ model })?.result ?? null,
+      job_id: jobs.live(definition, model)?.id ?? null,
+    }),
   };
 }
 
@@ -130,12 +175,16 @@ function foundBy(reply: ModelReply, fits: (reply: ModelReply) => boolean): Found
   return { ok: false, detail: said === "" ? "It said nothing." : `It said: ${said}` };
 }
 
-async function tryNeedle(window: number | null, ask: (text: string) => Promise<Found>): Promise<Found> {
+async function tryNeedle(window: number | null, ask: (question: Question) => Promise<Found>): Promise<Found> {
   if (window === null) return { ok: null, detail: "It was not tried: its window is not known." };
   const tokens = Math.floor(Math.min(window, NEEDLE_TOKENS) * FILLED) - REPLY_TOKENS;
   if (tokens < REPLY_TOKENS) return { ok: null, detail: "It was not tried: the window is too small." };
   const filler = FILLER.repeat(Math.ceil(tokens / sizeOf(FILLER)));
-  return ask(`${NEEDLE}\n\n${filler}\n\nWhich word were you told to remember? Answer with it alone.`);
+  return ask({
+    about: `Does it find a word at the far end of ${tokens.toLocaleString("en-US")} tokens? That takes long.`,
+    text: `${NEEDLE}\n\n${filler}\n\nWhich word were you told to remember? Answer with it alone.`,
+    mostMs: LONG_CALL_MS,
+  });
 }
 
 const callOf = (reply: ModelReply, userId: string | undefined) => ({

@@ -3,6 +3,7 @@ import { Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
 import { orNull, Time } from "../../core/schema.ts";
 import { operation, operations } from "../../http/operation.ts";
+import { Job } from "../jobs/model.ts";
 import type { ModelTrials } from "./model-trial.ts";
 
 const Model = t.String({ minLength: 3, maxLength: LIMITS.nameCharacters, description: "provider/model" });
@@ -39,14 +40,15 @@ export const modelTrialRoutes = (trials: ModelTrials) =>
           model: Model,
           needle: t.Optional(t.Boolean({ description: "Also fill its window. That takes long, and costs as much." })),
         }),
-        answer: ModelTrial,
-        summary: "Try what a model can: three or four real calls",
+        answer: { 202: Job },
+        summary: "Try what a model can, with three or four real calls, as a job",
+        description: "A trial of the model that is under way is joined. What it found is kept: getModelTrial.",
       },
-      ({ body, caller, request }) =>
-        trials.run(body.model, body.needle === true, {
-          signal: request.signal,
-          ...(caller.userId === undefined ? {} : { userId: caller.userId }),
-        }),
+      ({ body, caller, answer }) =>
+        answer.accepted(
+          (job) => `/v1/jobs/${job.id}`,
+          () => trials.start(body.model, body.needle === true, caller),
+        ),
     ),
     operation(
       "getModelTrial",
@@ -54,9 +56,12 @@ export const modelTrialRoutes = (trials: ModelTrials) =>
       {
         access: "admin",
         query: t.Object({ model: Model }),
-        answer: t.Object({ trial: orNull(ModelTrial) }),
+        answer: t.Object({
+          trial: orNull(ModelTrial),
+          job_id: orNull(t.String({ description: "The job of a trial that is under way." })),
+        }),
         summary: "What the last trial of a model found; null: it was never tried",
       },
-      ({ query }) => ({ trial: trials.last(query.model) }),
+      ({ query }) => trials.last(query.model),
     ),
   ]);

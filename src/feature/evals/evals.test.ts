@@ -1,6 +1,7 @@
 /** Evals through the command line and the API, over real runs with commands in the sandbox of this host. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skep as command, temporaryFolder } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, type RecordedRequest, reply } from "../../testing/model-server.ts";
@@ -65,6 +66,35 @@ const work = ({ body }: RecordedRequest) => {
   if (!isGood || messages.some(({ role }) => role === "tool")) return completed;
   return reply({ toolCalls: [{ id: "c1", name: "write", input: { path: "answer.txt", content: "42" } }], usage });
 };
+
+test("a suite of several MiB is taken; one above the bound is refused with what to leave out", async () => {
+  const write = (suite: string, name: string, bytes: Uint8Array) => {
+    const at = join(folder.path, suite, name);
+    const scripts = { environment: "", tests: 'cmp -s copy "$TASK_FILES/data"', solution: "cp data copy" };
+    for (const [part, script] of Object.entries(scripts)) {
+      mkdirSync(join(at, part), { recursive: true });
+      writeFileSync(join(at, part, "data"), bytes);
+      if (script) writeFileSync(join(at, part, part === "tests" ? "test.sh" : "solve.sh"), script);
+    }
+    writeFileSync(join(at, "task.toml"), 'version = "1.0"\n');
+    writeFileSync(join(at, "instruction.md"), "Copy data to copy.");
+  };
+  // As dense as files get.
+  for (let at = 1; at <= 6; at++) write("large", `copy-${at}`, randomBytes(65_000));
+  const { code, stdout, stderr } = await skep("eval", join(folder.path, "large"), "--oracle", "--json");
+  expect([code, stderr]).toEqual([0, ""]);
+  expect(JSON.parse(stdout)).toMatchObject({ problems: [], total: 12, ended: 12 });
+  for (let at = 1; at <= 11; at++) write("huge", `copy-${at}`, new Uint8Array(390_000 - at));
+  const refused = await skep("eval", join(folder.path, "huge"), "--oracle");
+  expect([refused.code, refused.stdout]).toEqual([1, ""]);
+  expect(refused.stderr).toMatch(
+    /^skep: The 11 tasks in \S+ take 17\.\d MB as they are sent; an eval takes 16\.8 MB\. Split/,
+  );
+  expect(refused.stderr).toContain("the largest task is copy-1 with 1.6 MB");
+  // Others still take one.
+  const other = await server.request("POST", "/v1/agents", { body: { id: "long", prompt: "x".repeat(2 * 1024 ** 2) } });
+  expect(other.status).toBe(413);
+});
 
 test("the ten shipped tasks hold: their solutions pass, and doing nothing does not", async () => {
   const tasks = join(folder.path, "shipped");
@@ -248,6 +278,22 @@ test("what is wrong is refused in words", async () => {
   expect(await ask({ tasks: [task("a"), task("a")], oracle: true })).toContain("Two tasks");
   const none = await command(["eval", folder.path, "--oracle", "--url", server.url]);
   expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/holds no task.*skep eval shipped/)]);
+  // Written for Harbor's own harness: its test would pass whatever it finds.
+  const foreign = join(folder.path, "foreign");
+  const script = (text: string, settings = "") => {
+    mkdirSync(join(foreign, "tests"), { recursive: true });
+    writeFileSync(join(foreign, "tests/test.sh"), text);
+    writeFileSync(join(foreign, "instruction.md"), "Do it.");
+    writeFileSync(join(foreign, "task.toml"), `version = "1.0"\n${settings}`);
+    return skep("eval", foreign, "--oracle").then(({ code, stderr }) => [code, stderr]);
+  };
+  const reward = "if pytest; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n";
+  expect(await script(reward)).toEqual([1, expect.stringMatching(/test\.sh uses \/logs\/verifier.*no reward is read/)]);
+  expect(await script("pytest /tests/test_outputs.py\n")).toEqual([1, expect.stringContaining("are in $TASK_FILES")]);
+  expect(await script("false\n", '[environment]\ndocker_image = "x/y:1"\n')).toEqual([
+    1,
+    expect.stringContaining("give the agent the image x/y:1"),
+  ]);
 });
 
 test("a finished run of a project becomes a task that its own changes solve", async () => {

@@ -1,5 +1,6 @@
 /** /v1/evals, and the task that is made of a run. */
 import { Type as t } from "@sinclair/typebox";
+import { LIMITS } from "../../core/limits.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import type { TaskOfRun } from "./from-run.ts";
@@ -21,10 +22,11 @@ export function evalRoutes(evals: Evals, taskOfRun: TaskOfRun) {
         access: "user",
         scope: "runs",
         body: EvalCreate,
+        bodyBytes: LIMITS.evalBytes,
         answer: { 202: EvalDetail },
         summary: "Let agents try tasks, and count what passes",
         description:
-          "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies.",
+          "Each attempt is a run of its own: the agent's work in a sandbox, then the task's hidden tests. `oracle` proves the tasks without a model; `replay` plays recorded replies. The body may hold 16 MiB.",
       },
       async ({ body, caller, answer }) => {
         const write = await evals.create(body, caller);

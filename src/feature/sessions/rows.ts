@@ -207,7 +207,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       }),
     takeSteering(execution) {
       const { id, sessionId } = execution;
-      if (!rows.hasSteering(sessionId)) return;
+      if (!rows.hasSteering(sessionId)) return false;
       store.write((tx) => {
         for (const { id: queued, steers, message_id, input } of rows.queued(sessionId)) {
           if (!steers) continue;
@@ -216,6 +216,7 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
           tx.emit(turnSteered, { ...executionRefs(execution), data: { execution_id: id, message_id } });
         }
       });
+      return true;
     },
     addSummary: (execution, text, coversTo, reply, shorter) =>
       store.write((tx) => {

@@ -148,4 +148,8 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   ingest_document: ({ document }) => ({ document_id: document, owner: "", hint: "text/plain" }),
   consolidate_memory: () => ({ vault: "scribe", user_id: null, all: true }),
   embed_memory: () => ({}),
+  try_model: () => ({ model: "nobody/model", needle: false }),
 };
+
+/** Kinds that a restart ends: what they paid for is for a person to begin again. */
+export const JOBS_NOT_TAKEN_UP: readonly string[] = ["try_model"];

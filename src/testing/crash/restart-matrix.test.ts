@@ -10,7 +10,7 @@ import { openTestApp } from "../app.ts";
 import { readUntil, waitFor } from "../attacks/waiting.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { createHeldModel, type HeldModel } from "./held-model.ts";
-import { JOB_PAYLOADS, NO_STATES, type Places, STATES } from "./restart-cases.ts";
+import { JOB_PAYLOADS, JOBS_NOT_TAKEN_UP, NO_STATES, type Places, STATES } from "./restart-cases.ts";
 
 setDefaultTimeout(600_000);
 
@@ -302,11 +302,17 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
     const interrupted = sql(data, (db) =>
       db
         .prepare(
-          "SELECT kind, count(*) c FROM jobs WHERE subject = 'matrix' AND interruptions = 1 GROUP BY kind HAVING c = 1",
+          `SELECT kind, count(*) c FROM jobs WHERE subject = 'matrix' AND (interruptions = 1 OR error_code = 'interrupted')
+           GROUP BY kind HAVING c = 1`,
         )
         .all(),
     );
     expect(interrupted).toHaveLength(Object.keys(JOB_PAYLOADS).length);
+    const notAgain = () =>
+      sql(data, (db) =>
+        db.prepare("SELECT kind FROM jobs WHERE subject = 'matrix' AND error_code = 'interrupted'").pluck().all(),
+      );
+    expect(notAgain()).toEqual([...JOBS_NOT_TAKEN_UP]);
 
     model.release();
     for (const id of left.gates)

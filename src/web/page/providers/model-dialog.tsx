@@ -1,19 +1,21 @@
 /** One model: its window, prices and abilities where the server says nothing or something wrong, and a trial of it. */
 import { useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FactList } from "../../ui/facts.tsx";
-import { Field, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
-import { duration, usd } from "../../ui/format.ts";
+import { duration, sentence, usd } from "../../ui/format.ts";
+import { JobProgress } from "../../ui/job-progress.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
+import { Ago } from "../../ui/time.tsx";
 
 type Model = Schemas["Model"];
-type Trial = Schemas["TryModelAnswer"];
+type Trial = NonNullable<Schemas["ModelTrial"]["trial"]>;
 
 const NUMBERS = [
   ["context_window", "Window, tokens", "What is served. Ollama is asked for it in each call."],
@@ -88,10 +90,15 @@ const foundWord = ({ ok, detail }: Trial["tools"]): string =>
 function TryModel({ model }: { model: string }) {
   const action = useAction();
   const served = useAction();
-  const [trial, setTrial] = useState<Trial>();
+  const last = api.useQuery("get", "/v1/settings/models/trial", { params: { query: { model } } });
+  const [begun, setBegun] = useState("");
+  const [isDeep, setDeep] = useState(false);
   const [said, setSaid] = useState("");
+  const job = begun || last.data?.job_id;
   const tryIt = () =>
-    action.run(async () => setTrial(await must(client.POST("/v1/settings/models/try", { body: { model } }))));
+    action.run(async () =>
+      setBegun((await must(client.POST("/v1/settings/models/try", { body: { model, needle: isDeep } }))).id),
+    );
   const ask = () =>
     served.run(async () => {
       const found = await must(client.POST("/v1/settings/models/window", { body: { model } }));
@@ -102,13 +109,21 @@ function TryModel({ model }: { model: string }) {
     });
   return (
     <section aria-label="Trial" className="mt-4 border-t border-line pt-3">
-      <div className="flex flex-wrap gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Button busy={action.busy} onClick={() => void tryIt()}>
-          {action.busy ? "Asking it…" : "Try it"}
+          Try it
         </Button>
         <Button busy={served.busy} onClick={() => void ask()}>
           Ask for its window
         </Button>
+      </div>
+      <div className="mt-2">
+        <Check
+          label="Fill its window, too"
+          hint="One more call, of nine tenths of the window: it takes long."
+          checked={isDeep}
+          onChange={({ target }) => setDeep(target.checked)}
+        />
       </div>
       <p className="mt-1 text-sm text-dim">A trial makes three real calls, which cost what calls cost.</p>
       <ProblemNote error={action.error ?? served.error} />
@@ -117,27 +132,44 @@ function TryModel({ model }: { model: string }) {
           {said}
         </p>
       )}
-      {trial && (
-        <div role="status" className="mt-2">
-          <FactList
-            facts={[
-              ["Answers", foundWord(trial.answers)],
-              ["Piece by piece", trial.streams ? "yes" : "no, at once"],
-              ["Calls tools", foundWord(trial.tools)],
-              ["Sees pictures", foundWord(trial.images)],
-              ["Thinks", trial.reasoning ? "yes" : "it did not, here"],
-              ["Window", trial.context_window?.toLocaleString() ?? "not known"],
-              ["Took", duration(trial.duration_ms)],
-              [
-                "Cost",
-                trial.cost_usd === null
-                  ? "unknown: it has no price"
-                  : `${usd(trial.cost_usd)}, ${usd(trial.cost_usd / trial.calls)} a call`,
-              ],
-            ]}
-          />
-        </div>
+      {job && (
+        <JobProgress
+          key={job}
+          id={job}
+          about="Trying the model."
+          onEnd={() => refresh("/v1/settings/models/trial", "/v1/jobs")}
+          ended={({ state, error }) =>
+            state !== "succeeded" && <p role="status">{error?.message ?? sentence(state)}</p>
+          }
+        />
       )}
+      {last.data?.trial && <Found trial={last.data.trial} />}
     </section>
+  );
+}
+
+/** What the last trial found. */
+function Found({ trial }: { trial: Trial }) {
+  const { calls, cost_usd } = trial;
+  return (
+    <div role="status" className="mt-2">
+      <FactList
+        facts={[
+          ["Answers", foundWord(trial.answers)],
+          ["Piece by piece", trial.streams ? "yes" : "no, at once"],
+          ["Calls tools", foundWord(trial.tools)],
+          ["Sees pictures", foundWord(trial.images)],
+          ["Thinks", trial.reasoning ? "yes" : "it did not, here"],
+          ["Window", trial.context_window?.toLocaleString() ?? "not known"],
+          ["End of window", trial.needle.ok === null ? "not tried" : foundWord(trial.needle)],
+          ["Took", duration(trial.duration_ms)],
+          [
+            "Cost",
+            cost_usd === null ? "unknown: it has no price" : `${usd(cost_usd)}, ${usd(cost_usd / calls)} a call`,
+          ],
+          ["Tried", <Ago key="at" at={trial.tried_at} />],
+        ]}
+      />
+    </div>
   );
 }

@@ -1,0 +1,32 @@
+/** What an external agent is told in a turn: words, and what people attached, each as far as it and its model read it. */
+import { attachTo } from "../attachments.ts";
+import type { StoredMessage } from "../execution.ts";
+import type { LoopInput } from "../loop.ts";
+import { type AttachedPart, textOf, textPart } from "../parts.ts";
+import type { PromptPart } from "./port.ts";
+
+export interface Prompt {
+  text: string;
+  attached: readonly AttachedPart[];
+}
+
+/** What people and other agents said after that message. */
+export function saidAfter(messages: readonly StoredMessage[], seq: number): Prompt {
+  const said = messages.flatMap((message) => (message.role === "user" && message.seq > seq ? [message.parts] : []));
+  return {
+    text: said.map(textOf).join("\n\n"),
+    attached: said.flat().flatMap((part) => (part.type === "text" ? [] : [part])),
+  };
+}
+
+/** @param takesPictures whether the program does; its model must see them, too. */
+export async function promptParts(
+  { execution, ports, model }: Pick<LoopInput, "execution" | "ports" | "model">,
+  { text, attached }: Prompt,
+  takesPictures: boolean,
+): Promise<PromptPart[]> {
+  const info = ports.models.info(model);
+  const reads = { ...info, images: info.images && takesPictures, documents: false };
+  const parts: PromptPart[] = await Promise.all(attached.map(attachTo(reads, ports.attachments, execution)));
+  return text === "" ? parts : [textPart(text), ...parts];
+}
