@@ -25,6 +25,12 @@ const symbolFields = {
   exported: t.Boolean(),
   signature: t.String(),
   doc: t.String(),
+  implementation: t.Optional(
+    t.Object(
+      { file_path: t.String(), start_line: Line, end_line: Line },
+      { description: "Where its body is, and the lines of its calls, when `file_path` only declares it (`.d.ts`)." },
+    ),
+  ),
 } satisfies TProperties;
 export const GraphSymbol = t.Object(symbolFields);
 export const Related = t.Object({

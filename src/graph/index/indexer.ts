@@ -15,9 +15,10 @@ import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, exactVersion, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
 import { checksumOf, type Generation, type GraphStore, type Manifest, type Unread } from "../store/graph-store.ts";
-import { packGraph } from "../store/snapshot.ts";
+import { type Found, packGraph } from "../store/snapshot.ts";
 import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
+import { joinDeclarations } from "./declarations.ts";
 import { findProcesses } from "./flows.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { countsOf, exactOf } from "./graph-counts.ts";
@@ -97,7 +98,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const unread: FileLines[] = [];
   const failedBefore = new Set(known?.failed.map(({ path }) => path));
   const readConfig = sources.text;
-  const graph = buildGraph(
+  const { graph, found } = buildGraph(
     options,
     walk,
     { files, cache, configs, readConfig, before, failedBefore, tangled, unread, references },
@@ -106,7 +107,7 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
-    const snapshot = packGraph(graph);
+    const snapshot = packGraph(graph, found);
     writeFileSync(generation.snapshot, snapshot);
     writeFactCache(generation.folder, files, configs, cache);
     phases.end("process_discovery");
@@ -283,11 +284,19 @@ interface Material {
   references: ExactReferences;
 }
 
-function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
-  const builder = resolveAll(options, walk, material, phases);
+/** @returns the graph, and what resolution found where joining declarations changed it */
+function buildGraph(
+  options: IndexOptions,
+  walk: Walk,
+  material: Material,
+  phases: Phases,
+): { graph: CodeGraph; found: Found | undefined } {
+  const resolved = resolveAll(options, walk, material, phases);
+  const builder = joinDeclarations(resolved);
+  const found = builder === resolved ? undefined : resolved.foundEdges();
   // The memory of resolution is larger than everything else together: free it before the next phase.
   if (material.files.length > MANY_FILES) Bun.gc(true);
-  return addGroups(builder, phases);
+  return { graph: addGroups(builder, phases), found };
 }
 
 /** From this many files on, an explicit garbage collection costs at most a hundredth of the index. */
