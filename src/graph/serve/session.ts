@@ -33,6 +33,7 @@ import { type SearchAnswer, type SearchOptions, searchGraph } from "../query/sea
 import { exactVersion } from "../scip/exact-references.ts";
 import { indexWithScip, type ScipIndexReport } from "../scip/take-in.ts";
 import { createGraphStore, type Manifest } from "../store/graph-store.ts";
+import { readKeyIndex } from "../store/key-index.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
 import { createGraphReader } from "./graph-reader.ts";
 
@@ -128,6 +129,13 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     return found ? { lines: found.lines, of: found.of } : null;
   };
 
+  const keys = () => {
+    const current = store.current();
+    const found = current && readKeyIndex(current.folder);
+    if (!found) throw new GraphError("not_indexed", "the index of keys cannot be read: index again");
+    return found;
+  };
+
   /** The database of the current generation, made when it is missing. */
   function cypherPath(): { generation: number; path: string } {
     const [manifest, files] = [store.manifest(), store.current()];
@@ -180,7 +188,8 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       const { graph, words } = reader.open();
       using sources = openSources(root);
       try {
-        return ask({ graph, words: words.now(), readText: (path) => sources.text(path) ?? "" }, options);
+        const readText = (path: string) => sources.text(path) ?? "";
+        return ask({ graph, words: words.now(), keys, readText }, options);
       } catch (error) {
         throw error instanceof RangeError ? new GraphError("invalid", error.message) : error;
       }
