@@ -138,6 +138,7 @@ export const IndexJob = t.Object({
       failed: Failed,
       unread: Unread,
       scip: t.Optional(Scip),
+      scip_error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not in use." })),
     }),
   ),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),
