@@ -34,7 +34,7 @@ describe("skep graph", () => {
   test("index, then every question in words for a person", async () => {
     expect((await graph("index")).stdout).toMatch(/^3 files \(3 parsed\), \d+ nodes, .* in [\d.]+ s\n$/);
     // No work continues after the command has ended.
-    expect(readdirSync(join(tree.store, "g1")).sort()).toEqual(["facts-0.bin", "files.bin", "graph.bin"]);
+    expect(readdirSync(join(tree.store, "g1")).sort()).toEqual(["facts-0.bin", "files.bin", "graph.bin", "keys.bin"]);
     expect((await graph("index")).stdout).toBe("3 files, nothing changed\n");
     expect((await graph("status")).stdout).toMatch(/^ready: 3 files, \d+ nodes, \d+ relationships\n$/);
     expect((await graph("query", "tax")).stdout).toContain("Function withTax src/tax.ts:1");
@@ -44,7 +44,7 @@ describe("skep graph", () => {
     expect((await graph("tests", "round")).stdout).toContain("No test reaches it within 6 calls.");
     expect((await graph("dead-code")).stdout).toContain("Not reached by calls, uses or imports.");
     expect((await graph("cycles")).stdout).toContain("0 groups of files import each other in a circle.");
-    expect((await graph("reads", "TAX_RATE")).stdout).toContain("No source names TAX_RATE");
+    expect((await graph("reads", "TAX_RATE")).stdout).toContain("No file names TAX_RATE");
     expect((await graph("flow", "how", "is", "the", "total", "rounded", "round")).stdout).toContain(
       "symbols that the words name",
     );

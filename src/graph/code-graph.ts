@@ -48,6 +48,11 @@ export interface Process {
   steps: number[];
 }
 
+/** Where a node that is declared in one file is implemented in another: `label` and `ordinal` are of the id it has there. */
+export interface Implementation extends Record<"label" | "file" | "ordinal" | "startLine" | "endLine", number> {
+  node: number;
+}
+
 /** Neighbours by node: the edge rows of node n are `rows[start[n]] … rows[start[n + 1] - 1]`. */
 interface Adjacency {
   start: Int32Array;
@@ -89,6 +94,8 @@ export class CodeGraph {
   readonly found: Int32Array;
   communities: Community[] = [];
   processes: Process[] = [];
+  implementations: readonly Implementation[] = [];
+  private implementationIndex: ReadonlyMap<number, Implementation> | undefined;
   private outIndex: Adjacency | undefined;
   private inIndex: Adjacency | undefined;
   private nameIndex: NameIndex | undefined;
@@ -120,14 +127,32 @@ export class CodeGraph {
   id(node: number): string {
     const label = this.label(node);
     const qualified = this.nodes.qualified[node]!;
-    const ordinal = this.nodes.ordinal[node]!;
     if (label === "File" || label === "Folder" || label === "Community" || label === "Process")
       return `${label}:${qualified}`;
-    return `${label}:${this.filePath(node)}#${qualified}${ordinal > 1 ? `~${ordinal}` : ""}`;
+    return symbolId(label, this.filePath(node), qualified, this.nodes.ordinal[node]!);
+  }
+
+  /** Where a node is implemented, if that is apart from its declaration. */
+  implementation(node: number): Implementation | undefined {
+    this.implementationIndex ??= new Map(this.implementations.map((one) => [one.node, one]));
+    return this.implementationIndex.get(node);
+  }
+
+  /** The id that a node would have by its implementation; "" where that is not apart. */
+  private implementationId(node: number): string {
+    const found = this.implementation(node);
+    if (!found) return "";
+    return symbolId(
+      NODE_LABELS[found.label]!,
+      this.nodes.qualified[found.file]!,
+      this.nodes.qualified[node]!,
+      found.ordinal,
+    );
   }
 
   node(node: number): GraphNode {
     const file = this.nodes.file[node]!;
+    const body = this.implementation(node);
     return {
       id: this.id(node),
       label: this.label(node),
@@ -140,6 +165,13 @@ export class CodeGraph {
       exported: this.nodes.exported[node] === 1,
       signature: this.nodes.signature[node]!,
       doc: this.nodes.doc[node]!,
+      ...(body && {
+        implementation: {
+          file_path: this.nodes.qualified[body.file]!,
+          start_line: body.startLine,
+          end_line: body.endLine,
+        },
+      }),
     };
   }
 
@@ -164,7 +196,7 @@ export class CodeGraph {
     return rows;
   }
 
-  /** Row of a node by its id, or -1. */
+  /** Row of a node by its id, that of its declaration or of its implementation; or -1. */
   rowOf(id: string): number {
     const [, found, number] = FOUND_ID.exec(id) ?? [];
     if (found) return (found === "Community" ? this.communities : this.processes)[Number(number) - 1]?.node ?? -1;
@@ -174,7 +206,8 @@ export class CodeGraph {
     for (const text of bare === id ? [id] : [bare, id]) {
       for (const name of endingsOf(text)) {
         for (let row = first.get(name) ?? -1; row >= 0; row = next[row]!)
-          if (text.endsWith(this.nodes.qualified[row]!) && this.id(row) === id) return row;
+          if (text.endsWith(this.nodes.qualified[row]!) && (this.id(row) === id || this.implementationId(row) === id))
+            return row;
       }
     }
     return -1;
@@ -208,6 +241,9 @@ export class CodeGraph {
     return this.inIndex.rows.subarray(this.inIndex.start[node]!, this.inIndex.start[node + 1]!);
   }
 }
+
+const symbolId = (label: string, path: string, qualified: string, ordinal: number): string =>
+  `${label}:${path}#${qualified}${ordinal > 1 ? `~${ordinal}` : ""}`;
 
 const FOUND_ID = /^(Community|Process):(\d+)$/;
 

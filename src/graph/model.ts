@@ -111,9 +111,11 @@ export interface GraphNode {
   exported: boolean;
   signature: string;
   doc: string;
+  /** Where its body is, and the lines of its calls, when `file_path` only declares it: JavaScript beside a `.d.ts`. */
+  implementation?: { file_path: string; start_line: number; end_line: number };
 }
 
-/** An edge as answers and exports show it. `line` is the line of the call or use in the `from` node's file. */
+/** An edge as answers and exports show it. `line` is the line of the call or use in the file of the `from` node, or of its implementation. */
 export interface GraphEdge {
   type: EdgeType;
   from: string;

@@ -24,6 +24,7 @@ const FIELDS = {
   branch: "default_branch",
   pipeline: "default_pipeline_id",
   check: "check",
+  scip: "scip_path",
   fetch: "fetch_before_run",
   status: "status",
 } as const;
@@ -33,6 +34,7 @@ const OPTIONS: OptionSpec[] = [
   { flags: "--branch <name>", about: "branch that runs start from (default: the repository's)" },
   { flags: "--pipeline <id>", about: "pipeline for its tasks" },
   { flags: "--check <command>", about: 'command that says whether its code works, e.g. "npm test"' },
+  { flags: "--scip <path>", about: "SCIP index in the repository, whose calls the code graph takes as exact" },
   {
     flags: "--fetch <when>",
     about: "before a run: try, require, or never",

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { putScip, removeExactReferences } from "../../graph/scip/exact-references.ts";
+import { setUpPath } from "../../graph/scip/set-up.ts";
 import { createGraphClient } from "../../graph/serve/client.ts";
 import { createFreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
@@ -38,8 +39,9 @@ export const knowledgeGraph = defineFeature(
       onRestart: (reason) => log.warn({ reason }, "a graph worker ended"),
     });
     const places = placesIn(folder);
+    const scipOf = (id: string) => projects.find(id)?.scip_path ?? undefined;
     const jobs = createIndexJobs({
-      ...{ store, jobs: deps.jobs },
+      ...{ store, jobs: deps.jobs, scipOf },
       graphOf: (id) => client.project(places.placeOf(id)),
       nameOf: (id) => projects.find(id)?.name ?? id,
     });
@@ -57,6 +59,7 @@ export const knowledgeGraph = defineFeature(
       project: projects.find,
       indexed,
       versionOf,
+      scipOf,
       ...places,
       keepScip: (id, path) => putScip(places.placeOf(id).store, path),
       dropScip: (id) => removeExactReferences(places.placeOf(id).store),
@@ -70,6 +73,12 @@ export const knowledgeGraph = defineFeature(
     const unsubscribe = bus.subscribe([workspaceChanged, projectChanged], ({ kind, project_id, data }) => {
       if (project_id === undefined) return;
       if (kind === "workspace_changed") return jobs.soon(project_id);
+      if (
+        data.change === "updated" &&
+        hasIndex(project_id) &&
+        setUpPath(places.placeOf(project_id).store) !== scipOf(project_id)
+      )
+        return jobs.soon(project_id);
       if (data.change === "deleted")
         forget(project_id).catch((err) => log.warn({ err, project: project_id }, "graph of a project not removed"));
     });

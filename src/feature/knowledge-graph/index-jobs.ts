@@ -21,6 +21,8 @@ export interface IndexJobsDeps {
   store: Store;
   jobs: Jobs;
   graphOf(projectId: string): Pick<RemoteGraph, "index">;
+  /** Path of the SCIP index that the project's set-up names. */
+  scipOf(projectId: string): string | undefined;
   /** The project's name, for the list of jobs. */
   nameOf(projectId: string): string;
 }
@@ -55,7 +57,7 @@ const PENDING: Phase[] = PHASES.map((name) => ({ name, state: "pending", percent
 /** One project never waits for another while there are processors; each index has a process of its own. */
 const PARALLEL = Math.max(2, availableParallelism());
 
-export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps): IndexJobs {
+export function createIndexJobs({ store, jobs, graphOf, scipOf, nameOf }: IndexJobsDeps): IndexJobs {
   /**
    * Projects that changed, or were asked for from scratch (true), while a job ran. A crash may forget them: the job that
    * begins again then sees the change.
@@ -63,9 +65,10 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
   const again = new Map<string, boolean>();
 
   async function run({ project_id, force }: Payload, { id, userId, signal, report }: RunningJob) {
-    const { manifest, parsed, changed, scip } = await graphOf(project_id).index({
+    const { manifest, parsed, changed, scip, scipError } = await graphOf(project_id).index({
       force,
       signal,
+      scip: scipOf(project_id),
       progress(now) {
         const [percent, phases] = [percentOf(now), [...now]];
         const phase = phases.find(({ state }) => state === "running")?.name;
@@ -75,7 +78,8 @@ export function createIndexJobs({ store, jobs, graphOf, nameOf }: IndexJobsDeps)
       },
     });
     const { files, skipped, skippedCount, failed, unread, nodes, relationships, communities, processes } = manifest;
-    const seen = { files, skipped, skipped_count: skippedCount, failed, unread, ...(scip ? { scip } : {}) };
+    const exact = { ...(scip ? { scip } : {}), ...(scipError === undefined ? {} : { scip_error: scipError }) };
+    const seen = { files, skipped, skipped_count: skippedCount, failed, unread, ...exact };
     return { parsed, changed, report: seen, nodes, relationships, communities, processes };
   }
   function ended({ id, payload: { project_id }, userId, state, result, error }: EndedJob<Payload>): void {

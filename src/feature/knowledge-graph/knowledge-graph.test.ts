@@ -98,6 +98,47 @@ test("a SCIP index that is sent makes calls exact, in a job that says what it br
   expect((await server.request("POST", at("/scip", id), { body: {} })).status).toBe(422);
 });
 
+test("a SCIP index that the set-up names is taken in when the graph is refreshed; one that fails is said in status", async () => {
+  const tree = createSourceTree(SHOP);
+  trees.push(tree);
+  const symbol = "t npm shop 1 tax.ts/withTax().";
+  const line = (SHOP["src/cart.ts"] ?? "").split("\n")[11] ?? "";
+  const start = line.indexOf("withTax");
+  tree.write(
+    "index.scip",
+    scipOf({
+      "src/tax.ts": [{ line: 0, start: 16, end: 23, symbol, definition: true }],
+      "src/cart.ts": [{ line: 11, start, end: start + 7, symbol }],
+    }),
+  );
+  tree.git("add", "-A");
+  tree.git("commit", "-qm", "with an index of the compiler");
+  const id = await projectOf("set-up", tree.root);
+  const first = await indexed(id);
+  const set = (scip_path: string | null) =>
+    server.request<{ scip_path: string | null }>("PUT", `/v1/projects/${id}`, { body: { scip_path } });
+  for (const path of ["/etc/passwd", "../index.scip", "a/../../b", "a//b", "."])
+    expect((await set(path)).status).toBe(422);
+  expect((await set("index.scip")).body.scip_path).toBe("index.scip");
+  const second = await indexed(id, first.at(-1)!.id);
+  const job = await get<IndexJob>(`/index/${second.at(-1)!.data.job_id}`, id);
+  expect(job.body).toMatchObject({ state: "succeeded", report: { scip: { files: 2, calls: 1 } } });
+  const context = await get<{ callers: { reason: string }[] }>("/context/withTax", id);
+  expect(context.body.callers.map(({ reason }) => reason)).toEqual(["exact"]);
+
+  await set("other.scip");
+  const third = await indexed(id, second.at(-1)!.id);
+  const failed = await get<IndexJob>(`/index/${third.at(-1)!.data.job_id}`, id);
+  expect([failed.body.state, failed.body.report?.scip_error]).toEqual([
+    "succeeded",
+    "other.scip cannot be read in the repository: ENOENT",
+  ]);
+  expect((await get<GraphStatus>("/status", id)).body.exact.error).toContain("other.scip");
+  await set(null);
+  await indexed(id, third.at(-1)!.id);
+  expect((await get<GraphStatus>("/status", id)).body.exact).toEqual({ files: 2, calls: 1 });
+});
+
 describe("an index", () => {
   test("follows a clone by itself, with progress of every phase as events, and is ready", async () => {
     const events = await indexed(project);

@@ -25,6 +25,12 @@ const symbolFields = {
   exported: t.Boolean(),
   signature: t.String(),
   doc: t.String(),
+  implementation: t.Optional(
+    t.Object(
+      { file_path: t.String(), start_line: Line, end_line: Line },
+      { description: "Where its body is, and the lines of its calls, when `file_path` only declares it (`.d.ts`)." },
+    ),
+  ),
 } satisfies TProperties;
 export const GraphSymbol = t.Object(symbolFields);
 export const Related = t.Object({
@@ -132,6 +138,7 @@ export const IndexJob = t.Object({
       failed: Failed,
       unread: Unread,
       scip: t.Optional(Scip),
+      scip_error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not in use." })),
     }),
   ),
   error: t.Optional(t.Object({ code: t.String(), message: t.String() })),

@@ -3,7 +3,11 @@ import { Type as t } from "@sinclair/typebox";
 import { formFile } from "../../http/schema.ts";
 
 export const Exact = t.Object(
-  { files: t.Integer(), calls: t.Integer() },
+  {
+    files: t.Integer(),
+    calls: t.Integer(),
+    error: t.Optional(t.String({ description: "Why the SCIP index of the project's set-up is not in use." })),
+  },
   { description: "Files whose calls a compiler knows, by a SCIP index, and how many relationships come from it." },
 );
 

@@ -26,6 +26,8 @@ export interface KnowledgeGraphDeps {
   indexed(): string[];
   /** Puts a SCIP index beside a project's graph, where the next index job takes it in. */
   keepScip(projectId: string, path: string): Promise<void>;
+  /** Path of the SCIP index that the project's set-up names. */
+  scipOf(projectId: string): string | undefined;
   /** Removes what SCIP indexes said. */
   dropScip(projectId: string): void;
   /** The working copy of a run, with a graph of its own; undefined when it has none. */
@@ -102,7 +104,9 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
     } catch (error) {
       if (!isProblem(error) || error.code !== "not_indexed") throw error;
       if (!waits && isUnderWay(projectId)) throw error;
-      const making = made.get(projectId) ?? graph.index({ force: false }).finally(() => made.delete(projectId));
+      const making =
+        made.get(projectId) ??
+        graph.index({ force: false, scip: deps.scipOf(projectId) }).finally(() => made.delete(projectId));
       made.set(projectId, making);
       await making;
       return await ask();

@@ -38,6 +38,7 @@ function shopService(): { tree: SourceTree; client: GraphClient; service: Knowle
     versionOf: () => undefined,
     keepScip: async () => {},
     dropScip: () => {},
+    scipOf: () => undefined,
     copyPlaceOf: (_, workId) =>
       workId === "run_1" ? { root: copy, gitDir, store: join(gitDir, "skep-graph") } : undefined,
   });

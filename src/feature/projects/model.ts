@@ -26,6 +26,7 @@ export const Project = t.Object({
   default_branch: orNull(t.String()),
   default_pipeline_id: orNull(t.String()),
   check: orNull(t.String({ description: "Command line whose exit code says whether the code works." })),
+  scip_path: orNull(t.String({ description: "SCIP index in the repository: its calls are exact in the code graph." })),
   status: ProjectStatus,
   vision: orNull(t.String()),
   outside: orNull(
@@ -69,6 +70,11 @@ const Check = t.String({
   pattern: "^\\s*[^\\s\\x00][^\\x00]*$",
   description: "Command line that runs in the sandbox, e.g. `npm ci && npm test`.",
 });
+const ScipPath = t.String({
+  maxLength: 400,
+  pattern: "^(?!/|\\.\\.?(/|$))(?!.*/(\\.\\.?)?(/|$))[^\\x00-\\x1f\\x7f]+$",
+  description: "Path in the repository of a SCIP index, such as `index.scip`; 50 MiB at most.",
+});
 const PipelineId = t.String({ minLength: 1, maxLength: 64 });
 
 export const ProjectCreate = t.Object({
@@ -78,6 +84,7 @@ export const ProjectCreate = t.Object({
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
   check: t.Optional(orNull(Check)),
+  scip_path: t.Optional(orNull(ScipPath)),
   fetch_before_run: t.Optional(FetchBeforeRun),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
@@ -91,6 +98,7 @@ export const ProjectUpdate = t.Object({
   default_branch: t.Optional(orNull(Branch)),
   default_pipeline_id: t.Optional(orNull(PipelineId)),
   check: t.Optional(orNull(Check)),
+  scip_path: t.Optional(orNull(ScipPath)),
   fetch_before_run: t.Optional(FetchBeforeRun),
   status: t.Optional(ProjectStatus),
   trusted: t.Optional(t.Literal(true, { description: "You have read its description and vision, and confirm them." })),

@@ -136,6 +136,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         workspace_state: source === null ? "none" : "cloning",
         workspace_error: null,
         workspace_head: null,
+        scip_path: more.scip_path ?? null,
         fetch_before_run: more.fetch_before_run ?? "try",
         fetched_at: null,
         created_at: at,

@@ -57,6 +57,7 @@ function row(fields: Partial<ProjectRow> = {}): ProjectRow {
     workspace_state: "none",
     workspace_error: null,
     workspace_head: null,
+    scip_path: null,
     fetch_before_run: "try",
     fetched_at: null,
     created_at: at,

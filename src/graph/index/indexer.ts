@@ -15,9 +15,11 @@ import { createExactEdges } from "../scip/exact-edges.ts";
 import { type ExactReferences, exactVersion, readExactReferences } from "../scip/exact-references.ts";
 import { type CachedFile, type FactCache, readFactCache, writeFactCache } from "../store/fact-cache.ts";
 import { checksumOf, type Generation, type GraphStore, type Manifest, type Unread } from "../store/graph-store.ts";
-import { packGraph } from "../store/snapshot.ts";
+import { type FileKeys, hasKeyIndex, writeKeyIndex } from "../store/key-index.ts";
+import { type Found, packGraph } from "../store/snapshot.ts";
 import { resolveFiles } from "./analyse.ts";
 import { findCommunities } from "./cluster.ts";
+import { joinDeclarations } from "./declarations.ts";
 import { findProcesses } from "./flows.ts";
 import { type GitPlace, headCommit } from "./git.ts";
 import { countsOf, exactOf } from "./graph-counts.ts";
@@ -82,7 +84,8 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const commit = await headCommit(options);
   // What was damaged since is made again from the files' facts.
   const whole = known !== undefined && options.store.snapshot() !== undefined;
-  if (!options.force && whole && known.fingerprint === fingerprint) {
+  const complete = whole && hasKeyIndex(options.store.current()?.folder ?? "");
+  if (!options.force && complete && known.fingerprint === fingerprint) {
     for (const name of PHASES) phases.end(name);
     return { manifest: known, phases: phases.list, parsed: 0, changed: false };
   }
@@ -95,20 +98,22 @@ export async function indexRepository(options: IndexOptions): Promise<IndexRepor
   const references = readExactReferences(options.store.folder);
   const tangled: string[] = [];
   const unread: FileLines[] = [];
+  const keys: FileKeys[] = [];
   const failedBefore = new Set(known?.failed.map(({ path }) => path));
   const readConfig = sources.text;
-  const graph = buildGraph(
+  const { graph, found } = buildGraph(
     options,
     walk,
-    { files, cache, configs, readConfig, before, failedBefore, tangled, unread, references },
+    { files, cache, configs, readConfig, before, failedBefore, tangled, unread, keys, references },
     phases,
   );
   options.signal?.throwIfAborted();
   const generation = options.store.begin();
   try {
-    const snapshot = packGraph(graph);
+    const snapshot = packGraph(graph, found);
     writeFileSync(generation.snapshot, snapshot);
     writeFactCache(generation.folder, files, configs, cache);
+    writeKeyIndex(generation.folder, keys, walk.settings);
     phases.end("process_discovery");
     const manifest = options.store.commit(generation, {
       ...countsOf(graph),
@@ -215,7 +220,7 @@ async function walkRepository(options: IndexOptions, phases: Phases): Promise<Wa
 
 /** A hash of all that an index depends on: the files, their sizes and times, and the configuration files. */
 export function fingerprintOf(sources: SourceFiles, walk: Walk, exact: string): string {
-  let text = `${exact}\n`;
+  let text = `${exact}\n${walk.settings.join("\n")}\n`;
   for (const { path, size, modified } of walk.files) text += `${path}\n${size} ${modified}\n`;
   return Bun.hash(text + configsHash(sources, walk)).toString(36);
 }
@@ -280,14 +285,24 @@ interface Material {
   tangled: string[];
   /** Lines of every file; filled here. */
   unread: FileLines[];
+  /** Names of keys in every file; filled here. */
+  keys: FileKeys[];
   references: ExactReferences;
 }
 
-function buildGraph(options: IndexOptions, walk: Walk, material: Material, phases: Phases): CodeGraph {
-  const builder = resolveAll(options, walk, material, phases);
+/** @returns the graph, and what resolution found where joining declarations changed it */
+function buildGraph(
+  options: IndexOptions,
+  walk: Walk,
+  material: Material,
+  phases: Phases,
+): { graph: CodeGraph; found: Found | undefined } {
+  const resolved = resolveAll(options, walk, material, phases);
+  const builder = joinDeclarations(resolved);
+  const found = builder === resolved ? undefined : resolved.foundEdges();
   // The memory of resolution is larger than everything else together: free it before the next phase.
   if (material.files.length > MANY_FILES) Bun.gc(true);
-  return addGroups(builder, phases);
+  return { graph: addGroups(builder, phases), found };
 }
 
 /** From this many files on, an explicit garbage collection costs at most a hundredth of the index. */
@@ -302,6 +317,7 @@ function resolveAll(options: IndexOptions, walk: Walk, material: Material, phase
     const facts = unpackFacts(file.facts(), language.id);
     if (!facts) continue;
     sources.push({ path: file.path, language, facts });
+    material.keys.push({ path: file.path, keys: facts.keys });
     material.unread.push({ path: file.path, lines: facts.unread, of: facts.lines });
   }
   phases.start("structure", 1);

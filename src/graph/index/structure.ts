@@ -2,7 +2,7 @@
  * Phase three: nodes for files, folders and symbols, the CONTAINS and DEFINED_IN edges between them, and resolved
  * edges with the rows of nodes.
  */
-import { CodeGraph, type EdgeColumns, type NodeColumns } from "../code-graph.ts";
+import { CodeGraph, type Implementation, type NodeColumns } from "../code-graph.ts";
 import { GrowingInts } from "../growing-ints.ts";
 import { ExportKind, SymbolFlag, Type } from "../language/fact-layout.ts";
 import { dirname } from "../language/paths.ts";
@@ -18,6 +18,7 @@ import {
 import type { RawEdge } from "../resolve/calls/edges.ts";
 import type { Repository } from "../resolve/repository.ts";
 import { type ExactEdges, isSameMade } from "../scip/exact-edges.ts";
+import type { Found } from "../store/snapshot.ts";
 
 const LABEL_ROW = new Map<NodeLabel, number>(NODE_LABELS.map((label, i) => [label, i]));
 const NAMESPACE = SYMBOL_LABELS.indexOf("Namespace");
@@ -41,6 +42,7 @@ export class GraphBuilder {
   readonly languages: string[] = [];
   /** First edge found in each file. */
   readonly found: number[] = [];
+  readonly implementations: Implementation[] = [];
 
   addNode(label: NodeLabel, name: string, qualified: string, file: number): number {
     const { nodes } = this;
@@ -76,8 +78,21 @@ export class GraphBuilder {
     this.found.push(this.edges.type.length);
   }
 
+  /** The edges alone, with the file of each node. */
+  foundEdges(): Found {
+    const { type, reason, from, to, line } = this.edges;
+    return {
+      type: Uint8Array.from(type.ints),
+      reason: Uint8Array.from(reason.ints),
+      ...{ from: from.ints, to: to.ints, line: line.ints },
+      file: Int32Array.from(this.nodes.file),
+      found: Int32Array.from(this.found),
+    };
+  }
+
   finish(): CodeGraph {
-    const { nodes, edges } = this;
+    const { nodes } = this;
+    const { file: _, found, ...edges } = this.foundEdges();
     const nodeColumns: NodeColumns = {
       ...nodes,
       label: Uint8Array.from(nodes.label),
@@ -87,14 +102,9 @@ export class GraphBuilder {
       endLine: Int32Array.from(nodes.endLine),
       ordinal: Int32Array.from(nodes.ordinal),
     };
-    const edgeColumns: EdgeColumns = {
-      type: Uint8Array.from(edges.type.ints),
-      reason: Uint8Array.from(edges.reason.ints),
-      from: edges.from.ints,
-      to: edges.to.ints,
-      line: edges.line.ints,
-    };
-    return new CodeGraph(nodeColumns, edgeColumns, this.languages, Int32Array.from(this.found));
+    const graph = new CodeGraph(nodeColumns, edges, this.languages, found);
+    graph.implementations = this.implementations;
+    return graph;
   }
 }
 

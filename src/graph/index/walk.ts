@@ -35,6 +35,8 @@ export interface SkippedFile {
 export interface Walk {
   files: WalkedFile[];
   configs: string[];
+  /** Configuration files as people write them, of at most 256 KiB; the first 2,000. */
+  settings: string[];
   skipped: SkippedFile[];
 }
 
@@ -54,10 +56,10 @@ export async function walkFolder(options: WalkOptions): Promise<Walk> {
   const byGit = repository && (await walkByGit(repository, options));
   // Git lists nothing: there is no repository, or one further up ignores this folder.
   const found = byGit ?? (await walkByHand(options));
-  const { files, configs, skipped } = found;
+  const { files, configs, settings, skipped } = found;
   files.sort(byPath);
   for (const { path } of files.splice(MAX_FILES)) skipped.push({ path, reason: "too many files" });
-  return { files, configs: configs.sort(), skipped: skipped.sort(byPath) };
+  return { files, configs: configs.sort(), settings: settings.sort(), skipped: skipped.sort(byPath) };
 }
 
 const byPath = (a: { path: string }, b: { path: string }) => (a.path < b.path ? -1 : a.path > b.path ? 1 : 0);
@@ -112,7 +114,7 @@ async function walkByHand(options: WalkOptions): Promise<Walk> {
 const MAX_ENTRIES = 2_000_000;
 
 async function collect(parts: AsyncIterable<WalkedPart>, start: string, options: WalkOptions) {
-  const walk: Walk & { entries: number } = { files: [], configs: [], skipped: [], entries: 0 };
+  const walk: Walk & { entries: number } = { files: [], configs: [], settings: [], skipped: [], entries: 0 };
   for await (const { folder, path: at, entries } of parts) {
     const inside = at.slice(start === "" ? 0 : start.length + 1);
     for (const { name, kind } of entries) {
@@ -120,6 +122,7 @@ async function collect(parts: AsyncIterable<WalkedPart>, start: string, options:
       walk.entries += 1;
       const path = asText(joined(inside, name));
       if (kind === "file" && options.configNames.has(name)) walk.configs.push(path);
+      if (kind === "file" && isSettings(folder, name, path, walk)) walk.settings.push(path);
       if (!options.supported(path)) continue;
       if (GENERATED.test(path)) walk.skipped.push({ path, reason: "generated" });
       else if (kind === "link") walk.skipped.push({ path, reason: "symbolic link" });
@@ -128,6 +131,23 @@ async function collect(parts: AsyncIterable<WalkedPart>, start: string, options:
     if (walk.entries > MAX_ENTRIES) break;
   }
   return walk;
+}
+
+const SETTINGS =
+  /^(\.env(\..+)?|.+\.(env|ya?ml|toml|ini|cfg|conf|properties|json|jsonc|sh|tfvars)|(docker|make)file(\..+)?|.+\.dockerfile)$/i;
+const LOCKED = /([-.]lock\b|shrinkwrap)/i;
+const MAX_SETTINGS = 2_000;
+const MAX_SETTINGS_BYTES = 256 * 1024;
+
+function isSettings(folder: Folder, name: string, path: string, walk: Walk): boolean {
+  if (!SETTINGS.test(name) || LOCKED.test(name) || GENERATED.test(path)) return false;
+  if (walk.settings.length >= MAX_SETTINGS) return false;
+  try {
+    const stat = folder.find(name);
+    return stat?.kind === "file" && stat.size <= MAX_SETTINGS_BYTES;
+  } catch {
+    return false;
+  }
 }
 
 function addFile(folder: Folder, name: string, path: string, walk: Walk): void {

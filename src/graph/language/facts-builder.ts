@@ -14,6 +14,7 @@ import {
   Type,
 } from "./fact-layout.ts";
 import type { FileFacts } from "./facts.ts";
+import { NO_KEYS } from "./key-names.ts";
 import type { ExprTable } from "./tables/exprs.ts";
 import type { BindingTable, ScopeTable } from "./tables/scopes.ts";
 import type { SymbolColumn, SymbolTable } from "./tables/symbols.ts";
@@ -305,6 +306,6 @@ export class FactsBuilder {
   /** @param unread lines that the parser could not read */
   finish(unread: number, lines: number): FileFacts {
     const packed = factTables((name) => this.tables[name].packed());
-    return { ...packed, language: this.language, unread, lines, strings: this.strings };
+    return { ...packed, language: this.language, unread, lines, strings: this.strings, keys: NO_KEYS };
   }
 }

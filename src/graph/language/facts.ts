@@ -10,28 +10,31 @@ export interface FileFacts extends FactTables {
   /** Lines of the file. */
   lines: number;
   strings: string[];
+  /** Names that may be configuration keys, as `keyNamesOf` gives them. */
+  keys: Uint8Array;
 }
 
 const NO_ROWS = new Int32Array(0);
 
-/** Words before the table lengths: version, unread lines, bytes of strings, count of strings, lines. */
-const HEADER = 5;
+/** Words before the table lengths: version, unread lines, bytes of strings, count of strings, lines, bytes of keys. */
+const HEADER = 6;
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
-/** Packs facts into one buffer: version, unread lines, table lengths, tables, then the strings. */
+/** Packs facts into one buffer: version, unread lines, table lengths, tables, then the strings and keys. */
 export function packFacts(facts: FileFacts): Uint8Array {
   const strings = encoder.encode(facts.strings.join("\u0000"));
   let words = HEADER + TABLE_NAMES.length;
   for (const name of TABLE_NAMES) words += facts[name].cells.length;
-  const bytes = new Uint8Array(words * 4 + strings.length);
+  const bytes = new Uint8Array(words * 4 + strings.length + facts.keys.length);
   const ints = new Int32Array(bytes.buffer, 0, words);
   ints[0] = FACTS_VERSION;
   ints[1] = facts.unread;
   ints[2] = strings.length;
   ints[3] = facts.strings.length;
   ints[4] = facts.lines;
+  ints[5] = facts.keys.length;
   let at = HEADER;
   for (const name of TABLE_NAMES) ints[at++] = facts[name].cells.length;
   for (const name of TABLE_NAMES) {
@@ -40,6 +43,7 @@ export function packFacts(facts: FileFacts): Uint8Array {
     at += cells.length;
   }
   bytes.set(strings, words * 4);
+  bytes.set(facts.keys, words * 4 + strings.length);
   return bytes;
 }
 
@@ -58,7 +62,8 @@ export function unpackFacts(packed: Uint8Array, language: LanguageId): FileFacts
   }
   const tables = factTables((name) => cells.get(name) ?? NO_ROWS);
   const end = at * 4 + all[2]!;
-  if (end > aligned.length) return undefined;
+  const keysEnd = end + all[5]!;
+  if (keysEnd > aligned.length) return undefined;
   const strings = all[3] === 0 ? [] : decoder.decode(aligned.subarray(at * 4, end)).split("\u0000");
-  return { ...tables, language, unread: all[1]!, lines: all[4]!, strings };
+  return { ...tables, language, unread: all[1]!, lines: all[4]!, strings, keys: aligned.subarray(end, keysEnd) };
 }

@@ -4,6 +4,7 @@ import type { FileFacts } from "./facts.ts";
 import { FactsBuilder } from "./facts-builder.ts";
 import type { FlatTree } from "./flat-tree.ts";
 import type { Grammars } from "./grammar.ts";
+import { keyNamesOf } from "./key-names.ts";
 import type { LanguageModule } from "./language.ts";
 import { endingOf, languageOf } from "./languages.ts";
 
@@ -35,7 +36,8 @@ export function factsOf(path: string, text: string, grammars: Grammars): FileFac
   const tree = treeOf(language, grammar, text, grammars);
   const builder = new FactsBuilder(path, language.id);
   language.extract(tree, builder);
-  return builder.finish(tree.unreadLines(), tree.count > 0 ? tree.lineAt(text.length) : 1);
+  const lines = tree.count > 0 ? tree.lineAt(text.length) : 1;
+  return { ...builder.finish(tree.unreadLines(), lines), keys: keyNamesOf(text) };
 }
 
 function treeOf(language: LanguageModule, grammar: string, text: string, grammars: Grammars): FlatTree {

@@ -46,7 +46,7 @@ export type SymbolContext = Record<Relation, RelatedSymbol[]> & {
   community: CommunityView | null;
   /** Lines of its file that the parser could not read, of all; null when it read all of them. */
   unread: { lines: number; of: number } | null;
-  /** The symbol's source; "" when the file cannot be read. */
+  /** The symbol's source, that of its implementation where it is declared apart; "" when the file cannot be read. */
   code: string;
 };
 
@@ -78,8 +78,9 @@ export function contextOf(
     edges[relation].slice(0, options.limit ?? RELATED_SHOWN).map((edge) => neighbour(graph, edge, relation)),
   );
   const totals = { processes: processes.length, ...recordOf(RELATION_NAMES, (relation) => edges[relation].length) };
-  const path = symbol.label === "File" ? symbol.qualified_name : symbol.file_path;
-  const lastLine = Math.min(symbol.end_line, symbol.start_line + MAX_CODE_LINES - 1);
+  const body = symbol.implementation ?? symbol;
+  const path = symbol.label === "File" ? symbol.qualified_name : body.file_path;
+  const lastLine = Math.min(body.end_line, body.start_line + MAX_CODE_LINES - 1);
   return {
     found: "one",
     context: {
@@ -89,7 +90,7 @@ export function contextOf(
       totals,
       community: community < 0 ? null : communityView(graph, community),
       unread: unread?.(path) ?? null,
-      code: path === "" ? "" : readLines(path, symbol.start_line, lastLine),
+      code: path === "" ? "" : readLines(path, body.start_line, lastLine),
     },
   };
 }

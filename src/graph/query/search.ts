@@ -56,12 +56,10 @@ export function searchGraph(
       processes: processes.slice(0, MAX_PROCESSES).map((process) => processView(graph, process, node)),
       community: community < 0 ? null : communityView(graph, community),
     };
-    if (options.includeCode && symbol.label !== "File")
-      item.snippet = readLines(
-        symbol.file_path,
-        symbol.start_line,
-        Math.min(symbol.end_line, symbol.start_line + SNIPPET_LINES - 1),
-      );
+    if (options.includeCode && symbol.label !== "File") {
+      const { file_path, start_line, end_line } = symbol.implementation ?? symbol;
+      item.snippet = readLines(file_path, start_line, Math.min(end_line, start_line + SNIPPET_LINES - 1));
+    }
     return item;
   });
   const processes = [...weight].sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, MAX_PROCESSES);

@@ -60,8 +60,7 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
     const name = graph.nodes.name[row]!;
     const qualified = graph.nodes.qualified[row]!;
     if (ANALYSED.has(graph.label(row))) continue;
-    const path = graph.filePath(row);
-    if (filePath && path !== filePath && !path.endsWith(`/${filePath}`)) continue;
+    if (filePath && !pathsOf(graph, row).some((path) => path === filePath || path.endsWith(`/${filePath}`))) continue;
     const exact = qualified === dotted || qualified === wanted || name === dotted;
     if (!exact && !qualified.endsWith(`.${dotted}`)) continue;
     const declared = REFERENCE_LABELS.has(graph.label(row)) ? 0 : 8;
@@ -70,6 +69,12 @@ export function findSymbols(graph: CodeGraph, text: string, filePath?: string): 
   found.sort((a, b) => b.rank - a.rank || graph.incoming(b.row).length - graph.incoming(a.row).length || a.row - b.row);
   const best = found[0]?.rank ?? 0;
   return found.filter((entry) => entry.rank === best).map((entry) => entry.row);
+}
+
+/** Where a symbol is: declared, and implemented. */
+function pathsOf(graph: CodeGraph, row: number): string[] {
+  const body = graph.implementation(row);
+  return [graph.filePath(row), ...(body ? [graph.nodes.qualified[body.file]!] : [])];
 }
 
 /** Rows whose name is the last part of a text, or whose qualified name is one of the texts; each once. */

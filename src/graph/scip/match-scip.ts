@@ -113,32 +113,40 @@ function writtenAt({ encoding }: ScipDocument, line: string, { start, end }: Occ
   return line.slice(start, end);
 }
 
-/** Rows of the symbols of each file. */
-function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly number[]> {
-  const found = new Map<string, number[]>();
+/** A symbol in one of the files that it is in: declared, or implemented. */
+interface Placed {
+  row: number;
+  start: number;
+  end: number;
+}
+
+/** The symbols of each file. */
+function nodesByFile(graph: CodeGraph): ReadonlyMap<string, readonly Placed[]> {
+  const found = new Map<string, Placed[]>();
+  const add = (path: string, placed: Placed) => {
+    const list = found.get(path);
+    if (list) list.push(placed);
+    else found.set(path, [placed]);
+  };
   for (let row = 0; row < graph.nodeCount; row++) {
     if (!CALLED.has(graph.label(row))) continue;
-    const path = graph.filePath(row);
-    const rows = found.get(path);
-    if (rows) rows.push(row);
-    else found.set(path, [row]);
+    add(graph.filePath(row), { row, start: graph.nodes.startLine[row] ?? 0, end: graph.nodes.endLine[row] ?? 0 });
+    const body = graph.implementation(row);
+    if (body) add(graph.nodes.qualified[body.file] ?? "", { row, start: body.startLine, end: body.endLine });
   }
   return found;
 }
 
 type Nodes = ReturnType<typeof nodesByFile>;
 
-const isIn = (graph: CodeGraph, row: number, line: number): boolean =>
-  (graph.nodes.startLine[row] ?? 0) <= line && line <= (graph.nodes.endLine[row] ?? 0);
-
 /** The innermost of a file's nodes around a line, counted from 1; undefined for none. */
-function innermost(graph: CodeGraph, rows: readonly number[], line: number, name?: string): number | undefined {
-  let best: number | undefined;
-  for (const row of rows) {
-    if (!isIn(graph, row, line) || (name !== undefined && graph.nodes.name[row] !== name)) continue;
-    if (best === undefined || (graph.nodes.startLine[row] ?? 0) >= (graph.nodes.startLine[best] ?? 0)) best = row;
+function innermost(graph: CodeGraph, placed: readonly Placed[], line: number, name?: string): number | undefined {
+  let best: Placed | undefined;
+  for (const one of placed) {
+    if (line < one.start || line > one.end || (name !== undefined && graph.nodes.name[one.row] !== name)) continue;
+    if (best === undefined || one.start >= best.start) best = one;
   }
-  return best;
+  return best?.row;
 }
 
 /** A local symbol means something in its document only. */

@@ -9,6 +9,7 @@ import { unpackGraph } from "../store/snapshot.ts";
 import { incomingScip, writeExactReferences } from "./exact-references.ts";
 import { matchScip, type ScipReport } from "./match-scip.ts";
 import { ScipError } from "./read-scip.ts";
+import { offerSetUp, setUpError } from "./set-up.ts";
 
 /** Larger SCIP indexes are refused. */
 const MAX_SCIP_BYTES = 512 * 1024 * 1024;
@@ -16,21 +17,30 @@ const MAX_SCIP_BYTES = 512 * 1024 * 1024;
 export interface ScipIndexReport extends IndexReport {
   /** What a SCIP index brought that this job took in. */
   scip?: ScipReport;
+  /** Why the SCIP index that the set-up names is not in use. */
+  scipError?: string;
 }
 
 /**
  * Brings the graph up to date; where a SCIP index waits beside it, matches that with the graph, removes it, and resolves
- * again. @throws GraphError when it cannot be used: it is removed, and the graph stands without it.
+ * again.
+ * @param setUp path of a SCIP index in the repository, which is taken in when it is a new one. One that cannot be used is
+ * noted in the report.
+ * @throws GraphError when one that a person sent cannot be used: it is removed, and the graph stands without it.
  */
-export async function indexWithScip(options: IndexOptions): Promise<ScipIndexReport> {
+export async function indexWithScip(options: IndexOptions, setUp?: string): Promise<ScipIndexReport> {
+  const { folder } = options.store;
+  const failed = offerSetUp(options.root, folder, setUp);
   const report = await indexRepository(options);
-  const scip = takeIn(options.root, options.store);
-  if (!scip) return report;
+  const scip = takeIn(options.root, options.store, failed);
+  const scipError = setUpError(folder);
+  if (!scip) return { ...report, ...(scipError === undefined ? {} : { scipError }) };
   const again = await indexRepository({ ...options, force: false });
   return { ...again, parsed: report.parsed, changed: report.changed || again.changed, scip };
 }
 
-function takeIn(root: string, store: GraphStore): ScipReport | undefined {
+/** @param failed notes why the index could not be used, instead of throwing it */
+function takeIn(root: string, store: GraphStore, failed?: (error: string) => void): ScipReport | undefined {
   const path = incomingScip(store.folder);
   const size = statSync(path, { throwIfNoEntry: false })?.size;
   if (size === undefined) return undefined;
@@ -47,6 +57,7 @@ function takeIn(root: string, store: GraphStore): ScipReport | undefined {
     return found.report;
   } catch (error) {
     if (!(error instanceof ScipError)) throw error;
+    if (failed) return void failed(error.message);
     throw new GraphError("invalid", `the SCIP index cannot be used: ${error.message}`);
   } finally {
     rmSync(path, { force: true });

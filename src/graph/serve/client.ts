@@ -83,6 +83,8 @@ export interface RemoteGraph {
     signal?: AbortSignal | undefined;
     /** Folder of another graph of the same sources, to start from when there is none yet. */
     seed?: string | undefined;
+    /** Path in the sources of a SCIP index to take in, from the set-up. */
+    scip?: string | undefined;
     /** Makes ready what questions need before they come; not when false. */
     prepare?: boolean | undefined;
   }): Promise<ScipIndexReport>;
@@ -187,7 +189,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
   }
 
   async function runIndex(place: GraphPlace, options: Parameters<RemoteGraph["index"]>[0]): Promise<IndexRun> {
-    const { force, seed, signal, progress, prepare = true } = options;
+    const { force, seed, scip, signal, progress, prepare = true } = options;
     return twice(async () => {
       signal?.throwIfAborted();
       const child = spawn(INDEXING, bounds);
@@ -195,7 +197,7 @@ export function createGraphClient(options: GraphClientOptions): GraphClient {
       signal?.addEventListener("abort", stop, { once: true });
       try {
         const { stallTimeoutMs: timeoutMs } = limits;
-        const asked: Asked = { operation: "index", args: [force, seed], timeoutMs, progress };
+        const asked: Asked = { operation: "index", args: [force, seed, scip], timeoutMs, progress };
         const report = (await askWorker(child, place, asked)) as ScipIndexReport;
         // Made now, so that the first query in Cypher does not wait for it; an error shows there.
         const rest =

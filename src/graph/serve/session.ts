@@ -31,8 +31,10 @@ import {
 import { type ImpactAnswer, type ImpactOptions, impactOf } from "../query/impact.ts";
 import { type SearchAnswer, type SearchOptions, searchGraph } from "../query/search.ts";
 import { exactVersion } from "../scip/exact-references.ts";
+import { setUpError } from "../scip/set-up.ts";
 import { indexWithScip, type ScipIndexReport } from "../scip/take-in.ts";
 import { createGraphStore, type Manifest } from "../store/graph-store.ts";
+import { readKeyIndex } from "../store/key-index.ts";
 import { type KuzuReader, openKuzu, writeKuzu } from "../store/kuzu.ts";
 import { createGraphReader } from "./graph-reader.ts";
 
@@ -58,7 +60,7 @@ export interface GraphStatus {
   /** Lines that a parser could not read: what stands there may be missing. */
   unread: Manifest["unread"];
   /** Files whose calls a compiler knows, by a SCIP index, and how many edges come from it. */
-  exact: Manifest["exact"];
+  exact: Manifest["exact"] & { error?: string };
   languages: Record<string, number>;
   /** ISO time. */
   indexed_at?: string;
@@ -84,6 +86,8 @@ export interface GraphSession {
     signal?: AbortSignal;
     /** Folder of another graph of the same sources, to start from when there is none yet. */
     seed?: string | undefined;
+    /** Path in the sources of a SCIP index to take in, from the set-up. */
+    scip?: string | undefined;
   }): Promise<ScipIndexReport>;
   status(): Promise<GraphStatus>;
   query(options: SearchOptions): SearchAnswer;
@@ -128,6 +132,13 @@ export function createGraphSession(place: GraphPlace): GraphSession {
     return found ? { lines: found.lines, of: found.of } : null;
   };
 
+  const keys = () => {
+    const current = store.current();
+    const found = current && readKeyIndex(current.folder);
+    if (!found) throw new GraphError("not_indexed", "the index of keys cannot be read: index again");
+    return found;
+  };
+
   /** The database of the current generation, made when it is missing. */
   function cypherPath(): { generation: number; path: string } {
     const [manifest, files] = [store.manifest(), store.current()];
@@ -152,9 +163,9 @@ export function createGraphSession(place: GraphPlace): GraphSession {
   }
 
   return {
-    index({ force, progress, signal, seed }) {
+    index({ force, progress, signal, seed, scip }) {
       if (seed !== undefined) store.seedFrom(seed);
-      return indexWithScip({ ...place, store, force, progress, signal });
+      return indexWithScip({ ...place, store, force, progress, signal }, scip);
     },
     async status() {
       const manifest = store.manifest();
@@ -167,7 +178,9 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       });
       using sources = openSources(root);
       const dirty = fingerprintOf(sources, walk, exactVersion(place.store)) !== manifest.fingerprint;
-      return statusOf(manifest, head, dirty);
+      const error = setUpError(place.store);
+      const status = statusOf(manifest, head, dirty);
+      return error === undefined ? status : { ...status, exact: { ...status.exact, error } };
     },
     query: (options) => {
       const { graph, words } = reader.open();
@@ -180,7 +193,8 @@ export function createGraphSession(place: GraphPlace): GraphSession {
       const { graph, words } = reader.open();
       using sources = openSources(root);
       try {
-        return ask({ graph, words: words.now(), readText: (path) => sources.text(path) ?? "" }, options);
+        const readText = (path: string) => sources.text(path) ?? "";
+        return ask({ graph, words: words.now(), keys, readText }, options);
       } catch (error) {
         throw error instanceof RangeError ? new GraphError("invalid", error.message) : error;
       }

@@ -122,9 +122,16 @@ class Answer {
   }
 }
 
-function place(symbol: SymbolView): string {
+function declaredAt(symbol: SymbolView): string {
   const path = symbol.file_path || symbol.qualified_name;
   return isAbsolute(path) ? path : symbol.start_line > 0 ? `${path}:${symbol.start_line}` : path;
+}
+
+/** Where a symbol is. What is implemented apart is where its body is: there are the lines of its calls. */
+function place(symbol: SymbolView): string {
+  const { implementation } = symbol;
+  if (!implementation) return declaredAt(symbol);
+  return `${implementation.file_path}:${implementation.start_line} (declared ${declaredAt(symbol)})`;
 }
 
 function head(symbol: SymbolView): string {
@@ -190,7 +197,7 @@ export function contextText(result: ContextAnswer, limit = DEFAULT_ANSWER_BYTES)
   const { context } = result;
   const answer = new Answer(limit);
   const { symbol } = context;
-  answer.add(`${head(symbol)}-${symbol.end_line}`);
+  answer.add(symbol.implementation ? head(symbol) : `${head(symbol)}-${symbol.end_line}`);
   if (symbol.signature) answer.add(symbol.signature);
   if (symbol.doc) answer.add(symbol.doc);
   const { unread } = context;

@@ -75,8 +75,8 @@ async function answer(
   const { operation, args, id } = message;
   if (operation === "index") {
     setPriority(INDEX_PRIORITY);
-    const [force, seed] = args as [boolean, string | undefined];
-    return session.index({ force, seed, progress: (phases) => reply({ id, kind: "progress", phases }) });
+    const [force, seed, scip] = args as [boolean, string | undefined, string | undefined];
+    return session.index({ force, seed, scip, progress: (phases) => reply({ id, kind: "progress", phases }) });
   }
   if (operation === "tool") {
     const [name, values] = args as [string, Record<string, unknown>];

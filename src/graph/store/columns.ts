@@ -53,6 +53,7 @@ export function packColumns(columns: ReadonlyMap<string, Column>, meta: unknown)
 
 interface ColumnReader {
   meta: unknown;
+  has(name: string): boolean;
   bytes(name: string): Uint8Array;
   ints(name: string): Int32Array;
   numbers(name: string): Float64Array;
@@ -78,6 +79,7 @@ export function readColumns(packed: Uint8Array): ColumnReader | undefined {
   };
   return {
     meta: header.meta,
+    has: (name) => byName.has(name),
     bytes(name) {
       const entry = find(name, 1);
       return new Uint8Array(packed.buffer, start + entry.offset, entry.length);

@@ -3,6 +3,7 @@ import {
   CodeGraph,
   type Community,
   type EdgeColumns,
+  type Implementation,
   type Process,
   type SymbolRows,
   symbolRowsOf,
@@ -11,8 +12,9 @@ import { EDGE_TYPES } from "../model.ts";
 import { type Column, packColumns, readColumns } from "./columns.ts";
 
 /** Raise it whenever the meaning of a snapshot changes: older ones are then rebuilt. */
-export const SNAPSHOT_FORMAT = 3;
+export const SNAPSHOT_FORMAT = 4;
 
+const FOUND = ["type", "reason", "from", "to", "line", "file", "found"] as const;
 const BELONGS_TO = EDGE_TYPES.indexOf("BELONGS_TO");
 const PARTICIPATES_IN = EDGE_TYPES.indexOf("PARTICIPATES_IN");
 
@@ -20,9 +22,19 @@ interface Meta {
   format: number;
   communities: Community[];
   processes: Process[];
+  implementations: readonly Implementation[];
 }
 
-export function packGraph(graph: CodeGraph): Uint8Array {
+/** What resolution found, before symbols of several files became one: the next index takes it over by its rows. */
+export interface Found extends EdgeColumns {
+  /** The file's row of each node. */
+  file: Int32Array;
+  /** First edge of each file. */
+  found: Int32Array;
+}
+
+/** @param found given where it is not what the graph itself has */
+export function packGraph(graph: CodeGraph, found?: Found): Uint8Array {
   const { nodes, edges } = graph;
   const columns = new Map<string, Column>([
     ["label", nodes.label],
@@ -43,7 +55,9 @@ export function packGraph(graph: CodeGraph): Uint8Array {
     ["languages", graph.languages],
     ["found", graph.found],
   ]);
-  const meta: Meta = { format: SNAPSHOT_FORMAT, communities: graph.communities, processes: graph.processes };
+  for (const name of FOUND) if (found) columns.set(`found.${name}`, found[name]);
+  const { communities, processes, implementations } = graph;
+  const meta: Meta = { format: SNAPSHOT_FORMAT, communities, processes, implementations };
   return packColumns(columns, meta);
 }
 
@@ -79,6 +93,7 @@ export function unpackGraph(packed: Uint8Array): CodeGraph | undefined {
     const graph = new CodeGraph(nodes, edges, reader.strings("languages"), reader.ints("found"));
     graph.communities = meta.communities;
     graph.processes = meta.processes;
+    graph.implementations = meta.implementations;
     return graph;
   } catch {
     return undefined;
@@ -98,17 +113,18 @@ export function readFoundEdges(packed: Uint8Array): FoundEdges | undefined {
   try {
     const reader = readColumns(packed);
     if (!reader || (reader.meta as Meta).format !== SNAPSHOT_FORMAT) return undefined;
-    const type = reader.bytes("type");
-    const found = reader.ints("found");
-    const file = reader.ints("file");
+    const apart = reader.has("found.type") ? "found." : "";
+    const type = reader.bytes(`${apart}type`);
+    const found = reader.ints(`${apart}found`);
+    const file = reader.ints(`${apart}file`);
     let end = found.at(-1) ?? 0;
     while (end < type.length && type[end] !== BELONGS_TO && type[end] !== PARTICIPATES_IN) end++;
     return {
       type,
-      reason: reader.bytes("reason"),
-      from: reader.ints("from"),
-      to: reader.ints("to"),
-      line: reader.ints("line"),
+      reason: reader.bytes(`${apart}reason`),
+      from: reader.ints(`${apart}from`),
+      to: reader.ints(`${apart}to`),
+      line: reader.ints(`${apart}line`),
       start: Int32Array.from([...found, end]),
       symbolRows: symbolRowsOf(file, found.length),
       nodeCount: file.length,

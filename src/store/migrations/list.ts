@@ -17,6 +17,7 @@ import egress from "./0012-egress.sql" with { type: "text" };
 import sessionsOnBranches from "./0013-sessions-on-branches.sql" with { type: "text" };
 import history from "./0014-history.sql" with { type: "text" };
 import evals from "./0015-evals.sql" with { type: "text" };
+import projectScip from "./0017-project-scip.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0013-sessions-on-branches", sql: sessionsOnBranches },
   { name: "0014-history", sql: history },
   { name: "0015-evals", sql: evals },
+  { name: "0017-project-scip", sql: projectScip },
 ];

@@ -36,6 +36,8 @@ export const projects = sqliteTable("projects", {
   /** Commit that new runs start from. */
   workspace_head: text(),
   /** Whether the clone is brought up to date before a run: a failure is noted (`try`), or fails the run (`require`). */
+  /** A SCIP index in the repository, for the code graph. */
+  scip_path: text(),
   fetch_before_run: text().$type<FetchBeforeRun>().notNull().default("try"),
   fetched_at: text(),
   created_at: text().notNull(),

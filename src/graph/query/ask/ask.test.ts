@@ -1,5 +1,7 @@
 /** What agents ask about code as a whole, over a session as the API, the command line and the tools have it. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expectWork, processorMs } from "../../../testing/busy-machine.ts";
 import { createSourceTree, type SourceTree } from "../../../testing/source-tree.ts";
 import { createGraphSession, type GraphSession } from "../../serve/session.ts";
@@ -17,6 +19,13 @@ const FILES = {
     'import type { route } from "./route.ts";\nexport type Route = typeof route;\nexport function sendOver(path: string) { return path; }\n',
   "src/settings.ts":
     'export function limit() {\n  return Number(process.env.MAX_PARCELS ?? 3);\n}\nexport function named() {\n  return process.env["MAX_PARCELS"];\n}\nfunction forgotten() { return 1; }\n',
+  "src/schema.ts":
+    'export const schema = {\n  MAX_PARCELS: "number",\n};\nexport function takeOut() {\n  const { MAX_PARCELS, HOST } = process.env;\n  process.env.MAX_PARCELS = "4";\n  return MAX_PARCELS + HOST;\n}\nexport const path = (config: { cacheSize: number }) => config.cacheSize + "app.cache-size";\n',
+  "deploy/app.env": "# MAX_PARCELS is a number\nexport MAX_PARCELS=31\n",
+  "deploy/compose.yaml":
+    "services:\n  app:\n    environment:\n      MAX_PARCELS: \u0024{MAX_PARCELS:-3}\n      - HOST=$MAX_PARCELS\n",
+  "deploy/settings.json": '{ "app": { "app.cache-size": 3 } }\n',
+  "package-lock.json": '{ "app.cache-size": 3 }\n',
   "src/loose.ts":
     "export class Left { flyAway() {} }\nexport class Right { flyAway() {} }\nexport function both(bird: any, other: unknown) {\n  bird.flyAway();\n}\n",
   "test/server.test.ts":
@@ -100,12 +109,56 @@ describe("a question about the code as a whole", () => {
   });
 
   test("reads: every place that reads an environment variable, by member or in quotes", () => {
-    const answer = ask({ question: "reads", subject: "MAX_PARCELS" });
-    expect(answer.groups[0]!.entries.map(({ symbol, line }) => `${symbol.name}:${line}`)).toEqual([
-      "limit:2",
-      "named:5",
+    const places = (subject: string) =>
+      ask({ question: "reads", subject }).groups.map(({ title, entries }) => [
+        title,
+        ...entries.map(({ symbol, line }) => `${symbol.name}:${line}`),
+      ]);
+    expect(places("MAX_PARCELS")).toEqual([
+      ["read in", "takeOut:5", "limit:2", "named:5", "compose.yaml:5"],
+      ["set or declared in", "schema:2", "takeOut:6", "app.env:2", "compose.yaml:4"],
+    ]);
+    expect(places("HOST")).toEqual([
+      ["read in", "takeOut:5"],
+      ["set or declared in", "compose.yaml:5"],
+    ]);
+    expect(places("cacheSize")).toEqual([["read in", "path:9"]]);
+    expect(places("app.cache-size")).toEqual([
+      ["read in", "path:9"],
+      ["set or declared in", "settings.json:1"],
     ]);
     expect(ask({ question: "reads", subject: "NO_SUCH" }).groups).toEqual([]);
+    expect(() => ask({ question: "reads", subject: "who reads it" })).toThrow("begins with a letter");
+  });
+
+  test("reads: a value of a file of variables is not shown", async () => {
+    const text = await toolText(session, "code_graph_ask", { question: "reads", subject: "MAX_PARCELS" });
+    expect(text).toContain("deploy/app.env at line 2 MAX_PARCELS=…");
+    expect(text).not.toContain("31");
+  });
+
+  test("reads: the answer follows edits of configuration files and of sources, and a damaged index is made again", async () => {
+    const other = createSourceTree({ "a.ts": 'export const a = process.env["HARBOUR"];\n' });
+    const own = createGraphSession({ root: other.root, store: other.store });
+    const count = () => {
+      const found = own.ask({ question: "reads", subject: "HARBOUR", limit: 50 });
+      return found.found === "one" ? found.answer.groups.map(({ total }) => total) : [];
+    };
+    await own.index({ force: false });
+    expect(count()).toEqual([1]);
+    other.write("conf/app.toml", "HARBOUR = 1\n");
+    other.write("b.ts", "export const b = process.env.HARBOUR;\n");
+    await own.index({ force: false });
+    expect(count()).toEqual([2, 1]);
+    other.write("conf/app.toml", "OTHER = 1\n");
+    expect(count()).toEqual([2]);
+    const [folder] = readdirSync(other.store).filter((name) => /^g\d+$/.test(name));
+    writeFileSync(join(other.store, folder!, "keys.bin"), "broken");
+    expect(count).toThrow("index again");
+    await own.index({ force: false });
+    expect(count()).toEqual([2]);
+    own.close();
+    other.remove();
   });
 
   test("flow: the chain of calls that a question in words is about, product before tests", () => {

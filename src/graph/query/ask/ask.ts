@@ -2,7 +2,6 @@
  * Questions about the graph as a whole, or about several symbols: one operation, a mode for each question. Every answer is
  * a list of symbols in groups, bounded, with what was left out counted.
  */
-import type { CodeGraph } from "../../code-graph.ts";
 import type { Question } from "../../model.ts";
 import { findSymbols, type SymbolView, type Unclear, unclear } from "../symbols.ts";
 import type { WordIndex } from "../word-index.ts";
@@ -10,7 +9,7 @@ import { findCycles } from "./cycles.ts";
 import { findDeadCode } from "./dead-code.ts";
 import { findFlow } from "./flow.ts";
 import { findPath } from "./path.ts";
-import { findReaders, type ReadText } from "./reads.ts";
+import { findReaders, type KeySources } from "./reads.ts";
 import { findTests } from "./tests.ts";
 
 export interface AskOptions {
@@ -56,14 +55,13 @@ export type AskAnswer = { found: "one"; answer: AskResult } | Unclear;
 /** What the modes give; `truncated` follows from the totals. */
 export type Groups = Omit<AskResult, "question" | "truncated">;
 
-interface Sources {
-  graph: CodeGraph;
+interface Sources extends Pick<KeySources, "graph" | "readText"> {
   words: WordIndex;
-  readText: ReadText;
+  keys(): KeySources["keys"];
 }
 
 /** @throws RangeError when a question lacks what it is about. */
-export function ask({ graph, words, readText }: Sources, options: AskOptions): AskAnswer {
+export function ask({ graph, words, keys, readText }: Sources, options: AskOptions): AskAnswer {
   const { question, limit } = options;
   const subject = options.subject?.trim() ?? "";
   const folder = options.path ?? "";
@@ -77,7 +75,7 @@ export function ask({ graph, words, readText }: Sources, options: AskOptions): A
     case "cycles":
       return done(findCycles(graph, folder, limit));
     case "reads":
-      return done(findReaders(graph, needed(subject, question), readText, limit));
+      return done(findReaders({ graph, keys: keys(), readText }, needed(subject, question), limit));
     case "flow":
       return done(findFlow(graph, words, needed(subject, question), limit));
     case "tests": {

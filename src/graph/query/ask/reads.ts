@@ -1,87 +1,110 @@
-/** Who reads a configuration key or an environment variable: the name in quotes, or as a member of a settings object. */
+/**
+ * Who reads a configuration key or an environment variable, and where it is set. The index says which files hold the
+ * name; these are read as they are now.
+ */
 import type { CodeGraph } from "../../code-graph.ts";
+import { isKeyName, MAX_KEY } from "../../language/key-names.ts";
+import { basename } from "../../language/paths.ts";
+import type { KeyIndex } from "../../store/key-index.ts";
 import { isTestPath } from "../../test-paths.ts";
+import type { SymbolView } from "../symbols.ts";
 import type { AskEntry, Groups } from "./ask.ts";
+import { keyPlaces, settingPlaces } from "./key-places.ts";
 
-/** Text of a source file, "" when it cannot be read. */
-export type ReadText = (path: string) => string;
+export interface KeySources {
+  graph: CodeGraph;
+  keys: KeyIndex;
+  /** Text of a file, "" when it cannot be read. */
+  readText(path: string): string;
+}
 
-const MAX_TEXT = 160;
-/** What stands before a name where a variable of the environment is read by member. */
-const ENVIRONMENT = /(\benv(iron)?\.|\bENV\.|\bgetenv\W*|\bEnv(ironment)?\W*)$/i;
+/** Files of source that one question reads, and characters of configuration files. */
+const MAX_FILES = 2_000;
+const MAX_SETTINGS = 16 * 1024 * 1024;
 
-export function findReaders(graph: CodeGraph, name: string, readText: ReadText, limit: number): Groups {
-  const product: AskEntry[] = [];
-  const tests: AskEntry[] = [];
-  for (let file = 0; file < graph.nodeCount && graph.label(file) === "File"; file++) {
-    const path = graph.nodes.qualified[file]!;
-    const text = readText(path);
-    if (!text.includes(name)) continue;
-    for (const { line, source } of mentionsIn(text, name)) {
-      const entry: AskEntry = { symbol: graph.node(enclosing(graph, file, line)), line, text: source };
-      (isTestPath(path) ? tests : product).push(entry);
+/** @throws RangeError for what no key is called. */
+export function findReaders(sources: KeySources, name: string, limit: number): Groups {
+  if (!isKeyName(name))
+    throw new RangeError(
+      `A key has at most ${MAX_KEY} letters, digits and _ . : / -, and begins with a letter or _: "${name.slice(0, 40)}" has not.`,
+    );
+  const lists: Record<"reads" | "sets" | "tests", AskEntry[]> = { reads: [], sets: [], tests: [] };
+  const files = sources.keys.filesWith(name);
+  for (const path of files.slice(0, MAX_FILES)) {
+    const file = sources.graph.rowOf(`File:${path}`);
+    if (file < 0) continue;
+    for (const { line, text, sets } of keyPlaces(sources.readText(path), name)) {
+      const entry: AskEntry = { symbol: sources.graph.node(enclosing(sources.graph, file, line)), line, text };
+      lists[isTestPath(path) ? "tests" : sets ? "sets" : "reads"].push(entry);
     }
   }
+  const unseen = files.slice(MAX_FILES).length + addSettings(sources, name, lists);
+  return describe(name, lists, unseen, limit);
+}
+
+/** @returns how many configuration files were not looked at */
+function addSettings(
+  { keys, readText }: KeySources,
+  name: string,
+  lists: Record<"reads" | "sets" | "tests", AskEntry[]>,
+): number {
+  let read = 0;
+  for (const [at, path] of keys.settings.entries()) {
+    if (read > MAX_SETTINGS) return keys.settings.length - at;
+    const content = readText(path);
+    read += content.length;
+    for (const { line, text, sets } of settingPlaces(path, content, name)) {
+      const entry: AskEntry = { symbol: settingsFile(path), line, text };
+      lists[isTestPath(path) ? "tests" : sets ? "sets" : "reads"].push(entry);
+    }
+  }
+  return 0;
+}
+
+/** A configuration file as an answer shows it; it is no node of the graph. */
+const settingsFile = (path: string): SymbolView => ({
+  ...{ id: `File:${path}`, label: "File", name: basename(path), qualified_name: path, file_path: path },
+  ...{ start_line: 0, end_line: 0, language: "", exported: false, signature: "", doc: "" },
+});
+
+function describe(
+  name: string,
+  { reads, sets, tests }: Record<"reads" | "sets" | "tests", AskEntry[]>,
+  unseen: number,
+  limit: number,
+): Groups {
   const shown = (title: string, entries: AskEntry[]) => ({
     title,
     entries: entries.slice(0, limit),
     total: entries.length,
   });
-  const groups = [shown("read in", product), shown("in tests", tests)].filter(({ total }) => total > 0);
-  return {
-    summary:
-      groups.length === 0 ? `No source names ${name} as a key or variable.` : `${product.length} places name it.`,
-    groups,
-  };
+  const groups = [shown("read in", reads), shown("set or declared in", sets), shown("in tests", tests)].filter(
+    ({ total }) => total > 0,
+  );
+  const left = unseen > 0 ? ` ${unseen} more files were not looked at.` : "";
+  const summary =
+    groups.length === 0
+      ? `No file names ${name} as a key or variable.`
+      : `${reads.length} places read it, ${sets.length} set or declare it.`;
+  return { summary: summary + left, groups };
 }
 
-/** Lines that hold a name as a text of its own, as a key, or as a member of the environment or of settings. */
-function* mentionsIn(text: string, name: string): Generator<{ line: number; source: string }> {
-  let line = 1;
-  let counted = 0;
-  let last = 0;
-  for (let at = text.indexOf(name); at >= 0; at = text.indexOf(name, at + name.length)) {
-    if (!isMention(text, at, name)) continue;
-    for (; counted < at; counted++) if (text.charCodeAt(counted) === 10) line++;
-    if (line === last) continue;
-    last = line;
-    const from = text.lastIndexOf("\n", at) + 1;
-    const end = text.indexOf("\n", at);
-    yield {
-      line,
-      source: text
-        .slice(from, end < 0 ? text.length : end)
-        .trim()
-        .slice(0, MAX_TEXT),
-    };
-  }
-}
-
-const WORD = /[\p{L}\p{N}_$]/u;
-const isQuote = (mark: string | undefined): boolean => mark === '"' || mark === "'" || mark === "`";
-
-function isMention(text: string, at: number, name: string): boolean {
-  const before = text[at - 1] ?? "";
-  const after = text[at + name.length] ?? "";
-  if (isQuote(before) && isQuote(after)) return true;
-  if (WORD.test(before) || WORD.test(after)) return false;
-  const head = text.slice(Math.max(0, at - 24), at);
-  // A key of settings: `settings.port`, `config["port"]` is quoted, `{ port: … }` sets it and is no reading.
-  return ENVIRONMENT.test(head) || /\b(config|configuration|settings|options|conf|cfg)\w*\.$/i.test(head);
-}
+const AROUND = /^(Function|Method|Class|Struct|Const|Variable|Property)$/;
 
 /** The innermost symbol around a line, or the file. */
 function enclosing(graph: CodeGraph, file: number, line: number): number {
   let found = file;
   let size = Number.POSITIVE_INFINITY;
-  for (const edge of graph.incoming(file)) {
-    const row = graph.edges.from[edge]!;
-    if (graph.nodes.file[row] !== file || row === file) continue;
-    const [start, end] = [graph.nodes.startLine[row]!, graph.nodes.endLine[row]!];
-    if (start > line || end < line || end - start >= size) continue;
-    if (!/^(Function|Method|Class|Struct|Const|Variable|Property)$/.test(graph.label(row))) continue;
+  const offer = (row: number, start: number, end: number) => {
+    if (start > line || end < line || end - start >= size || !AROUND.test(graph.label(row))) return;
     size = end - start;
     found = row;
+  };
+  for (const edge of graph.incoming(file)) {
+    const row = graph.edges.from[edge]!;
+    if (graph.nodes.file[row] === file && row !== file)
+      offer(row, graph.nodes.startLine[row]!, graph.nodes.endLine[row]!);
   }
+  for (const body of graph.implementations) if (body.file === file) offer(body.node, body.startLine, body.endLine);
   return found;
 }

@@ -17,6 +17,7 @@ const bodyOf = ({ choice, text }: Fields) => ({
   default_branch: text("default_branch") || null,
   default_pipeline_id: text("default_pipeline_id") || null,
   check: text("check") || null,
+  scip_path: text("scip_path") || null,
   fetch_before_run: choice<Project["fetch_before_run"]>("fetch_before_run"),
 });
 
@@ -117,6 +118,13 @@ function ProjectFields({ project, error }: { project: Partial<Project>; error: u
         error={fieldError(error, "check")}
       >
         <Input name="check" defaultValue={project.check ?? ""} spellCheck={false} />
+      </Field>
+      <Field
+        label="SCIP index"
+        hint="A file of the repository in which a compiler says what calls what, e.g. index.scip. The code graph takes its calls as exact."
+        error={fieldError(error, "scip_path")}
+      >
+        <Input name="scip_path" defaultValue={project.scip_path ?? ""} spellCheck={false} />
       </Field>
       <Field label="Before a run, what is new is" error={fieldError(error, "fetch_before_run")}>
         <Select name="fetch_before_run" defaultValue={project.fetch_before_run ?? "try"}>

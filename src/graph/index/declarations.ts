@@ -1,0 +1,129 @@
+/**
+ * JavaScript with declarations beside it: `kit.js` and `kit.d.ts` say the same of one thing. A symbol that both have
+ * becomes one node: the declaration's, as callers see it, with the place where the implementation is.
+ */
+import type { NodeColumns } from "../code-graph.ts";
+import { EDGE_TYPES, NODE_LABELS, type NodeLabel } from "../model.ts";
+import { GraphBuilder } from "./structure.ts";
+
+type Nodes = Pick<NodeColumns, "name" | "qualified"> & {
+  [name in "label" | "file" | "ordinal"]: ArrayLike<number>;
+};
+
+const DECLARATIONS = /\.d\.([mc]?)ts$/;
+const TYPES: ReadonlySet<NodeLabel> = new Set(["Class", "Interface"]);
+const VALUES: ReadonlySet<NodeLabel> = new Set(["Function", "Method", "Const", "Variable", "Property"]);
+const [CONTAINS, DEFINED_IN] = [EDGE_TYPES.indexOf("CONTAINS"), EDGE_TYPES.indexOf("DEFINED_IN")];
+
+/** The same structure and edges with one node for each such symbol; the builder itself where there are none. */
+export function joinDeclarations(builder: GraphBuilder): GraphBuilder {
+  const { nodes, edges } = builder;
+  const declared = declarationRows(nodes);
+  if (declared.size === 0) return builder;
+  const joined = new GraphBuilder();
+  joined.languages.push(...builder.languages);
+  const rows = copyNodes(builder, joined, declared);
+  const [type, from, to] = [edges.type.ints, edges.from.ints, edges.to.ints];
+  const [reason, line] = [edges.reason.ints, edges.line.ints];
+  let file = 0;
+  for (let edge = 0; edge < type.length; edge++) {
+    for (; builder.found[file] === edge; file++) joined.startFile();
+    const kind = type[edge]!;
+    // The declaration says where the one node is, and what holds it.
+    if (kind === DEFINED_IN && declared.has(from[edge]!)) continue;
+    if (kind === CONTAINS && declared.has(to[edge]!)) continue;
+    joined.addEdgeRow(kind, reason[edge]!, rows[from[edge]!]!, rows[to[edge]!]!, line[edge]!);
+  }
+  for (; file < builder.found.length; file++) joined.startFile();
+  return joined;
+}
+
+/** @returns the new row of each node: that of its declaration for an implementation */
+function copyNodes(from: GraphBuilder, to: GraphBuilder, declared: ReadonlyMap<number, number>): Int32Array {
+  const { nodes } = from;
+  const rows = new Int32Array(nodes.label.length).fill(-1);
+  for (let row = 0; row < rows.length; row++) {
+    if (declared.has(row)) continue;
+    const label = NODE_LABELS[nodes.label[row]!]!;
+    const copy = to.addNode(label, nodes.name[row]!, nodes.qualified[row]!, nodes.file[row]!);
+    rows[row] = copy;
+    for (const name of ["exported", "startLine", "endLine", "ordinal", "signature", "doc"] as const)
+      to.nodes[name][copy] = nodes[name][row]!;
+  }
+  const placed = new Set<number>();
+  for (const [row, declaration] of declared) {
+    const node = rows[declaration]!;
+    rows[row] = node;
+    // A further overload is no implementation, and of two implementations the first is shown.
+    if (nodes.file[row] === nodes.file[declaration] || placed.has(node)) continue;
+    placed.add(node);
+    to.nodes.doc[node] ||= nodes.doc[row]!;
+    to.implementations.push({
+      node,
+      label: nodes.label[row]!,
+      file: nodes.file[row]!,
+      ordinal: nodes.ordinal[row]!,
+      startLine: nodes.startLine[row]!,
+      endLine: nodes.endLine[row]!,
+    });
+  }
+  return rows;
+}
+
+/** By row of an implementation, or of a further overload that is declared for it: the row of its declaration. */
+function declarationRows(nodes: Nodes): Map<number, number> {
+  const declared = new Map<number, number>();
+  const pairs = filePairs(nodes);
+  if (pairs.size === 0) return declared;
+  const byFile = new Map<number, number[]>([...pairs].flat().map((file) => [file, []]));
+  for (let row = 0; row < nodes.label.length; row++)
+    if (labelOf(nodes, row) !== "File") byFile.get(nodes.file[row]!)?.push(row);
+  for (const [written, declaring] of pairs) {
+    const byName = new Map<string, number[]>();
+    for (const row of byFile.get(declaring)!) {
+      const name = nameOf(nodes, row);
+      if (name) byName.set(name, [...(byName.get(name) ?? []), row]);
+    }
+    for (const row of byFile.get(written)!) {
+      const [first, ...overloads] = byName.get(nameOf(nodes, row)) ?? [];
+      if (first === undefined) continue;
+      for (const other of [row, ...overloads]) if (!declared.has(other)) declared.set(other, first);
+    }
+  }
+  return declared;
+}
+
+const labelOf = (nodes: Nodes, row: number): NodeLabel => NODE_LABELS[nodes.label[row]!]!;
+
+/** Two symbols of this name are one; "" for what is no type and no value. */
+function nameOf(nodes: Nodes, row: number): string {
+  const label = labelOf(nodes, row);
+  const kind = TYPES.has(label) ? "type" : VALUES.has(label) ? "value" : "";
+  return kind && `${kind} ${nodes.qualified[row]}`;
+}
+
+/** By file of JavaScript: the file that declares what is in it. */
+function filePairs(nodes: Nodes): Map<number, number> {
+  const pairs = new Map<number, number>();
+  let rows: Map<string, number> | undefined;
+  const files = nodes.label.length;
+  const count = firstOther(nodes, files);
+  for (let row = 0; row < count; row++) {
+    const [ending, form = ""] = DECLARATIONS.exec(nodes.qualified[row]!) ?? [];
+    if (ending === undefined) continue;
+    rows ??= new Map(nodes.qualified.slice(0, count).map((path, file) => [path, file]));
+    const bare = nodes.qualified[row]!.slice(0, -ending.length);
+    const written = [`${bare}.${form}js`, `${bare}.${form}jsx`]
+      .map((path) => rows?.get(path))
+      .find((at) => at !== undefined);
+    if (written !== undefined) pairs.set(written, row);
+  }
+  return pairs;
+}
+
+/** Files are the first rows. */
+function firstOther(nodes: Nodes, length: number): number {
+  let row = 0;
+  while (row < length && labelOf(nodes, row) === "File") row++;
+  return row;
+}

@@ -1,0 +1,66 @@
+/**
+ * Which names a source file may read as configuration keys or environment variables: texts in quotes, members of an
+ * environment or of settings, names in capitals. One pass over the text; too many names count as any name.
+ */
+
+/** Longest name, most names of a file, and most bytes of them. */
+export const MAX_KEY = 100;
+const MAX_NAMES = 2_000;
+const MAX_BYTES = 32 * 1024;
+
+/** Stands for a file with more names than are kept: it has to be looked at whatever the name is. */
+export const ANY_KEY = "\n*\n";
+export const NO_KEYS = new Uint8Array(0);
+
+const encoder = new TextEncoder();
+const HOLDS_KEYS = /env|conf|cfg|setting|option/i;
+const CAPITALS = /^[A-Z][A-Z0-9_]+$/;
+/** Characters between the holder and the name: `env.X`, `env::X`, `getenv("X`. */
+const MAX_GAP = 3;
+
+const [QUOTE, APOSTROPHE, BACKTICK, BRACE, DOLLAR, SLASH, COLON] = [34, 39, 96, 123, 36, 47, 58];
+
+/** @returns UTF-8, one name a line, with a line end before the first and after the last; empty for none */
+export function keyNamesOf(text: string): Uint8Array {
+  const names = new Set<string>();
+  let bytes = 1;
+  let holderEnd = -1;
+  for (let at = 0; at < text.length; at++) {
+    if (!startsWord(text.charCodeAt(at))) continue;
+    const start = at;
+    while (at < text.length && isWord(text.charCodeAt(at))) at++;
+    const before = start > 0 ? text.charCodeAt(start - 1) : 0;
+    const quoted = before === QUOTE || before === APOSTROPHE || before === BACKTICK;
+    const inserted = before === BRACE && text.charCodeAt(start - 2) === DOLLAR;
+    const length = at - start;
+    if (length <= MAX_KEY) {
+      const word = text.slice(start, at);
+      const name = quoted ? longName(text, start, COLON) : inserted ? longName(text, start, SLASH) : word;
+      const held = holderEnd >= 0 && start - holderEnd <= MAX_GAP;
+      if (quoted || inserted || held || CAPITALS.test(word)) {
+        if (!names.has(name)) bytes += name.length + 1;
+        names.add(name);
+        if (names.size > MAX_NAMES || bytes > MAX_BYTES) return encoder.encode(ANY_KEY);
+      }
+      holderEnd = HOLDS_KEYS.test(word) ? at : -1;
+    }
+    at--;
+  }
+  return names.size === 0 ? NO_KEYS : encoder.encode(`\n${[...names].join("\n")}\n`);
+}
+
+/** With the marks that keys have inside, up to one of them: `app.cache-size`, `Section:Key`; in `${a.b:3}` no colon. */
+function longName(text: string, start: number, last: number): string {
+  let end = start;
+  while (end - start < MAX_KEY && (isWord(text.charCodeAt(end)) || isInner(text.charCodeAt(end), last))) end++;
+  return text.slice(start, end);
+}
+
+const startsWord = (code: number): boolean => (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || code === 95;
+const isWord = (code: number): boolean => startsWord(code) || (code >= 48 && code <= 57);
+const isInner = (code: number, last: number): boolean =>
+  code <= last && ((code >= 45 && code <= SLASH) || code === COLON);
+
+const KEY = /^[A-Za-z_][\w.:/-]{0,99}$/;
+/** Whether a text can be the name of a key. */
+export const isKeyName = (name: string): boolean => KEY.test(name);
