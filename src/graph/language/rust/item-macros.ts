@@ -7,8 +7,7 @@
 const CALL = /(?:^|\n)[ \t]*(?:\w+::)*(\w+)![ \t]*$/;
 const MAY_HAVE = /^[ \t]*[\w:]+![ \t]*\{/m;
 /** Braces, and what may hold any number of them: comments, texts and characters. */
-const TOKEN =
-  /\/\/[^\n]*|\/\*|\br#{0,9}"|"(?:[^"\\]|\\[\s\S])*(?:"|$)|'[^'\\\n]'|'\\[^\n]{1,9}?'|[{}]/g;
+const TOKEN = /\/\/[^\n]*|\/\*|\br#{0,9}"|"|'[^'\\\n]'|'\\[^\n]{1,9}?'|[{}]/g;
 /** How an item begins; what other macros take (`static ref A: B = c;`, `struct Flags: u32`) begins otherwise. */
 const ITEM =
   /^(?:pub(?:\([^()\n]{1,80}\))?\s+)?(?:(?:(?:unsafe|const|async|default)\s+|extern\s+(?:"[^"\n]{0,20}"\s+)?){0,4}(?:fn|trait)\s+\w+\s*[(<:{]|(?:unsafe\s+)?impl\s*[^\s(]|mod\s+\w+\s*[;{]|use\s+[\w:{]|(?:struct|enum)\s+\w+\s*[<{(;])/;
@@ -24,21 +23,29 @@ export function openItemMacros(text: string): string {
   const cuts: [from: number, to: number][] = [];
   /** For each open brace, where the macro's name begins, or -1. */
   const open: number[] = [];
-  const tokens = new RegExp(TOKEN);
-  for (let found = tokens.exec(text); found; found = tokens.exec(text)) {
+  TOKEN.lastIndex = 0;
+  for (let found = TOKEN.exec(text); found; found = TOKEN.exec(text)) {
     const { 0: token, index } = found;
     if (token === "{") open.push(macroAt(text, index));
     else if (token === "}") {
       const from = open.pop() ?? -1;
       if (from >= 0) cuts.push([from, text.indexOf("{", from) + 1], [index, index + 1]);
-    } else if (token === "/*" || token.startsWith("r")) {
+    } else if (token === '"') TOKEN.lastIndex = endOfText(text, index + 1);
+    else if (token === "/*" || token.startsWith("r")) {
       const close = token === "/*" ? "*/" : `"${token.slice(1, -1)}`;
       const end = text.indexOf(close, index + token.length);
       if (end < 0) break;
-      tokens.lastIndex = end + close.length;
+      TOKEN.lastIndex = end + close.length;
     }
   }
   return cuts.length === 0 ? text : withoutMarks(blank(text, cuts), cuts);
+}
+
+/** What follows the quote that ends a text. */
+function endOfText(text: string, start: number): number {
+  let at = start;
+  while (at < text.length && text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
+  return at + 1;
 }
 
 /** Where the macro begins whose items the brace opens, or -1. */
