@@ -165,6 +165,8 @@ export const SymbolFlag = {
   Guard: 16384,
   /** A method that is called as if its first parameter's type had it (C#). */
   Extension: 32768,
+  /** A member that implements a trait's: the type's own member of that name is meant first (Rust). */
+  Implements: 65536,
 } as const;
 
 /** The fewest and the most arguments of an arity; any number is Infinity. */

@@ -45,6 +45,8 @@ export interface Engine {
   project: ProjectFiles;
   importTarget(file: number, importRow: number): ImportTarget;
   lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined;
+  /** A name by its text, from a scope outwards: what a module that is written inside a file has. */
+  inModule(file: number, scope: number, name: string, space: NameSpaceOf): Entity | undefined;
   /** A name as another file sees it. */
   exported(file: number, name: string, space: NameSpaceOf): Entity | undefined;
   /** The same, of what the file's own list of exports says, without the members of what it exports as a whole. */

@@ -3,6 +3,8 @@ import { type Conversions, type LanguageLibrary, wordSet, wordTable } from "../l
 
 /** Members of Object, String, collections, LINQ, tasks, streams and writers. */
 const COMMON_MEMBERS = `
+  GetConstructor GetConstructors GetCustomAttributes GetField GetFields GetGenericArguments GetInterfaces GetMember
+  GetMembers GetMethod GetMethods GetProperties GetProperty IsAssignableFrom IsInstanceOfType IsSubclassOf
   ToString Equals GetHashCode GetType ReferenceEquals MemberwiseClone CompareTo Contains StartsWith EndsWith
   IndexOf LastIndexOf Insert Remove Replace Split Substring Trim TrimStart TrimEnd ToLower ToUpper ToLowerInvariant
   ToUpperInvariant PadLeft PadRight Join Concat Format IsNullOrEmpty IsNullOrWhiteSpace Append AppendLine

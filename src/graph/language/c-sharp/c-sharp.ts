@@ -2,6 +2,7 @@
 import csharpWasm from "tree-sitter-c-sharp/tree-sitter-c_sharp.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { C_SHARP_CONVERSIONS, C_SHARP_LIBRARY } from "./builtins.ts";
+import { oneBranch } from "./conditionals.ts";
 import { createCSharpResolver } from "./resolver.ts";
 import { CSharpWalk } from "./walk.ts";
 
@@ -23,6 +24,7 @@ export const csharp: LanguageModule = {
   },
   library: C_SHARP_LIBRARY,
   configNames: [],
+  prepareAgain: oneBranch,
   extract: (tree, facts) => new CSharpWalk(tree, facts).file(),
   createResolver: createCSharpResolver,
 };

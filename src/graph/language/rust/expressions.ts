@@ -224,6 +224,8 @@ export abstract class RustExpressions extends RustPatterns {
     }
     const text = this.text(node);
     if (text === "Self") return this.classExpression(this.selfType(at));
+    if (kind === "identifier" && this.isTypeParameter(text, at))
+      return facts.expr(Expr.Typed, facts.typeRef(text, at.scope));
     if (kind === "crate" || kind === "super" || kind === "self" || kind === "identifier") {
       const row = facts.exprName(this.root(text, at), at.scope);
       if (kind === "identifier" && /^[A-Z]/.test(text)) facts.useValue(row, at.symbol, tree.line(node));

@@ -117,7 +117,7 @@ export abstract class RustPatterns extends RustTypes {
       return [inner.length === 1 ? inner[0]! : -1, start + 1];
     }
     if (kind.endsWith("string_literal")) return [facts.exprLiteral("string"), start + 1];
-    if (!/^(identifier|self|crate|super)$/.test(kind)) return [-1, start + 1];
+    if (!/^(identifier|primitive_type|self|crate|super)$/.test(kind)) return [-1, start + 1];
     const text = this.text(first);
     const path = this.tokenIs(items, start + 1, "::");
     const adjacentCall = this.opens(items, start + 1, "(");
@@ -147,7 +147,7 @@ export abstract class RustPatterns extends RustTypes {
         i++;
       } else if (this.tokenIs(items, i, ".") || this.tokenIs(items, i, "::")) {
         called = items[i + 1] ?? -1;
-        if (!/^(identifier|integer_literal|await)$/.test(tree.kind(called))) return [row, i + 1];
+        if (!/^(identifier|primitive_type|integer_literal|await)$/.test(tree.kind(called))) return [row, i + 1];
         const isCall = this.opens(items, i + 2, "(") || this.tokenIs(items, i, "::");
         row = facts.expr(Expr.Member, row, facts.name(this.text(called)), isCall ? 1 : 0);
         i += 2;

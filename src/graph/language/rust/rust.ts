@@ -2,6 +2,7 @@
 import rustWasm from "tree-sitter-rust/tree-sitter-rust.wasm" with { type: "file" };
 import type { LanguageModule } from "../language.ts";
 import { RUST_LIBRARY } from "./builtins.ts";
+import { openItemMacros } from "./item-macros.ts";
 import { createRustResolver } from "./resolver.ts";
 import { RustWalk } from "./walk.ts";
 
@@ -21,6 +22,7 @@ export const rust: LanguageModule = {
   },
   library: RUST_LIBRARY,
   configNames: ["Cargo.toml"],
+  prepare: openItemMacros,
   extract: (tree, facts) => new RustWalk(tree, facts).file(),
   createResolver: createRustResolver,
 };

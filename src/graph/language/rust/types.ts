@@ -19,6 +19,8 @@ export abstract class RustTypes extends BlockWalk {
   /** Names that the file itself or its crate declares: not the library's. */
   protected readonly ownNames = new Set<string>();
   private readonly roots = new Set<string>();
+  /** Names of type parameters by the scope that declares them. */
+  private readonly parametersOf = new Map<number, Set<string>>();
 
   protected abstract functionTypeParts(node: number, symbol: number, inside: Place): void;
 
@@ -158,6 +160,14 @@ export abstract class RustTypes extends BlockWalk {
   }
   protected readonly pathRoots = new Set<string>();
 
+  /** Whether a name is a type parameter of an item around the place. */
+  protected isTypeParameter(name: string, at: Place): boolean {
+    const { scopes } = this.facts;
+    for (let scope = at.scope; scope >= 0; scope = scopes.parent(scope))
+      if (this.parametersOf.get(scope)?.has(name)) return true;
+    return false;
+  }
+
   /** A path's first words as seen from the file rather than from a module written inside it. */
   protected canonical(path: string): string {
     const inner = this.modules.length - 1;
@@ -187,11 +197,16 @@ export abstract class RustTypes extends BlockWalk {
     }
     for (const predicate of where < 0 ? [] : tree.namedChildren(where))
       bounds.push([this.field(predicate, "left"), tree.child(predicate, "bounds")]);
+    const found = new Map<number, number[]>();
     for (const [name, node] of bounds) {
       const row = rows.get(name);
       const type = node < 0 ? -1 : this.type(node, at);
-      if (row !== undefined && type >= 0) facts.bindings.setConstraint(row, type);
+      if (row !== undefined && type >= 0) found.set(row, [...(found.get(row) ?? []), type]);
     }
+    // `T: A` and `where T: B` both hold.
+    for (const [row, types] of found)
+      facts.bindings.setConstraint(row, types.length === 1 ? types[0]! : facts.type(Type.Union, facts.list(types)));
+    if (rows.size > 0) this.parametersOf.set(at.scope, new Set(rows.keys()));
     if (rows.size > 0 && symbol >= 0) facts.setSymbol(symbol, "typeParameters", facts.list([...rows.values()]));
   }
 }

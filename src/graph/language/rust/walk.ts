@@ -14,6 +14,8 @@ const LABELS: Record<string, SymbolLabel> = {
 
 export class RustWalk extends RustImports {
   private test = false;
+  /** Scopes of the impls that implement a trait. */
+  private readonly traitImpls = new Set<number>();
   /** Attributes that stand before the item that follows. */
   private attributes: DecoratorInput[] = [];
 
@@ -218,6 +220,7 @@ export class RustWalk extends RustImports {
     this.selfTypes.set(inside.thisScope, type);
     const trait = tree.child(node, "trait");
     if (trait >= 0) {
+      this.traitImpls.add(inside.thisScope);
       const base = this.type(trait, inside);
       facts.heritageOf(type, HeritageKind.Implements, base, tree.line(node));
     }
@@ -243,6 +246,7 @@ export class RustWalk extends RustImports {
     this.test = false;
     const takesSelf = list >= 0 && /^\(\s*(&\s*('\w+\s+)?)?(mut\s+)?self\b/.test(this.text(list));
     if (inType && !takesSelf) flags |= SymbolFlag.Static;
+    if (this.traitImpls.has(at.thisScope)) flags |= SymbolFlag.Implements;
     const modifiers = tree.childOfKind(node, "function_modifiers");
     if (modifiers >= 0 && /\basync\b/.test(this.text(modifiers))) flags |= SymbolFlag.Async;
     const label = inType ? "Method" : "Function";

@@ -9,6 +9,7 @@ import type { EdgeType, Reason, SymbolLabel } from "../../model.ts";
 import type { CallSite, Engine, Entity, MemberSearch } from "../engine.ts";
 import type { UniqueNames } from "../names/unique-names.ts";
 import { partsOf, type ValueType } from "../types/value-type.ts";
+import { createExtensions } from "./extensions.ts";
 import { heritageEdges } from "./heritage-edges.ts";
 import { decoratorEdges, importEdges } from "./reference-edges.ts";
 
@@ -44,6 +45,7 @@ interface EdgeFinder {
 
 export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinder {
   const { repo } = engine;
+  const extensions = createExtensions(engine);
   /** Local names of local names under way. */
   let aliases = 0;
 
@@ -217,7 +219,10 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
     const object = facts.exprs.object(callee);
     const name = facts.strings[facts.exprs.member(callee)]!;
     const receiver = engine.exprType(file, object);
-    if (!receiver) return isForeign(file, object) ? [] : unique.forMember(file, name);
+    if (!receiver) {
+      const guessed = isForeign(file, object) ? [] : unique.forMember(file, name);
+      return guessed.length > 0 ? guessed : extensions(receiver, name, site);
+    }
     const calls = repo.language(file).library.functions?.get(name) === "called";
     if (receiver.kind === "function" && calls) return typeTargets(receiver, "receiver_type");
     // A constant that holds a function from outside: `toString.call(x)`.
@@ -231,16 +236,11 @@ export function createEdgeFinder(engine: Engine, unique: UniqueNames): EdgeFinde
       return distinct(typeTargets(engine.memberType(receiver, name), "receiver_type"));
     const direct = facts.exprs.op(object) === Expr.This;
     const targets = search.members.flatMap((member) => {
-      const reason: Reason = member.inherited
-        ? "inheritance"
-        : direct
-          ? "same_scope"
-          : receiver.kind === "module"
-            ? "import"
-            : "receiver_type";
+      const own: Reason = receiver.kind === "module" ? "import" : "receiver_type";
+      const reason: Reason = member.inherited ? "inheritance" : direct ? "same_scope" : own;
       return symbolTargets(member.symbol, reason, site);
     });
-    return distinct(targets);
+    return targets.length > 0 ? distinct(targets) : extensions(receiver, name, site);
   }
 
   function distinct(targets: Target[]): Target[] {

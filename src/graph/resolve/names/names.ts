@@ -13,7 +13,10 @@ import { createScopeIndexes } from "./scope-indexes.ts";
 const EXTERNAL_ENTITY: Entity = { kind: "external" };
 const MAX_SCOPES = 200;
 
-type Names = Pick<Engine, "lookup" | "exported" | "exportedRow" | "followImport" | "submodule">;
+const filesOf = (target: ImportTarget): readonly number[] =>
+  target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
+
+type Names = Pick<Engine, "lookup" | "inModule" | "exported" | "exportedRow" | "followImport" | "submodule">;
 
 export function createNames(engine: Engine): Names {
   const { repo } = engine;
@@ -24,8 +27,7 @@ export function createNames(engine: Engine): Names {
   const implicitMember = createImplicitMembers(engine);
   const globalImports = createGlobalImports(repo);
   const entered = new Set<ImportTarget>();
-  const languages = new Set(repo.files.map((file) => file.language));
-  const packages = new Set(Array.from(languages).flatMap((language) => language.rules.packages ?? []));
+  const packages = new Set(repo.files.flatMap(({ language }) => language.rules.packages ?? []));
 
   /** The binding that a name means among those of one scope, or undefined. */
   function choose(file: number, rows: readonly number[], space: NameSpaceOf, seen?: Set<string>): Entity | undefined {
@@ -120,16 +122,18 @@ export function createNames(engine: Engine): Names {
   }
 
   function lookup(file: number, scope: number, name: number, space: NameSpaceOf): Entity | undefined {
+    return search(file, scope, name, repo.facts(file).strings[name]!, space);
+  }
+
+  /** @param name row of the text among the file's strings, or -1 */
+  function search(file: number, scope: number, name: number, text: string, space: NameSpaceOf): Entity | undefined {
     const facts = repo.facts(file);
     const rules = repo.rules(file);
-    const text = facts.strings[name]!;
     for (let at = scope, steps = 0; at >= 0 && steps < MAX_SCOPES; steps++) {
       const kind = facts.scopes.kind(at);
-      const rows = repo.bindingsOf(file, at, name);
-      if (rows.length > 0) {
-        const found = choose(file, rows, space);
-        if (found) return found;
-      }
+      const rows = name < 0 ? [] : repo.bindingsOf(file, at, name);
+      const own = rows.length > 0 ? choose(file, rows, space) : undefined;
+      if (own) return own;
       if (rules.implicitMembers && (kind === ScopeKind.Class || (rules.includes && kind === ScopeKind.Function))) {
         const member = implicitMember(file, at, text, space);
         if (member) return member;
@@ -272,9 +276,6 @@ export function createNames(engine: Engine): Names {
     return found;
   }
 
-  const filesOf = (target: ImportTarget): readonly number[] =>
-    target.kind === "file" ? [target.file] : target.kind === "files" ? target.files : [];
-
   /** Whether a file exports by assignment and has no default export. */
   function isCommonJs(file: number): boolean {
     if (repo.facts(file).exports.kind(0) !== ExportKind.Value) return false;
@@ -389,6 +390,7 @@ export function createNames(engine: Engine): Names {
 
   return {
     lookup,
+    inModule: (file, scope, text, space) => search(file, scope, repo.stringRow(file, text), text, space),
     exported: (file, name, space) => exportedFrom(file, name, space, new Set()),
     exportedRow: (file, name, space) =>
       repo.rules(file).exportLists ? ownExport(file, name, space, new Set()) : undefined,

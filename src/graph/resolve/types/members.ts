@@ -1,6 +1,6 @@
 /** Members of types: own, attached from elsewhere, inherited. */
 import { BindingKind, HeritageKind, SymbolFlag } from "../../language/fact-layout.ts";
-import type { Engine, Member, MemberSearch } from "../engine.ts";
+import type { Engine, Entity, Member, MemberSearch } from "../engine.ts";
 import { pushTo } from "../repository.ts";
 import {
   EXTERNAL,
@@ -34,6 +34,8 @@ export function createMembers(engine: Engine): Members {
   const heritageIndexes: (Map<number, number[]> | undefined)[] = [];
   /** Bases given to a type elsewhere, and members declared elsewhere; both found once for the whole repository. */
   let outside: OutsideIndex | undefined;
+  /** Names that are being looked up in modules. */
+  const asked = new Set<string>();
 
   function heritageRows(file: number): Map<number, number[]> {
     let index = heritageIndexes[file];
@@ -157,7 +159,8 @@ export function createMembers(engine: Engine): Members {
       const overload =
         (flags & (SymbolFlag.Hidden | SymbolFlag.Signature)) === (SymbolFlag.Hidden | SymbolFlag.Signature);
       const score =
-        (called !== undefined && (repo.label(symbol) === "Property") === called ? 0 : 8) +
+        (called !== undefined && (repo.label(symbol) === "Property") === called ? 0 : 16) +
+        ((flags & SymbolFlag.Implements) !== 0 ? 0 : 8) +
         (overload ? 0 : 2) +
         (((flags & SymbolFlag.Static) !== 0) === isStatic ? 4 : 0) +
         ((flags & SymbolFlag.Signature) !== 0 ? 0 : 1);
@@ -252,6 +255,7 @@ export function createMembers(engine: Engine): Members {
           seen: new Set(),
           result,
         });
+        if (result.members.length === 0) result.members.push(...reexported(part.symbol, name));
         return;
       case "module":
         for (const file of part.files) {
@@ -274,6 +278,27 @@ export function createMembers(engine: Engine): Members {
       }
       default:
     }
+  }
+
+  /** What a module that is written inside a file has from its own imports: `mod a { pub use b::C; }`. */
+  function reexported(symbol: number, name: string): Member[] {
+    const entity = inModule(symbol, name);
+    return entity?.kind === "symbol"
+      ? [{ symbol: entity.symbol, env: undefined, self: undefined, inherited: false }]
+      : [];
+  }
+
+  function inModule(symbol: number, name: string): Entity | undefined {
+    if (repo.label(symbol) !== "Namespace") return undefined;
+    const file = repo.fileOf(symbol);
+    const scope = repo.column(symbol, "inner");
+    const key = `${symbol} ${name}`;
+    // Modules may name each other in a circle.
+    if (scope < 0 || repo.rules(file).exportLists || asked.has(key)) return undefined;
+    asked.add(key);
+    const found = engine.inModule(file, scope, name, "type") ?? engine.inModule(file, scope, name, "value");
+    asked.delete(key);
+    return found;
   }
 
   /** A name of a name space: of several, one that the naming file includes. */
@@ -316,7 +341,8 @@ export function createMembers(engine: Engine): Members {
         if (search.members.length > 0) for (const member of search.members) types.push(memberAsType(member));
         else if (part.kind === "instance")
           types.push((isSpecial(part, name) ? undefined : throughIndex(part)) ?? assigned(part, name, 0));
-        else if (part.kind === "class" || part.kind === "function") types.push(assigned(part, name, 0));
+        else if (part.kind === "class" || part.kind === "function")
+          types.push(engine.entityType(inModule(part.symbol, name)) ?? assigned(part, name, 0));
         else if (part.kind === "builtin" && !SPECIAL.test(name)) types.push(engine.library.memberOf(part));
       }
     }

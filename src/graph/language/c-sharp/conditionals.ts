@@ -1,0 +1,42 @@
+/**
+ * Conditions of the preprocessor that cut through a statement or a list of base types are nothing that the grammar reads:
+ * what follows is lost to the end of the file. For the second reading, of each condition the longest branch is kept.
+ */
+
+const DIRECTIVE = /^[ \t\uFEFF]*#[ \t]*(if|elif|else|endif)\b/;
+
+interface Branch {
+  first: number;
+  /** The line after its last one. */
+  end: number;
+}
+
+/** The text with directives and all branches but one blanked, of the same length; undefined without conditions. */
+export function oneBranch(text: string): string | undefined {
+  const lines = text.split("\n");
+  const open: Branch[][] = [];
+  let found = false;
+  for (const [i, line] of lines.entries()) {
+    const word = DIRECTIVE.exec(line)?.[1];
+    if (word === undefined) continue;
+    found = true;
+    lines[i] = " ".repeat(line.length);
+    const branches = word === "if" ? [] : open.pop();
+    if (!branches) continue;
+    const last = branches.at(-1);
+    if (last) last.end = i;
+    if (word === "endif") keepLongest(lines, branches);
+    else {
+      branches.push({ first: i + 1, end: lines.length });
+      open.push(branches);
+    }
+  }
+  return found ? lines.join("\n") : undefined;
+}
+
+function keepLongest(lines: string[], branches: readonly Branch[]): void {
+  const length = (branch: Branch) => branch.end - branch.first;
+  const kept = branches.reduce((best, branch) => (length(branch) > length(best) ? branch : best));
+  for (const branch of branches)
+    if (branch !== kept) for (let i = branch.first; i < branch.end; i++) lines[i] = " ".repeat(lines[i]!.length);
+}
