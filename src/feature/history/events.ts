@@ -16,4 +16,13 @@ export const historyDeleted = defineEvent(
   { stale: ["/v1/runs", "/v1/chat/sessions", "/v1/changes", "/v1/projects", "/v1/users", "/v1/admin/users"] },
 );
 
-export const historyEvents = [historyDeleted] as const;
+export const historyKept = defineEvent(
+  "history_kept",
+  t.Object(
+    { id: t.String({ description: "Of the run or chat." }), kept: t.Boolean() },
+    { description: "A run or chat is kept, whatever the settings for retention say, or goes by them again." },
+  ),
+  { stale: ["/v1/kept-history"] },
+);
+
+export const historyEvents = [historyDeleted, historyKept] as const;

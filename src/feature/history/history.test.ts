@@ -276,6 +276,9 @@ test("by age and size the oldest go; what is kept stays, and the preview says ho
   const [first, second, third] = ids;
   expect((await skep(["runs", "keep", first!, "--data", server.data])).stdout).toContain("is kept");
   expect((await call("GET", "/v1/kept-history")).body).toMatchObject({ items: [{ id: first }] });
+  expect((await call("GET", `/v1/kept-history?id=${first}`)).body).toMatchObject({ items: [{ id: first }] });
+  expect((await call("GET", "/v1/kept-history?id=run_other")).body).toMatchObject({ items: [] });
+  await event("kinds=history_kept", ({ data }) => data["id"] === first && data["kept"] === true);
   await server.stop();
   const db = new Database(join(server.data, "skep.db"));
   db.prepare("UPDATE runs SET finished_at = '2020-01-01T00:00:00.000Z' WHERE id IN (?, ?)").run(first, second);

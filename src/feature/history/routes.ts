@@ -62,11 +62,16 @@ export function historyRoutes(history: History, retention: RetentionService) {
       "GET /v1/kept-history",
       {
         access: "user",
-        query: t.Object(PageQuery),
+        query: t.Object({
+          ...PageQuery,
+          id: t.Optional(
+            t.String({ maxLength: 64, description: "Only this run or chat: nothing where it is not kept." }),
+          ),
+        }),
         answer: listOf(Kept),
         summary: "Runs and chats that the settings for retention leave alone",
       },
-      ({ query, caller }) => history.kept(pageOf(query), caller),
+      ({ query, caller }) => history.kept(pageOf(query), caller, query.id),
     ),
     operation(
       "keepHistory",

@@ -1,6 +1,7 @@
 /** Deleting history with everything, and keeping some of it from the settings for retention. */
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, isProblem, notFound } from "../../core/errors.ts";
+import { ADMINISTRATORS } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { owns } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
@@ -12,6 +13,7 @@ import { mayRead, readable, WHOSE, WHOSE_SESSIONS } from "../../store/whose.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { type defineDeletion, notEnded } from "./deletion.ts";
+import { historyKept } from "./events.ts";
 import type { HistoryKind, HistoryPreview, Kept } from "./model.ts";
 import type { HistoryRows } from "./rows.ts";
 
@@ -74,6 +76,8 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     if (isAdmin !== undefined && otherAdministrator(store.db, id) === undefined)
       throw conflict("This is the last administrator. Make another one first.", "last_administrator");
   }
+  const ownerOf = (id: string, caller: Caller) =>
+    id.startsWith("run_") ? ownerOfRun(id, caller) : ownerOfSession(id, caller);
   /** @throws Problem 403, 404. */
   function assertMayKeep(id: string, caller: Caller): void {
     try {
@@ -82,6 +86,15 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
       if (isProblem(error) && error.status === 404) throw notFound("run or chat");
       throw error;
     }
+  }
+  /** Joins the transaction around it. */
+  function noteKept(id: string, caller: Caller, isKept: boolean): void {
+    store.write(({ emit }) => {
+      if ((kept.find({ id }) !== undefined) === isKept) return;
+      if (isKept) kept.insert({ id, kept_by: caller.userId ?? null, kept_at: timestamp(clock.now()) });
+      else kept.remove({ id });
+      emit(historyKept, { user_id: ownerOf(id, caller) ?? ADMINISTRATORS, data: { id, kept: isKept } });
+    });
   }
   function ownerOfRun(id: string, caller: Caller): string | null {
     const row = statement<{ created_by: string | null; project_id: string | null }>(
@@ -201,22 +214,23 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
     keep(id: string, caller: Caller): Kept {
       assertMayKeep(id, caller);
       return store.write(() => {
-        kept.insertIfNew({ id, kept_by: caller.userId ?? null, kept_at: timestamp(clock.now()) });
+        noteKept(id, caller, true);
         return kept.find({ id })!;
       });
     },
     release(id: string, caller: Caller): void {
       assertMayKeep(id, caller);
-      store.write(() => kept.remove({ id }));
+      noteKept(id, caller, false);
     },
-    kept(page: Page, caller: Caller): ListAnswer<Kept> {
+    /** @param one only this run or chat, where it is kept. */
+    kept(page: Page, caller: Caller, one?: string): ListAnswer<Kept> {
       const [ofRuns, ...runValues] = readable(caller, WHOSE.runs) ?? ["1"];
       const [ofSessions, ...sessionValues] = readable(caller, WHOSE_SESSIONS.chat, "sessions") ?? ["1"];
       const found = statement<Kept>(
-        `SELECT kept_history.* FROM kept_history WHERE id > ? AND (
+        `SELECT kept_history.* FROM kept_history WHERE id > ? AND id = coalesce(?, id) AND (
            EXISTS (SELECT 1 FROM runs WHERE runs.id = kept_history.id AND ${ofRuns})
            OR EXISTS (SELECT 1 FROM sessions WHERE sessions.id = kept_history.id AND ${ofSessions})) ORDER BY id LIMIT ?`,
-      ).all(page.after ?? "", ...runValues, ...sessionValues, page.limit + 1);
+      ).all(page.after ?? "", one ?? null, ...runValues, ...sessionValues, page.limit + 1);
       return listAnswer(
         found,
         page,

@@ -40,7 +40,7 @@ export const LiveSession = t.Object({
   id: t.String(),
   agent_id: orNull(t.String({ description: "Null: a command in nobody's sandbox." })),
   kind: t.Unsafe<SessionKind>(t.String({ description: "`pipeline`, `chat`, `pulse`, `swarm`, `spawn`, …" })),
-  title: orNull(t.String()),
+  title: orNull(t.String({ description: "Its own, or the first line of the task of its run." })),
   status: oneOf("open", "queued", "running"),
   run_id: orNull(t.String()),
   project_id: orNull(t.String()),

@@ -137,6 +137,10 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         .reverse();
       const start = page.after === null ? 0 : mine.findIndex(({ id }) => id < page.after!);
       const rows = start < 0 ? [] : mine.slice(start, start + page.limit + 1);
+      const names = namesOfRuns(
+        store,
+        rows.flatMap(({ run_id }) => run_id ?? []),
+      );
       const inContainers = rows.length === 0 ? new Map<string, string>() : await containers();
       return listAnswer(
         rows,
@@ -147,7 +151,7 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
             id: row.id,
             agent_id: row.agent_id === NO_AGENT ? null : row.agent_id,
             kind: row.kind,
-            title: row.title,
+            title: row.title ?? names.get(row.run_id ?? "")?.run_title ?? null,
             run_id: row.run_id,
           },
           ...{ project_id: row.project_id, status: row.status as LiveSession["status"], started_at: row.created_at },

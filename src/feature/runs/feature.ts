@@ -23,6 +23,7 @@ import { runRoutes } from "./routes.ts";
 import { createRuns, type RunsService } from "./service.ts";
 import { steeringRoutes } from "./steering-routes.ts";
 import { createRunStore } from "./store.ts";
+import { createRunSums } from "./sums.ts";
 import { timelineOf } from "./timeline.ts";
 import { createRunViews, type RunViews } from "./views.ts";
 
@@ -87,6 +88,7 @@ export const runs = defineFeature(
         ...steeringRoutes({
           ...{ runs, views, rows, approvals: createApprovals({ rows, runs, permissions }) },
           overview: createOverview({ store, rows, now: clock.now }),
+          sums: createRunSums(store, clock.now),
           timelineOf: (run) => timelineOf(store, run),
         }),
       ],

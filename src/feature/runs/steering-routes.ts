@@ -10,6 +10,7 @@ import { type Overview, RunAtWork, RunDay } from "./overview.ts";
 import { planOf, RunPlan } from "./plan.ts";
 import type { Runs } from "./service.ts";
 import type { RunRow, RunStore } from "./store.ts";
+import { RunSum, type RunSums, SUM_DAYS, SUMMED_MAX, SumsBy } from "./sums.ts";
 import { RunTimeline } from "./timeline.ts";
 import type { RunViews } from "./views.ts";
 
@@ -31,10 +32,11 @@ export interface SteeringDeps {
   rows: RunStore;
   approvals: ApprovalList;
   overview: Overview;
+  sums: RunSums;
   timelineOf(run: RunRow): RunTimeline;
 }
 
-export function steeringRoutes({ runs, views, rows, approvals, overview, timelineOf }: SteeringDeps) {
+export function steeringRoutes({ runs, views, rows, approvals, overview, sums, timelineOf }: SteeringDeps) {
   return operations("runs", [
     operation(
       "listApprovals",
@@ -107,6 +109,18 @@ export function steeringRoutes({ runs, views, rows, approvals, overview, timelin
         description: "Your own; an administrator's answer counts everybody's.",
       },
       ({ query, caller }) => ({ items: overview.days(query.days ?? DAYS, caller) }),
+    ),
+    operation(
+      "listRunSums",
+      "GET /v1/runs/sums",
+      {
+        access: "user",
+        query: t.Object({ by: SumsBy }),
+        answer: t.Object({ items: t.Array(RunSum) }, { title: "RunSums" }),
+        summary: "How the latest runs of each pipeline or project ended, and what they cost",
+        description: `The newest ${SUMMED_MAX.toLocaleString("en-US")} runs of the last ${SUM_DAYS} days; your own, and for an administrator everybody's.`,
+      },
+      ({ query, caller }) => ({ items: sums.read(query.by, caller) }),
     ),
     operation(
       "steerRuns",

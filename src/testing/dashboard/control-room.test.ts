@@ -1,4 +1,4 @@
-/** Home, a run as a story, its result, the pipeline as a picture with forms, the ways by project: with keys and a mouse. */
+/** Home, rows of lists, a run as a story, its result, the pipeline as a picture with forms, the ways by project: with keys and a mouse. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ended } from "../attacks/held-run.ts";
 import { becomes } from "../attacks/waiting.ts";
@@ -133,8 +133,9 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     const { server, browser, ids } = dashboard();
     const { page, open, close, faults } = await visit(browser, server.url);
     await open("/runs/new");
-    // Nothing is proposed that nobody chose.
-    expect(await page.getByLabel("Pipeline").inputValue()).toBe("");
+    // In a new browser what was started last is proposed, on whatever device that was.
+    const newest = await server.request<{ items: { pipeline_id: string }[] }>("GET", "/v1/runs?limit=1");
+    expect(await page.getByLabel("Pipeline").inputValue()).toBe(newest.body.items[0]!.pipeline_id);
     const main = page.getByRole("navigation", { name: "Main" });
     expect(await main.locator(":scope > ul > li").allTextContents()).toEqual([
       ...["Home", "Inbox1 waiting for you", "Runs", "Board", "Chat", "Code"],
@@ -155,6 +156,35 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     await open("/runs/new");
     await becomes(() => page.getByLabel("Pipeline").inputValue(), "checks");
     await becomes(() => page.getByLabel("Project").inputValue(), "shop");
+    await close();
+    expect(faults).toEqual([]);
+  });
+
+  test("rows of lists say what a person asks: success and usual cost, runs and spend, and what an agent does now", async () => {
+    const { server, browser } = dashboard();
+    const begun = { pipeline_id: "long", task_description: "Run every test while they watch" };
+    const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { body: begun })).body;
+    const { page, open, axe, close, faults } = await visit(browser, server.url);
+    const row = (table: string, name: string) =>
+      page.getByRole("table", { name: table }).getByRole("row").filter({ hasText: name });
+    await open("/agents");
+    // An agent may do several things; one is named.
+    const now = row("Agents", "Engineer").getByRole("link", { name: /^Run every test/ });
+    await now.waitFor();
+    expect(await axe()).toEqual([]);
+    await now.click();
+    await page.waitForURL(/\/runs\/run_/);
+    await open("/pipelines");
+    await row("Pipelines", "Nightly checks").getByText("0 % of").waitFor();
+    await row("Pipelines", "Implement").getByText("100 % of").waitFor();
+    await row("Pipelines", "Bugfix").getByText("–").first().waitFor();
+    expect(await axe()).toEqual([]);
+    await open("/projects");
+    await row("Projects", "shop")
+      .getByTitle(/^\d+ runs?$/)
+      .waitFor();
+    expect(await axe()).toEqual([]);
+    await server.request("POST", `/v1/runs/${id}/cancel`);
     await close();
     expect(faults).toEqual([]);
   });

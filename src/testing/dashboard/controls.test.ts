@@ -25,8 +25,6 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/runs/{id}/comments": "pages use /v1/changes, for runs as for all work on branches",
   "DELETE /v1/runs/{id}/comments/{comment_id}": "as above",
   "POST /v1/runs/{id}/merge": "as above",
-  "PUT /v1/kept-history/{id}": "skep runs keep, skep chats keep",
-  "DELETE /v1/kept-history/{id}": "as above",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };

@@ -1,10 +1,11 @@
-/** In a browser: the question before a run and a chat are deleted, the Disk page, and the schedule of backups. */
+/** In a browser: the question before a run and a chat are deleted, keeping them from retention, the Disk page, and the schedule of backups. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "better-sqlite3";
 import type { Browser } from "playwright-core";
+import { ended } from "../attacks/held-run.ts";
 import { waitFor } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -27,6 +28,61 @@ describe.skipIf(!hasBrowser())("history", () => {
     await browser?.close();
     await server?.remove();
     rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("a run and a chat are kept from retention, and let go, by mouse and by keys; another tab follows", async () => {
+    const steps = [{ id: "work", agent: "scribe", input: "{{ task_description }}" }];
+    const model = { defaults: { model: "demo/scripted" } };
+    await server.request("POST", "/v1/pipelines", { body: { id: "kept", name: "Kept", ...model, steps } });
+    const begun = { pipeline_id: "kept", task_description: "A task that stays." };
+    const run = (await server.request<{ id: string }>("POST", "/v1/runs", { body: begun })).body.id;
+    await ended(server, undefined, run);
+    const isKept = async (id: string) =>
+      (await server.request<{ items: unknown[] }>("GET", `/v1/kept-history?id=${id}`)).body.items.length === 1;
+    const { page, open, axe, close, faults } = await visit(browser, server.url);
+    const pressed = (name: string) => page.getByRole("button", { name, exact: true });
+    const stays = page.getByText("It stays, whatever the settings for retention say.");
+
+    await open(`/runs/${run}`);
+    const other = await page.context().newPage();
+    await other.goto(`${server.url}/runs/${run}`);
+    await other.getByRole("button", { name: "Keep", exact: true }).waitFor();
+    await page.bringToFront();
+    await pressed("Keep").click();
+    await stays.waitFor();
+    await pressed("Kept").waitFor();
+    expect(await isKept(run)).toBe(true);
+    expect(await axe()).toEqual([]);
+    await other.bringToFront();
+    await other.getByRole("button", { name: "Kept", exact: true }).waitFor();
+    await other.close();
+    await pressed("Undo").click();
+    await pressed("Keep").waitFor();
+    expect(await isKept(run)).toBe(false);
+    await page.keyboard.press("Control+k");
+    await typeInto(page.getByPlaceholder("Where to"), "keep the run");
+    await page.getByRole("option", { name: "Keep the run" }).and(page.locator("[aria-selected=true]")).waitFor();
+    await page.keyboard.press("Enter");
+    await pressed("Kept").waitFor();
+    await pressed("Kept").press("Enter");
+    await pressed("Keep").waitFor();
+    expect(await isKept(run)).toBe(false);
+
+    const made = { agent_id: "scribe", model: "demo/scripted" };
+    const chat = (await server.request<{ id: string }>("POST", "/v1/chat/sessions", { body: made })).body.id;
+    await open(`/chat/${chat}`);
+    await pressed("More").click();
+    await page.getByRole("menuitem", { name: "Keep the chat" }).click();
+    await pressed("Kept").waitFor();
+    expect(await isKept(chat)).toBe(true);
+    expect(await axe()).toEqual([]);
+    await pressed("More").press("Enter");
+    await page.getByRole("menuitem", { name: "Rename" }).press("ArrowDown");
+    await page.getByRole("menuitem", { name: "Stop keeping the chat" }).press("Enter");
+    await pressed("Kept").waitFor({ state: "detached" });
+    expect(await isKept(chat)).toBe(false);
+    await close();
+    expect(faults).toEqual([]);
   });
 
   test("a run and a chat are deleted after saying what goes; the disk is measured, and says what goes by age", async () => {

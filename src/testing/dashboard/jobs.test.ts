@@ -1,6 +1,7 @@
 /** What people come for, with the clicks that it takes. Keys are not counted, nor a click into the field that is written in. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Page } from "playwright-core";
+import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser } from "../browser.ts";
 import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
@@ -67,14 +68,11 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
         .first()
         .waitFor();
     });
-    // A pipeline is chosen once: the form proposes what this browser chose last, and nothing that nobody chose.
-    await open("/runs/new");
-    await page.getByLabel("Pipeline").selectOption("checks");
-    await typeInto(page.getByLabel("Task"), "Look at the shop.");
-    await button("Start").click();
-    await page.waitForURL(/\/runs\/run_/);
+    // This browser has chosen nothing yet: the form proposes what was started last, on whatever device.
+    const newest = await server.request<{ items: { pipeline_id: string }[] }>("GET", "/v1/runs?limit=1");
     await job("start a run", "/", async () => {
       await page.getByRole("link", { name: "Start a run" }).first().click();
+      await becomes(() => page.getByLabel("Pipeline").inputValue(), newest.body.items[0]?.pipeline_id);
       await typeInto(page.getByLabel("Task"), "Say hello to the shop.");
       await button("Start").click();
       await page.waitForURL(/\/runs\/run_/);

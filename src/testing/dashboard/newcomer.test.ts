@@ -13,6 +13,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { PASSWORD } from "../accounts.ts";
+import { becomes } from "../attacks/waiting.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { startWebServer, type WebServer } from "../mcp/web-server.ts";
 import { createModelServer, type ModelServer, reply } from "../model-server.ts";
@@ -104,7 +105,8 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
   /** `feature` with its agents watched, the design approved, the code commented on and sent back, the second merged. */
   async function work(page: Page): Promise<void> {
     await page.getByRole("link", { name: "Start a run" }).first().click();
-    await page.getByLabel("Pipeline").selectOption("feature");
+    // Nobody has started a run of this project yet, and it has a repository.
+    await becomes(() => page.getByLabel("Pipeline").inputValue(), "feature");
     await typeInto(page.getByLabel("Task"), "Let a cart have a discount");
     await press(page, "Start");
     await heading(page, "Let a cart have a discount");

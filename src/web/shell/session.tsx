@@ -14,3 +14,9 @@ export function useMe(): Me {
 
 /** For showing what the user may do; the API checks it again. */
 export const useAdmin = (): boolean => useMe().role === "admin";
+
+/** What `created_by` holds of what this person made; null on a server without log-in. */
+export function useOwnId(): string | null {
+  const { id, session } = useMe();
+  return session.kind === "local" ? null : id;
+}

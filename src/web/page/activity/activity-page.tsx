@@ -17,6 +17,7 @@ import { Ago, Took } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
 import { factsOf } from "./facts.ts";
 import { Lanes } from "./lanes.tsx";
+import { placeOfSession } from "./place-of-session.ts";
 import { SpawnedView } from "./spawned-view.tsx";
 
 type Spawned = Schemas["SpawnExecutor"];
@@ -229,9 +230,6 @@ function Line({ row, name }: { row: Happening; name: string }) {
   );
 }
 
-const whereOf = ({ id, kind, run_id }: Session): string | undefined =>
-  run_id ? `/runs/${run_id}` : kind === "chat" ? `/chat/${id}` : kind === "spawn" ? "/activity?tab=handed" : undefined;
-
 const sessionColumns = (agentName: (id: string) => string): Column<Session>[] => [
   {
     title: "Work",
@@ -266,7 +264,7 @@ function Now() {
             rows={query.rows}
             columns={columns}
             keyOf={({ id }) => id}
-            hrefOf={(session) => whereOf(session) ?? `/agents/${session.agent_id ?? ""}`}
+            hrefOf={(session) => placeOfSession(session) ?? `/agents/${session.agent_id ?? ""}`}
             more={query}
           />
         )

@@ -1,9 +1,9 @@
 /** The team. */
 import { Plus } from "lucide-react";
-import { useState } from "react";
-import { useLocation } from "wouter";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { useMemo, useState } from "react";
+import { Link, useLocation } from "wouter";
+import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { type RowOf, refresh, usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -15,11 +15,34 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { placeOfSession } from "../activity/place-of-session.ts";
 
-const COLUMNS: Column<Schemas["AgentItem"]>[] = [
+type Session = RowOf<"/v1/lifecycle/sessions">;
+
+/** What it works on now, which is where its row's state leads. */
+function Now({ sessions }: { sessions: readonly Session[] }) {
+  const [first] = sessions;
+  if (!first) return <span className="text-faint">–</span>;
+  const words = first.title ?? first.kind;
+  const href = placeOfSession(first);
+  return (
+    <span className="flex min-w-0 items-baseline gap-2">
+      {href ? (
+        <Link href={href} className="relative z-10 min-w-0 truncate underline">
+          {words}
+        </Link>
+      ) : (
+        <span className="min-w-0 truncate">{words}</span>
+      )}
+      {sessions.length > 1 && <span className="shrink-0 text-sm text-faint">and {sessions.length - 1} more</span>}
+    </span>
+  );
+}
+
+const columnsOf = (workOf: (agent: string) => readonly Session[]): Column<Schemas["AgentItem"]>[] => [
   {
     title: "Agent",
-    className: "w-1/2 min-w-40",
+    className: "w-[38%] min-w-40",
     cell: ({ name, emoji, role, description }) => (
       <TwoLines first={`${emoji ? `${emoji} ` : ""}${name}`} second={description || role} />
     ),
@@ -35,19 +58,30 @@ const COLUMNS: Column<Schemas["AgentItem"]>[] = [
         <Badge>Switched off</Badge>
       ),
   },
+  { title: "Now", wide: true, className: "w-[30%] max-w-0", cell: ({ id }) => <Now sessions={workOf(id)} /> },
   {
     title: "Model",
     wide: true,
     cell: ({ model }) => <span className="text-sm text-dim">{model ?? "the default"}</span>,
   },
-  { title: "Skills", wide: true, align: "right", cell: ({ skills }) => skills.length },
-  { title: "Tools", wide: true, align: "right", cell: ({ tools }) => tools.length },
   { title: "Runs", wide: true, align: "right", cell: ({ counts }) => counts.runs },
 ];
+
+/** @returns a function, the same while nothing changes: the sessions in which an agent works. */
+function useWork(): (agent: string) => readonly Session[] {
+  const { data } = api.useQuery("get", "/v1/lifecycle/sessions", { params: { query: { limit: 200 } } });
+  return useMemo(() => {
+    const working = data?.items.filter(({ status }) => status === "running") ?? [];
+    const byAgent = Map.groupBy(working, ({ agent_id }) => agent_id);
+    return (agent) => byAgent.get(agent) ?? [];
+  }, [data]);
+}
 
 export default function AgentsPage() {
   const admin = useAdmin();
   const [adding, setAdding] = useState(false);
+  const workOf = useWork();
+  const columns = useMemo(() => columnsOf(workOf), [workOf]);
   const query = usePages("/v1/agents", { query: { limit: 100 } }, { further: 200 });
   return (
     <>
@@ -76,7 +110,7 @@ export default function AgentsPage() {
             <Table
               label="Agents"
               rows={query.rows}
-              columns={COLUMNS}
+              columns={columns}
               keyOf={({ id }) => id}
               hrefOf={({ id }) => `/agents/${id}`}
               more={query}

@@ -1,7 +1,7 @@
 /** Comments on changes: one shown, one being written, and those on no line that is shown. */
 import { useId, useState } from "react";
 import { Actor } from "../../shell/actor.tsx";
-import { useMe } from "../../shell/session.tsx";
+import { useAdmin, useOwnId } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
@@ -24,10 +24,11 @@ interface NoteProps {
 
 /** What somebody said, and below it what the agent that worked on it answered. */
 export function CommentNote({ comment, review, edit, reply }: NoteProps) {
-  const me = useMe();
+  const ownId = useOwnId();
+  const admin = useAdmin();
   const action = useAction();
   const { codehost_login, created_by, created_at, url, body, sent_at, answer, answered_by, answered_at } = comment;
-  const own = codehost_login === null && created_by === (me.session.kind === "local" ? null : me.id);
+  const own = codehost_login === null && created_by === ownId;
   const isOpen = sent_at === null;
   return (
     <div className="border-y border-wait/40 bg-wait-soft px-3 py-2 font-sans text-sm">
@@ -57,7 +58,7 @@ export function CommentNote({ comment, review, edit, reply }: NoteProps) {
             Edit
           </button>
         )}
-        {codehost_login === null && isOpen && (own || me.role === "admin") && (
+        {codehost_login === null && isOpen && (own || admin) && (
           <button
             type="button"
             className="underline max-sm:min-h-11"

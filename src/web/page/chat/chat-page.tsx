@@ -1,9 +1,10 @@
 /** One chat with an agent. */
-import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Trash2 } from "lucide-react";
+import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Pin, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { useOwnId } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
@@ -13,6 +14,7 @@ import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { costText, count, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
+import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
 import { Menu } from "../../ui/menu.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
@@ -221,6 +223,8 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
   const [summary, setSummary] = useState("");
   const [, navigate] = useLocation();
   const action = useAction();
+  // Who reads a chat owns it.
+  const keeping = useKeeping(chat.id, useOwnId());
   const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
   const project = api.useQuery(
     "get",
@@ -251,6 +255,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
       <PageHeader
         title={chat.title ?? `Chat with ${agent}`}
         cli={`skep chat ${chat.agent_id}`}
+        beside={keeping.kept && <KeepButton keeping={keeping} what="the chat" />}
         above={
           <>
             <Link href="/chat" className="hover:underline">
@@ -290,6 +295,12 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
               trigger={<Button icon={<MoreHorizontal aria-hidden size={15} />}>More</Button>}
               items={[
                 { label: "Rename", icon: <Pencil aria-hidden size={14} />, act: () => setDialog("rename") },
+                {
+                  label: keepWord(keeping, "the chat"),
+                  icon: <Pin aria-hidden size={14} />,
+                  disabled: keeping.kept === undefined,
+                  act: keeping.toggle,
+                },
                 { label: "Export as Markdown", icon: <Download aria-hidden size={14} />, act: () => save("markdown") },
                 { label: "Export as JSON", icon: <Download aria-hidden size={14} />, act: () => save("json") },
                 null,
@@ -319,7 +330,7 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
           </>
         }
       />
-      <ProblemNote error={action.error} />
+      <ProblemNote error={action.error ?? keeping.error} />
       {summary && (
         <JobProgress
           key={summary}

@@ -1,5 +1,6 @@
 /** The pipelines, with what is wrong in their files. */
 import { Plus } from "lucide-react";
+import { useMemo } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../shell/session.tsx";
@@ -10,26 +11,44 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { Succeeded, UsualCost, useRunSums } from "../runs/run-sums.tsx";
 
-const COLUMNS: Column<Schemas["PipelineItem"]>[] = [
+type Pipeline = Schemas["PipelineItem"];
+
+const columnsOf = (sumOf: ReturnType<typeof useRunSums>): Column<Pipeline>[] => [
   {
     title: "Pipeline",
-    className: "w-1/2 min-w-40",
-    cell: ({ id, name, description }) => <TwoLines first={name || id} second={description || id} />,
+    className: "w-[45%] min-w-40",
+    cell: ({ id, name, description, valid, problems }) => (
+      <TwoLines
+        first={
+          <>
+            {name || id} {!valid && <Badge tone="bad">{plural(problems.length, "problem")}</Badge>}
+          </>
+        }
+        second={description || id}
+      />
+    ),
   },
-  {
-    title: "File",
-    cell: ({ valid, problems }) =>
-      valid ? <Badge tone="ok">Valid</Badge> : <Badge tone="bad">{plural(problems.length, "problem")}</Badge>,
-  },
+  { title: "Succeeded", align: "right", cell: ({ id }) => <Succeeded sum={sumOf(id)} /> },
+  { title: "Usual cost", wide: true, align: "right", cell: ({ id }) => <UsualCost sum={sumOf(id)} /> },
   { title: "Steps", wide: true, align: "right", cell: ({ steps }) => steps.length },
-  { title: "Agents", wide: true, cell: ({ agents }) => <span className="text-sm text-dim">{agents.join(", ")}</span> },
-  { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+  {
+    title: "Last run",
+    wide: true,
+    align: "right",
+    cell: ({ id }) => {
+      const sum = sumOf(id);
+      return sum ? <Ago at={sum.last_run_at} /> : <span className="text-faint">–</span>;
+    },
+  },
 ];
 
 export default function PipelinesPage() {
   const admin = useAdmin();
   const query = usePages("/v1/pipelines", { query: { limit: 100 } });
+  const sumOf = useRunSums("pipeline");
+  const columns = useMemo(() => columnsOf(sumOf), [sumOf]);
   const add = admin && (
     <ButtonLink href="/pipelines/+new" kind="primary" icon={<Plus aria-hidden size={15} />}>
       New pipeline
@@ -53,7 +72,7 @@ export default function PipelinesPage() {
             <Table
               label="Pipelines"
               rows={query.rows}
-              columns={COLUMNS}
+              columns={columns}
               keyOf={({ id }) => id}
               hrefOf={({ id }) => `/pipelines/${id}`}
               more={query}

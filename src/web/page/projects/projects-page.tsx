@@ -1,5 +1,6 @@
 /** Projects: a repository each, cloned in the background, with what was done in it. */
 import { FolderGit2, Plus } from "lucide-react";
+import { useMemo } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -9,6 +10,7 @@ import { PageHeader } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { RunsToday, Spend, useRunSums } from "../runs/run-sums.tsx";
 import { AddProject } from "./project-form.tsx";
 
 type Project = Schemas["Project"];
@@ -21,20 +23,39 @@ export function Workspace({ project }: { project: Project }) {
   return <Badge>No repository</Badge>;
 }
 
-const COLUMNS: Column<Project>[] = [
+const columnsOf = (sumOf: ReturnType<typeof useRunSums>): Column<Project>[] => [
   {
     title: "Project",
-    className: "w-1/2 min-w-40",
-    cell: ({ name, description, repository }) => <TwoLines first={name} second={description || repository} />,
+    className: "w-[40%] min-w-40",
+    cell: ({ name, description, repository, status }) => (
+      <TwoLines
+        first={
+          <>
+            {name} {status !== "active" && <Badge>{status}</Badge>}
+          </>
+        }
+        second={description || repository}
+      />
+    ),
   },
   { title: "Repository", cell: (project) => <Workspace project={project} /> },
-  { title: "State", wide: true, cell: ({ status }) => <Badge>{status}</Badge> },
-  { title: "Changed", wide: true, align: "right", cell: ({ updated_at }) => <Ago at={updated_at} /> },
+  { title: "Runs today", wide: true, align: "right", cell: ({ id }) => <RunsToday sum={sumOf(id)} /> },
+  { title: "Spend, 30 days", wide: true, align: "right", cell: ({ id }) => <Spend sum={sumOf(id)} /> },
+  {
+    title: "Last activity",
+    wide: true,
+    align: "right",
+    cell: ({ id, updated_at }) => <Ago at={latest(sumOf(id)?.last_run_at, updated_at)} />,
+  },
 ];
+
+const latest = (one: string | undefined, other: string): string => (one !== undefined && one > other ? one : other);
 
 export default function ProjectsPage() {
   const [adding, setAdding] = useParam("new");
   const query = usePages("/v1/projects", { query: { limit: 50 } });
+  const sumOf = useRunSums("project");
+  const columns = useMemo(() => columnsOf(sumOf), [sumOf]);
   const add = (
     <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding("1")}>
       Add a project
@@ -63,7 +84,7 @@ export default function ProjectsPage() {
             <Table
               label="Projects"
               rows={query.rows}
-              columns={COLUMNS}
+              columns={columns}
               keyOf={({ id }) => id}
               hrefOf={({ id }) => `/projects/${id}`}
               more={query}

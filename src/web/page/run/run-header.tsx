@@ -10,7 +10,9 @@ import { copyText } from "../../ui/copy.ts";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { costText, count, plural, usd } from "../../ui/format.ts";
+import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
 import { CopyButton, useHeading } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { Value } from "../../ui/value.tsx";
@@ -36,7 +38,9 @@ export function RunHeader({ run, files, tab, around }: Props) {
   const [isOpen, setOpen] = useState(false);
   const [, navigate] = useLocation();
   const ended = ENDED.has(run.status);
+  const keeping = useKeeping(run.id, run.created_by);
   useVerbs([
+    ...(keeping.allowed ? [{ label: keepWord(keeping, "the run"), words: ["retention"], act: keeping.toggle }] : []),
     ...(isMergeable(run)
       ? [
           { label: "Merge", act: () => navigate(`/runs/${run.id}?tab=changes&merge=1`) },
@@ -109,7 +113,9 @@ export function RunHeader({ run, files, tab, around }: Props) {
             What it was given
           </button>
         )}
+        <KeepButton keeping={keeping} what="the run" />
       </div>
+      <ProblemNote error={keeping.error} />
       {isOpen && <Given run={run} around={around} />}
       {dialog === "restart" && <RestartDialog run={run} onClose={() => setDialog(null)} />}
       {dialog === "delete" && (

@@ -9,16 +9,17 @@ import { useLocation, useSearchParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin, useOwnId } from "../../shell/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { writeDraft } from "../../ui/draft.ts";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
-import { Await } from "../../ui/note.tsx";
+import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { ModelField, PipelineField, ProjectField } from "../../ui/pickers.tsx";
 import { ownBudget } from "./own-budget.ts";
+import { type Choices, proposePipeline, proposeProject } from "./propose.ts";
 
 type Pipeline = Schemas["PipelineItem"];
 interface InputSpec {
@@ -31,6 +32,8 @@ interface InputSpec {
 const SCRIPTED = "demo/scripted";
 
 const many = { params: { query: { limit: 200 } } };
+/** Runs that are looked at for what to propose. */
+const NEWEST = 20;
 
 /** A longer value of an input gets a field of several lines, as one with line breaks does. */
 const ONE_LINE = 80;
@@ -91,29 +94,67 @@ function Again({ id }: { id: string }) {
   );
 }
 
+/** The newest runs; none where they cannot be read: a proposal is not worth an error. */
+function useNewestRuns(project_id: string | undefined, enabled = true): Schemas["Run"][] | undefined {
+  const query = { limit: NEWEST, ...(project_id === undefined ? {} : { project_id }) };
+  const { data, error } = api.useQuery("get", "/v1/runs", { params: { query } }, { enabled });
+  return error ? [] : data?.items;
+}
+
 function Start({ given, dry = false }: { given: Given; dry?: boolean }) {
   const pipelines = api.useQuery("get", "/v1/pipelines", many);
   const projects = api.useQuery("get", "/v1/projects", many);
+  const newest = useNewestRuns(undefined);
   return (
     <Await query={pipelines} rows={6}>
       {({ items }) => (
         <Await query={projects} rows={6}>
-          {(known) => {
-            const valid = items.filter((one) => one.valid);
-            const pipeline = given.pipeline ?? valid.find(({ id }) => id === lastChoice("pipeline"))?.id ?? null;
-            const project = given.project ?? proposedProject(known.items);
-            return <StartForm dry={dry} given={{ ...given, pipeline, project }} pipelines={valid} />;
-          }}
+          {(known) =>
+            newest ? (
+              <Proposed
+                {...{ dry, given, newest }}
+                pipelines={items.filter((one) => one.valid)}
+                projects={known.items}
+              />
+            ) : (
+              <Loading rows={6} />
+            )
+          }
         </Await>
       )}
     </Await>
   );
 }
 
-/** The name of the project that the navigation leads into, else of the one that was worked on last. */
-function proposedProject(projects: readonly { id: string; name: string }[]): string | null {
-  const wanted = lastChoice("project") || lastChoice("run-project");
-  return projects.find(({ id, name }) => id === wanted || name === wanted)?.name ?? null;
+interface ProposedProps {
+  given: Given;
+  dry: boolean;
+  pipelines: Pipeline[];
+  projects: Schemas["Project"][];
+  /** Of all projects. */
+  newest: Schemas["Run"][];
+}
+
+/** The form with a project and a pipeline. What it proposed at first stays, also when runs begin meanwhile. */
+function Proposed({ given, dry, pipelines, projects, newest }: ProposedProps) {
+  const ownId = useOwnId();
+  const [choices] = useState<Choices>(() => ({
+    ...{ project: lastChoice("project"), runProject: lastChoice("run-project") },
+    pipeline: lastChoice("pipeline"),
+  }));
+  const [project] = useState(() =>
+    given.project === null
+      ? proposeProject(projects, choices, newest, ownId)
+      : projects.find(({ name }) => name === given.project),
+  );
+  const isAsked = given.pipeline === null && project !== undefined;
+  const ofProject = useNewestRuns(project?.id, isAsked);
+  const runs = isAsked ? ofProject : newest;
+  if (!runs) return <Loading rows={6} />;
+  const ids = pipelines.map(({ id }) => id);
+  const pipeline = given.pipeline ?? proposePipeline(ids, project, choices, runs, ownId);
+  const proposed = { ...given, pipeline, project: given.project ?? project?.name ?? null };
+  return <StartForm dry={dry} given={proposed} pipelines={pipelines} />;
 }
 
 function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; given: Given; dry?: boolean }) {

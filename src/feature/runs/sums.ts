@@ -1,0 +1,95 @@
+/** What lists of pipelines and projects say of each: how its latest runs ended, what one usually costs, when the last began. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { timestamp } from "../../core/clock.ts";
+import { oneOf, orNull, Time } from "../../core/schema.ts";
+import type { Caller } from "../../http/caller.ts";
+import { idsSince } from "../../store/id-range.ts";
+import { allOf, type Condition } from "../../store/reader.ts";
+import type { Store } from "../../store/store.ts";
+import { CallsWithoutPrice } from "../usage/model.ts";
+
+export const SumsBy = oneOf("pipeline", "project");
+export type SumsBy = Static<typeof SumsBy>;
+
+export const RunSum = t.Object(
+  {
+    key: t.String({ description: "Id of the pipeline or project." }),
+    runs: t.Integer(),
+    runs_today: t.Integer({ description: "Begun since midnight, UTC." }),
+    succeeded: t.Integer(),
+    failed: t.Integer(),
+    cost_usd: t.Number({ description: "Of all of them." }),
+    calls_without_price: CallsWithoutPrice,
+    usual_cost_usd: orNull(
+      t.Number({ description: "The median of those that succeeded; null where none did, or a price is not known." }),
+    ),
+    last_run_at: Time,
+  },
+  { title: "RunSum" },
+);
+export type RunSum = Static<typeof RunSum>;
+
+const DAY_MS = 86_400_000;
+export const SUM_DAYS = 30;
+/** Runs that are read. */
+export const SUMMED_MAX = 2_000;
+const NANO = 1e9;
+
+interface Row {
+  key: string;
+  status: string;
+  cost_nano: number;
+  calls_without_price: number;
+  created_at: string;
+}
+
+export interface RunSums {
+  /** Of the newest runs of the last days, by pipeline or project; the one with the newest run first. */
+  read(by: SumsBy, caller: Caller): RunSum[];
+}
+
+export function createRunSums({ statement }: Pick<Store, "statement">, now: () => number): RunSums {
+  return {
+    read(by, caller) {
+      const since = timestamp(now() - SUM_DAYS * DAY_MS);
+      const own: Condition = caller.admin ? undefined : ["runs.created_by = ?", caller.userId ?? ""];
+      const { where, values } = allOf(
+        [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
+        own,
+      );
+      const rows = statement<Row & { key: string | null }>(
+        `SELECT ${by}_id AS key, status, cost_nano, calls_without_price, created_at
+         FROM runs ${where} ORDER BY id DESC LIMIT ${SUMMED_MAX}`,
+      ).all(...values);
+      const byKey = Map.groupBy(rows, ({ key }) => key);
+      const today = timestamp(now()).slice(0, 10);
+      return [...byKey].flatMap(([key, some]) => (key === null ? [] : [sumOf(key, some, today)]));
+    },
+  };
+}
+
+/** @param rows newest first. @param today its date, UTC. */
+function sumOf(key: string, rows: readonly Row[], today: string): RunSum {
+  const succeeded = rows.filter(({ status }) => status === "succeeded");
+  const total = (of: (row: Row) => number) => rows.reduce((sum, row) => sum + of(row), 0);
+  return {
+    key,
+    runs: rows.length,
+    runs_today: rows.filter(({ created_at }) => created_at.startsWith(today)).length,
+    succeeded: succeeded.length,
+    failed: rows.filter(({ status }) => status === "failed").length,
+    cost_usd: total(({ cost_nano }) => cost_nano) / NANO,
+    calls_without_price: total(({ calls_without_price }) => calls_without_price),
+    usual_cost_usd: succeeded.some(({ calls_without_price }) => calls_without_price > 0)
+      ? null
+      : median(succeeded.map(({ cost_nano }) => cost_nano / NANO)),
+    last_run_at: rows[0]!.created_at,
+  };
+}
+
+function median(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  if (sorted.length === 0) return null;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
