@@ -17,7 +17,7 @@ export function acpCommand(program: Command, exit: (code: number) => void): void
     .option("--project <project>", "project to work on: its files and its code graph")
     .addHelpText(
       "after",
-      "\nAn editor starts this command. Settings for Zed, JetBrains and Emacs are in docs/editors.md.\nExit code: 0 the editor has closed its side, 1 it wrote what is no protocol.",
+      "\nAn editor starts this command. Settings for Zed, JetBrains and Emacs: docs/editors.md.\nExit code: 0 the editor has closed its side, 1 it wrote what is no protocol.",
     )
     .action(async (flags: AcpFlags) => exit(await serve(flags)));
 }

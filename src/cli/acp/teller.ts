@@ -1,6 +1,7 @@
 /** The events of a chat as updates for an editor. */
 import type { SessionUpdate } from "@agentclientprotocol/sdk";
 import type { SkepEvent } from "../../core/events.ts";
+import { listIn, textIn } from "../../core/is-object.ts";
 import { oneLine } from "../terminal/style.ts";
 import { type Call, presentCall, presentEnd } from "./calls.ts";
 import { createWords } from "./words.ts";
@@ -57,6 +58,8 @@ export function createTeller(tell: Tell, cwd: string): Teller {
       await words.push(text);
     },
     async take({ kind, data }) {
+      // Data that was too large for the log is not told.
+      if (kind.startsWith("tool_call") && typeof data["call_id"] !== "string") return;
       const call = { call_id: String(data["call_id"]), tool: String(data["tool"]), input: data["input"] };
       switch (kind) {
         case "agent_output":
@@ -73,6 +76,8 @@ export function createTeller(tell: Tell, cwd: string): Teller {
         case "tool_call_end":
           keep();
           return finish(call, data["ok"] === true, String(data["output"] ?? ""));
+        case "agent_plan":
+          return tell(planOf(data));
         case "activity":
           return tell(thought(`(${oneLine(String(data["title"]))})\n`));
         case "turn_started":
@@ -95,3 +100,14 @@ export function createTeller(tell: Tell, cwd: string): Teller {
     },
   };
 }
+
+const PLAN_STATES = ["pending", "in_progress", "completed"] as const;
+
+const planOf = (data: unknown): SessionUpdate => ({
+  sessionUpdate: "plan",
+  entries: listIn(data, "entries").map((entry) => ({
+    content: oneLine(textIn(entry, "content") ?? ""),
+    priority: "medium",
+    status: PLAN_STATES.find((one) => one === textIn(entry, "status")) ?? "pending",
+  })),
+});
