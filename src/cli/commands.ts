@@ -1,5 +1,6 @@
 /** Every command: a file and a line each. */
 import type { Command } from "commander";
+import { acpCommand } from "./acp/command.ts";
 import { adminCommand } from "./admin.ts";
 import { activateCommand, backupCommands } from "./backup.ts";
 import { chatCommand } from "./chat/chat.ts";
@@ -39,6 +40,7 @@ export function createProgram(exit: (code: number) => void): Command {
   demoCommand(program, exit);
   doctorCommand(program, exit);
   chatCommand(program, exit);
+  acpCommand(program, exit);
   onboardCommand(program, exit);
 
   program.commandsGroup("Runs:");

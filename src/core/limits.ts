@@ -151,6 +151,12 @@ export const LIMITS = {
   harnessNoiseBytes: 64 * 1024 * 1024,
   harnessCallsPerTurn: 2_000,
   harnessStartMs: 60_000,
+  /** Of one message of an editor, with its pictures; of what it writes without one; and of answers that it does not read. */
+  editorMessageBytes: 32 * 1024 * 1024,
+  editorNoiseBytes: 64 * 1024 * 1024,
+  editorUnreadBytes: 8 * 1024 * 1024,
+  editorRequests: 64,
+  editorSessions: 200,
   mcpServers: 200,
   mcpToolsPerServer: 500,
   mcpMessageBytes: 4 * 1024 * 1024,

@@ -1,6 +1,7 @@
 /** What an agent says while it works: text in pieces, joined to one event in 50 ms. */
 import { Type as t } from "@sinclair/typebox";
 import { defineEvent } from "../core/events.ts";
+import { oneOf } from "../core/schema.ts";
 
 export const agentOutput = defineEvent(
   "agent_output",
@@ -19,6 +20,15 @@ export const agentThinking = defineEvent(
   { delivery: "lossy" },
 );
 
+export const PLAN_STATES = ["pending", "in_progress", "completed"] as const;
+export const agentPlan = defineEvent(
+  "agent_plan",
+  t.Object(
+    { entries: t.Array(t.Object({ content: t.String(), status: oneOf(...PLAN_STATES) })) },
+    { description: "What an external agent means to do, whole; it says it as reasoning, too." },
+  ),
+  { delivery: "lossy" },
+);
 export const outputWithdrawn = defineEvent(
   "output_withdrawn",
   t.Object(
@@ -30,4 +40,4 @@ export const outputWithdrawn = defineEvent(
   ),
 );
 
-export const engineEvents = [agentOutput, agentThinking, outputWithdrawn] as const;
+export const engineEvents = [agentOutput, agentThinking, agentPlan, outputWithdrawn] as const;

@@ -82,7 +82,8 @@ async function lastChat(client: Client, agent: string | undefined): Promise<Chat
   return (await client.call("GET", `/v1/chat/sessions?${query}`)).items[0];
 }
 
-async function firstAgent(client: Client): Promise<string> {
+/** Who answers where nobody is named. */
+export async function firstAgent(client: Client): Promise<string> {
   const { items } = await client.call("GET", "/v1/agents?limit=200");
   const able = items.filter(({ enabled }) => enabled);
   const found = able.find(({ id }) => id === DEFAULT_AGENT) ?? able[0];

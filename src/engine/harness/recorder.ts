@@ -5,7 +5,7 @@ import { isObject, textIn } from "../../core/is-object.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
 import { noteCommand, type Turn } from "../calls.ts";
-import { agentOutput, agentThinking } from "../events.ts";
+import { agentOutput, agentPlan, agentThinking, PLAN_STATES } from "../events.ts";
 import type { StoredCall } from "../execution.ts";
 import { ownToolName } from "../gateway/scripted-tools.ts";
 import { firstBytes, keepMaskedEnds } from "../output.ts";
@@ -106,6 +106,11 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
     onPlan(entries) {
       const lines = entries.map(({ content, status }) => `- [${status === "completed" ? "x" : " "}] ${content}`);
       say("thinking", `\nPlan:\n${lines.join("\n").slice(0, PLAN_CHARACTERS)}\n`);
+      const known = entries.map(({ content, status }) => ({
+        content,
+        status: PLAN_STATES.find((one) => one === status) ?? "pending",
+      }));
+      ports.emitSoon(agentPlan, { ...executionRefs(execution), data: { entries: masker.json(known) } });
     },
     onCall(update) {
       const before = calls.get(update.id);

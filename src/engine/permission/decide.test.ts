@@ -1,13 +1,13 @@
 /** What the permission rules decide: rule × tool × path × command × place in a line, as tables. */
 import { describe, expect, test } from "bun:test";
-import type { PermissionRule, ToolKind } from "../../core/permission-rule.ts";
+import { kindOfTool, type PermissionRule, type ToolKind } from "../../core/permission-rule.ts";
 import { expectWork, processorMs } from "../../testing/busy-machine.ts";
 import { parseAgentFile } from "../agent-file.ts";
 import { splitCommand } from "./command-line.ts";
 import { decide, decideAll, refusesAlways } from "./decide.ts";
 import { matchesPath, matchesText, plainPath } from "./pattern.ts";
 import { requestOf } from "./permit.ts";
-import { kindOfTool, readRules, ruleProblems } from "./rules.ts";
+import { readRules, ruleProblems } from "./rules.ts";
 
 const textsOf = (line: string) =>
   splitCommand(line).map(({ text, certain }) => (certain === undefined ? text : `${certain}…`));

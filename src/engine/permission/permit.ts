@@ -2,11 +2,12 @@
 import { Problem } from "../../core/errors.ts";
 import { isObject } from "../../core/is-object.ts";
 import { TOOL_SEARCH } from "../../core/outside-table.ts";
+import { kindOfTool } from "../../core/permission-rule.ts";
 import type { Turn } from "../calls.ts";
 import type { Execution, StoredCall } from "../execution.ts";
 import type { Tool, ToolResult } from "../tool.ts";
 import { type Decision, decideAll, type PermissionRequest } from "./decide.ts";
-import { kindOfTool, type Rule } from "./rules.ts";
+import type { Rule } from "./rules.ts";
 
 /** What a person is asked. */
 export interface Question extends Pick<Decision, "asking" | "isUncertain"> {

@@ -14,7 +14,6 @@ import {
   type PermissionRule,
   partsOfRule,
   TOOL_KINDS,
-  type ToolKind,
   textOfRule,
 } from "../../core/permission-rule.ts";
 import type { ValueProblem } from "../schema-problems.ts";
@@ -64,15 +63,3 @@ function nameProblem(name: string): string | undefined {
   const hint = didYouMean(name, known) || `Kinds are: ${TOOL_KINDS.join(", ")}; or name a tool.`;
   return `There is no tool and no kind of tools "${name.slice(0, 64)}". ${hint}`;
 }
-
-const KIND_OF_TOOL: Readonly<Record<string, ToolKind>> = {
-  ...{ read: "read", ls: "read", read_document: "read", get_vision: "read", load_skill: "read" },
-  ...{ write: "edit", edit: "edit" },
-  ...{ find: "search", grep: "search", search_documents: "search", recall: "search", get_run_history: "search" },
-  ...{ code_graph_ask: "search", code_graph_query: "search", code_graph_context: "search" },
-  ...{ code_graph_impact: "search", code_graph_changes: "search" },
-  ...{ bash: "execute", fetch_url: "fetch" },
-};
-
-/** The kind of one of our own tools; those of tool servers are `other`. */
-export const kindOfTool = (name: string): ToolKind => KIND_OF_TOOL[name] ?? "other";

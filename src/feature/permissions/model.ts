@@ -13,6 +13,9 @@ export const PermissionRequest = t.Object(
     state: oneOf("waiting", "allowed", "denied", "expired", "withdrawn"),
     message: t.String({ description: "The question as a sentence." }),
     agent_id: t.String(),
+    call_id: t.String({
+      description: "Of the call, as in `tool_call_start`; of an external program: of its question.",
+    }),
     tool: t.String(),
     tool_kind: oneOf(...TOOL_KINDS),
     subject: t.String({

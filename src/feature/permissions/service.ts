@@ -62,7 +62,7 @@ export function createPermissions(deps: PermissionsDeps) {
     const work = rows.work(row.session_id);
     return {
       ...{ kind: "permission", id: row.id, state: row.state, message: messageOf(row), agent_id: row.agent_id },
-      ...{ tool: row.tool, tool_kind: row.tool_kind, subject: row.subject, rules: row.rules },
+      ...{ call_id: row.call_id, tool: row.tool, tool_kind: row.tool_kind, subject: row.subject, rules: row.rules },
       ...{ can_remember: row.can_remember, about: work?.task_description ?? work?.title ?? "" },
       ...{ session_id: row.session_id, session_kind: work?.kind ?? "", run_id: work?.run_id ?? null },
       ...{ step_id: work?.step_id ?? null, project_id: work?.project_id ?? null, lasts: row.lasts },

@@ -1,0 +1,78 @@
+/** Follows a chat until a turn of it has ended, over restarts of the server. */
+import { Problem } from "../../core/errors.ts";
+import type { SkepEvent } from "../../core/events.ts";
+import { membersOf } from "../../core/is-object.ts";
+import { pathOf, type TurnEnd } from "../chat/session.ts";
+import { isAway, type Link } from "./link.ts";
+
+export interface Position {
+  /** Id of the last event that was taken. */
+  at: number;
+}
+
+export interface FollowedTurn {
+  chatId: string;
+  /** Moved on with each event. */
+  position: Position;
+  /** The message whose turn is meant; undefined: of any. */
+  messageId: string | undefined;
+  take(event: SkepEvent): Promise<void>;
+}
+
+const PAUSE_MS = 500;
+const ended = () => new Problem(409, "session_ended", "This chat has ended. Start a new one.");
+
+/** @throws Problem when the chat ends, or the server stays away; what the signal aborts with. */
+export async function followTurn(link: Link, turn: FollowedTurn, signal: AbortSignal): Promise<TurnEnd> {
+  for (;;) {
+    signal.throwIfAborted();
+    const before = turn.position.at;
+    const end = await link.askPatiently((client) => readSome(client, turn, signal), signal);
+    if (end) return end;
+    // The server ended the stream in order: it stops, or the reader was slow.
+    if (turn.position.at === before) await Bun.sleep(PAUSE_MS);
+  }
+}
+
+type Client = Parameters<Parameters<Link["ask"]>[0]>[0];
+
+/** Reads as far as the connection goes. @returns undefined when the turn has not ended. */
+async function readSome(client: Client, turn: FollowedTurn, signal: AbortSignal): Promise<TurnEnd | undefined> {
+  const { chatId, position, messageId } = turn;
+  const before = position.at;
+  const done = new AbortController();
+  const either = AbortSignal.any([signal, done.signal]);
+  try {
+    for await (const event of client.events(`/v1/events/stream?session_id=${chatId}&after=${before}`, either)) {
+      const { kind, data } = event;
+      // Left out for a slow reader: the log still has them.
+      if (kind === "gap") return position.at > before ? undefined : await skipLost(client, turn);
+      await turn.take(event);
+      position.at = event.id ?? position.at;
+      if (kind === "turn_ended" && (messageId === undefined || data["message_id"] === messageId)) return endOf(data);
+      if (kind === "session_ended") throw ended();
+    }
+  } catch (error) {
+    if (!isAway(error) || position.at === before) throw error;
+  } finally {
+    done.abort();
+  }
+  signal.throwIfAborted();
+  return undefined;
+}
+
+/** The log has those events no more: what is known of the chat decides whether its turn has ended. */
+async function skipLost(client: Client, { chatId, position }: FollowedTurn): Promise<TurnEnd | undefined> {
+  const { status, reply } = await client.call("GET", `${pathOf(chatId)}?limit=1`);
+  position.at = reply.last_event_id;
+  if (status === "ended") throw ended();
+  return status === "busy" ? undefined : { status: "succeeded" };
+}
+
+function endOf(data: SkepEvent["data"]): TurnEnd {
+  const { status, error } = data;
+  if (status === "cancelled") return { status };
+  if (status !== "failed") return { status: "succeeded" };
+  const { code, message } = membersOf(error);
+  return { status, error: { code: String(code), message: String(message ?? "The reply failed.") } };
+}

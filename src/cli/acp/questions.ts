@@ -1,0 +1,91 @@
+/** Calls that an agent's rules ask about, put to the person in the editor. Whoever answers first decides, here or elsewhere. */
+import type { AgentContext, PermissionOption, RequestPermissionRequest } from "@agentclientprotocol/sdk";
+import type { Schemas } from "../../api/types.ts";
+import { isProblem, messageOf } from "../../core/errors.ts";
+import { plain } from "../terminal/style.ts";
+import { titleOf } from "./calls.ts";
+import type { Link } from "./link.ts";
+import type { Teller } from "./teller.ts";
+
+type Question = Schemas["PermissionRequest"];
+
+export interface Questions {
+  /** Asks the person, unless the question was answered already or is being asked. Ends at once; the answer follows. */
+  ask(requestId: string): void;
+  /** Somebody has answered, or nobody has in time. */
+  close(requestId: string, isAllowed: boolean): void;
+  closeAll(): void;
+}
+
+const ALLOWING: Readonly<Record<string, "once" | "work">> = { once: "once", chat: "work" };
+
+export interface QuestionsDeps {
+  link: Link;
+  client: Pick<AgentContext, "request">;
+  sessionId: string;
+  teller: Teller;
+  /** Aborted when the editor is gone. */
+  signal: AbortSignal;
+}
+
+export function createQuestions({ link, client, sessionId, teller, signal }: QuestionsDeps): Questions {
+  const open = new Map<string, { closing: AbortController; callId?: string }>();
+
+  async function put(id: string, closing: AbortController): Promise<void> {
+    const path = `/v1/permissions/requests/${id}` as const;
+    const question = await link.askPatiently((server) => server.call("GET", path), signal);
+    if (question.state !== "waiting" || closing.signal.aborted) return;
+    open.set(id, { closing, callId: question.call_id });
+    await teller.asked(callOf(question));
+    const { outcome } = await client.request("session/request_permission", formOf(question, sessionId), {
+      ...{ cancellationSignal: closing.signal, stopWaitingOnCancel: true },
+    });
+    // An editor that gives no answer leaves the question to the dashboard; without an answer in time it is a no.
+    if (outcome.outcome !== "selected" || closing.signal.aborted) return;
+    const lasts = ALLOWING[outcome.optionId];
+    const answer = lasts === undefined ? { allow: false } : { allow: true, lasts };
+    await link.askPatiently((server) => server.call("POST", `${path}/answer`, answer), signal);
+  }
+
+  return {
+    ask(id) {
+      if (open.has(id)) return;
+      const closing = new AbortController();
+      open.set(id, { closing });
+      put(id, closing).catch((error) => {
+        if (closing.signal.aborted || signal.aborted) return;
+        // Somebody else was faster, or the work has ended.
+        if (isProblem(error) && (error.status === 404 || error.status === 409)) return;
+        console.error(`skep: The question ${id} could not be asked here: ${messageOf(error)}`);
+      });
+    },
+    close(id, isAllowed) {
+      const known = open.get(id);
+      open.delete(id);
+      if (known?.callId !== undefined) teller.answered(known.callId, isAllowed);
+      known?.closing.abort();
+    },
+    closeAll() {
+      for (const { closing } of open.values()) closing.abort();
+      open.clear();
+    },
+  };
+}
+
+const callOf = ({ call_id, tool, subject }: Question) => ({ call_id, tool, input: subject });
+
+function formOf(question: Question, sessionId: string): RequestPermissionRequest {
+  const { call_id, tool, tool_kind, message, subject, can_remember } = question;
+  const options: PermissionOption[] = [{ optionId: "once", name: "Allow once", kind: "allow_once" }];
+  if (can_remember) options.push({ optionId: "chat", name: "Allow in this chat", kind: "allow_always" });
+  options.push({ optionId: "no", name: "Refuse", kind: "reject_once" });
+  return {
+    sessionId,
+    toolCall: {
+      ...{ toolCallId: call_id, title: titleOf(message), name: tool, kind: tool_kind, status: "pending" },
+      rawInput: subject,
+      content: [{ type: "content", content: { type: "text", text: plain(subject) } }],
+    },
+    options,
+  };
+}

@@ -1,0 +1,113 @@
+/** The events of a chat as updates for an editor. */
+import type { SessionUpdate } from "@agentclientprotocol/sdk";
+import type { SkepEvent } from "../../core/events.ts";
+import { listIn, textIn } from "../../core/is-object.ts";
+import { oneLine } from "../terminal/style.ts";
+import { type Call, presentCall, presentEnd } from "./calls.ts";
+import { createWords } from "./words.ts";
+
+export type Tell = (update: SessionUpdate) => Promise<void>;
+
+export interface Teller {
+  take(event: SkepEvent): Promise<void>;
+  /** What the agent had said of its running reply before the first event. */
+  begin(text: string, thinking: string): Promise<void>;
+  /** A person is asked about a call that has not begun. */
+  asked(call: Call): Promise<void>;
+  answered(callId: string, isAllowed: boolean): void;
+  /** The turn has ended: so have its calls, whatever was heard of them. */
+  end(): Promise<void>;
+}
+
+const content = (text: string) => ({ content: { type: "text" as const, text } });
+export const spoken = (text: string): SessionUpdate => ({ sessionUpdate: "agent_message_chunk", ...content(text) });
+export const thought = (text: string): SessionUpdate => ({ sessionUpdate: "agent_thought_chunk", ...content(text) });
+
+/** @param cwd the folder that the editor has open. */
+export function createTeller(tell: Tell, cwd: string): Teller {
+  const words = createWords((text) => tell(spoken(text)));
+  const thoughts = createWords((text) => tell(thought(text)));
+  /** Calls that have not ended; `isAllowed` of those about which a person was asked. */
+  const calls = new Map<string, { call: Call; isAllowed?: boolean }>();
+  const keep = (): void => {
+    words.keep();
+    thoughts.keep();
+  };
+
+  async function start(call: Call): Promise<void> {
+    const shown = presentCall(call, cwd);
+    const isShown = calls.has(call.call_id);
+    calls.set(call.call_id, { call });
+    if (!isShown) await tell({ sessionUpdate: "tool_call", ...shown });
+    await tell({
+      sessionUpdate: "tool_call_update",
+      ...(isShown ? shown : { toolCallId: call.call_id }),
+      status: "in_progress",
+    });
+  }
+  async function finish(call: Call, ok: boolean, output: string): Promise<void> {
+    if (!calls.has(call.call_id)) await tell({ sessionUpdate: "tool_call", ...presentCall(call, cwd) });
+    const known = calls.get(call.call_id)?.call ?? call;
+    calls.delete(call.call_id);
+    await tell({ sessionUpdate: "tool_call_update", ...presentEnd(known, { ok, output }, cwd) });
+  }
+
+  return {
+    async begin(text, thinking) {
+      await thoughts.push(thinking);
+      await words.push(text);
+    },
+    async take({ kind, data }) {
+      // Data that was too large for the log is not told.
+      if (kind.startsWith("tool_call") && typeof data["call_id"] !== "string") return;
+      const call = { call_id: String(data["call_id"]), tool: String(data["tool"]), input: data["input"] };
+      switch (kind) {
+        case "agent_output":
+          // What a running command writes is in its result.
+          return data["call_id"] === undefined ? words.push(String(data["text"])) : undefined;
+        case "agent_thinking":
+          return thoughts.push(String(data["text"]));
+        case "output_withdrawn":
+          words.withdraw();
+          return thoughts.withdraw();
+        case "tool_call_start":
+          keep();
+          return start(call);
+        case "tool_call_end":
+          keep();
+          return finish(call, data["ok"] === true, String(data["output"] ?? ""));
+        case "agent_plan":
+          return tell(planOf(data));
+        case "activity":
+          return tell(thought(`(${oneLine(String(data["title"]))})\n`));
+        case "turn_started":
+        case "turn_steered":
+        case "turn_ended":
+          return keep();
+      }
+    },
+    async asked(call) {
+      if (calls.has(call.call_id)) return;
+      calls.set(call.call_id, { call, isAllowed: false });
+      await tell({ sessionUpdate: "tool_call", ...presentCall(call, cwd) });
+    },
+    answered(callId, isAllowed) {
+      const known = calls.get(callId);
+      if (known?.isAllowed !== undefined) known.isAllowed = isAllowed;
+    },
+    async end() {
+      for (const { call, isAllowed } of [...calls.values()]) await finish(call, isAllowed === true, "");
+    },
+  };
+}
+
+const PLAN_STATES = ["pending", "in_progress", "completed"] as const;
+
+const planOf = (data: unknown): SessionUpdate => ({
+  sessionUpdate: "plan",
+  entries: listIn(data, "entries").map((entry) => ({
+    content: oneLine(textIn(entry, "content") ?? ""),
+    priority: "medium",
+    status: PLAN_STATES.find((one) => one === textIn(entry, "status")) ?? "pending",
+  })),
+});
