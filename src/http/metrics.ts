@@ -70,7 +70,7 @@ interface Gauge {
 function gaugesAsText(gauges: readonly Gauge[]): string {
   const lines = gauges.flatMap(({ name, help, read }) => {
     const value = read();
-    return value === null ? [] : [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, `${name} ${value}`, ""];
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...(value === null ? [] : [`${name} ${value}`]), ""];
   });
   return lines.join("\n");
 }
