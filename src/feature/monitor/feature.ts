@@ -1,5 +1,6 @@
 /** Tells a monitor outside that the server is well, or what is wrong: the database, its disk, or the scheduled backups. */
-import { askOperators } from "../../adapter/operator-request.ts";
+import { guardFor } from "../../adapter/address-guard.ts";
+import { askBriefly } from "../../adapter/guarded-fetch.ts";
 import type { backups } from "../backups/feature.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -21,7 +22,13 @@ export const monitor = defineFeature("monitor", (deps: Needs) => {
   const address = config.pushMonitorUrl;
   if (address !== undefined) masking.add("PUSH_MONITOR_URL", address);
   const service = createMonitor({
-    ...{ clock, masking, standby, address, ask: askOperators },
+    ...{
+      clock,
+      masking,
+      standby,
+      address,
+      ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
+    },
     everyMinutes: () => settings.get().monitor.every_minutes,
     trouble: () => status.notReady() ?? (backups.isFailing() ? "The scheduled backup failed or is overdue." : null),
   });

@@ -21,7 +21,7 @@ export interface ExporterDeps {
   log: Pick<Logger, "warn">;
   masking: Pick<Masking, "text">;
   standby: Pick<Standby, "since">;
-  eventLog: Pick<EventLog, "read" | "lastId">;
+  eventLog: Pick<EventLog, "readOf" | "lastId">;
   /** Undefined: nothing is sent. */
   target(): Target | undefined;
   spanOf(event: TracedEvent, withContent: boolean): OtlpSpan | undefined;
@@ -44,7 +44,6 @@ export interface ExporterDeps {
 }
 
 const FACT = "telemetry_position";
-const KINDS = TRACED.map(({ kind }) => kind);
 const EVENTS_AT_ONCE = 100;
 const BYTES_AT_ONCE = 1024 * 1024;
 const TIMEOUT_MS = 10_000;
@@ -108,7 +107,7 @@ export function createExporter(deps: ExporterDeps) {
 
   function nextBatch(from: number, withContent: boolean): Batch {
     const last = eventLog.lastId();
-    const events = eventLog.read(from, EVENTS_AT_ONCE, { kinds: KINDS }) as TracedEvent[];
+    const events = eventLog.readOf(TRACED, from, EVENTS_AT_ONCE);
     const isCut = events.length === EVENTS_AT_ONCE;
     const batch: Batch = { spans: [], late: 0, upTo: isCut ? events.at(-1)!.id : last, isCut };
     const oldest = timestamp(clock.now() - LIMITS.telemetryKeepMs);

@@ -1,5 +1,6 @@
 /** Traces for a receiver of OpenTelemetry, off unless one is named, and counts of work for `/metrics`. */
-import { askOperators } from "../../adapter/operator-request.ts";
+import { guardFor } from "../../adapter/address-guard.ts";
+import { askBriefly } from "../../adapter/guarded-fetch.ts";
 import { BUILD } from "../../core/version.ts";
 import { type Finding, ok, warn } from "../doctor/model.ts";
 import { type Core, defineFeature } from "../feature.ts";
@@ -21,7 +22,13 @@ export const telemetry = defineFeature("telemetry", (deps: Needs) => {
   const spans = metrics.counter("trace_spans_total", "Spans that the receiver took, and those that were left out.");
   const exporter = createExporter({
     counted: (outcome, count) => spans({ outcome }, count),
-    ...{ ...deps, target, spanOf: createSpans(deps), ask: askOperators, version: BUILD.version },
+    ...{
+      ...deps,
+      target,
+      spanOf: createSpans(deps),
+      ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
+      version: BUILD.version,
+    },
     resource: {
       "service.name": config.otelServiceName,
       "service.version": BUILD.version,
