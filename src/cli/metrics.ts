@@ -9,7 +9,9 @@ export function metricsCommand(program: Command): void {
     .description("the server's numbers for Prometheus, and files for Grafana")
     .action(async (flags: ServerFlags) => {
       const client = await connect(flags);
-      process.stdout.write(await client.text("/metrics"));
+      const text = await client.text("/metrics");
+      if (flags.json) console.log(JSON.stringify(seriesOf(text)));
+      else process.stdout.write(text);
     });
   metrics
     .command("dashboard")
@@ -22,3 +24,12 @@ export function metricsCommand(program: Command): void {
       process.stdout.write(alerts);
     });
 }
+
+/** `{ "name{label=…}": value }`. */
+const seriesOf = (text: string): Record<string, number> =>
+  Object.fromEntries(
+    text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+  );

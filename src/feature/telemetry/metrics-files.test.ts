@@ -100,5 +100,6 @@ test("skep metrics prints the numbers, the dashboard and the alert rules", async
   };
   expect(JSON.parse(await print("dashboard"))).toEqual(JSON.parse(DASHBOARD));
   expect(await print("alerts")).toBe(ALERTS);
+  expect(JSON.parse(await print("--json"))).toMatchObject({ 'skep_runs_ended_total{status="succeeded"}': 1 });
   expect(await print()).toContain("# TYPE skep_runs_ended_total counter");
 });
