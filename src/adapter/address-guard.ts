@@ -71,6 +71,10 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
   };
 }
 
+/** A guard that lets through the host of an address that the operator set, private or not, and no other private one. */
+export const guardFor = (address: string): AddressGuard =>
+  createAddressGuard(URL.canParse(address) ? [new URL(address).hostname] : []);
+
 /** IPv6 is public inside 2000::/3 only: outside it are forms that carry an IPv4 address and have no range of their own. */
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>

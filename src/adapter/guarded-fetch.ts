@@ -165,6 +165,41 @@ export async function openGuarded(address: string, request: GuardedRequest): Pro
   });
 }
 
+export interface BriefRequest {
+  /** @throws Problem when the host may not be reached; else the addresses that may. */
+  resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
+  method: "GET" | "POST";
+  headers?: Readonly<Record<string, string>>;
+  body?: string;
+  /** For the whole request. */
+  timeoutMs: number;
+  signal: AbortSignal;
+}
+
+/**
+ * A request of which only the head of the answer counts; its body is not read, and redirects are not followed.
+ * @returns the status, and the header `Retry-After` as it was sent. @throws Problem 400 bad address, 422 refused, 504 too
+ * slow, 502 no answer; none names the path of the address, which may let somebody in.
+ */
+export async function askBriefly(
+  address: string,
+  { timeoutMs, signal: outer, headers = {}, ...request }: BriefRequest,
+): Promise<{ status: number; retryAfter: string | undefined }> {
+  const timer = AbortSignal.timeout(timeoutMs);
+  const signal = AbortSignal.any([outer, timer]);
+  try {
+    const answer = await openGuarded(address, { ...request, headers, signal, silenceMs: timeoutMs });
+    answer.on("error", () => {});
+    answer.destroy();
+    return { status: answer.statusCode ?? 0, retryAfter: answer.headers["retry-after"] };
+  } catch (error) {
+    if (error instanceof Problem || outer.aborted) throw error;
+    if (timer.aborted) throw new Problem(504, "receiver_timeout", `No answer within ${timeoutMs / 1_000} s.`);
+    const why = messageOf(error).slice(0, 200);
+    throw new Problem(502, "receiver_unreachable", `The receiver could not be reached (${why}).`);
+  }
+}
+
 /** @throws Problem 400 when it is not a plain http or https address. */
 function webAddress(text: string, base?: URL): URL {
   const from = base?.href;

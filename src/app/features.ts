@@ -28,6 +28,7 @@ import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { mcp } from "../feature/mcp/feature.ts";
 import { mcpServer } from "../feature/mcp-server/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
+import { monitor } from "../feature/monitor/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
 import { onboarding } from "../feature/onboarding/feature.ts";
@@ -50,6 +51,7 @@ import { storage } from "../feature/storage/feature.ts";
 import { swarm } from "../feature/swarm/feature.ts";
 import { tasks } from "../feature/tasks/feature.ts";
 import { team } from "../feature/team/feature.ts";
+import { telemetry } from "../feature/telemetry/feature.ts";
 import { transcripts } from "../feature/transcripts/feature.ts";
 import { updates } from "../feature/updates/feature.ts";
 import { usage } from "../feature/usage/feature.ts";
@@ -60,6 +62,7 @@ import { type FeatureList, noFeatures } from "./compose.ts";
 
 export const FEATURES = noFeatures()
   .with(settings)
+  .with(telemetry)
   .with(jobs)
   .with(storage)
   .with(notifications)
@@ -113,6 +116,7 @@ export const FEATURES = noFeatures()
   .with(updates)
   .with(activation)
   .with(status)
+  .with(monitor)
   .with(doctor)
   .with(search)
   .with(dashboard)

@@ -208,6 +208,8 @@ describe("words and JSON", () => {
       "create",
       "reset-password",
       "disable-2fa",
+      "dashboard",
+      "alerts",
     ]);
     const leaves = (command: Command): Command[] =>
       command.commands.length > 0 ? command.commands.flatMap(leaves) : [command];

@@ -16,6 +16,7 @@ import { imageCommand } from "./image.ts";
 import { initCommand } from "./init/init.ts";
 import { loginCommands } from "./login.ts";
 import { mcpCommands } from "./mcp/commands.ts";
+import { metricsCommand } from "./metrics.ts";
 import { onboardCommand } from "./onboard/onboard.ts";
 import { openCommand } from "./open.ts";
 import { bareProgram } from "./program.ts";
@@ -69,6 +70,7 @@ export function createProgram(exit: (code: number) => void): Command {
   imageCommand(program);
   serviceCommands(program, exit);
   healthCommands(program);
+  metricsCommand(program);
   backupCommands(program, exit);
   activateCommand(program, exit);
   updateCommand(program, exit);

@@ -4,61 +4,13 @@
  */
 
 import { resolve } from "node:path";
+import { flagged, headerPairs, integer, list, type Option, option, text, url, worded } from "./config-option.ts";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
 import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
-type Reader<T> = (text: string) => T | undefined;
-
-interface Option<T> {
-  env: string;
-  /** What it does, for `skep config` and the docs. */
-  about: string;
-  /** What is accepted, for the message when a value is wrong. */
-  accepts: string;
-  default: T;
-  read: Reader<T>;
-  /** Where only these words are taken. */
-  choices?: readonly string[];
-  secret?: boolean;
-}
-
-const text: Reader<string> = (value) => value;
-const boolean: Reader<boolean> = (value) =>
-  /^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined;
-const integer =
-  (min: number, max: number): Reader<number> =>
-  (value) =>
-    /^\d{1,12}$/.test(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined;
-const oneOf =
-  <const T extends string>(...words: T[]): Reader<T> =>
-  (value) =>
-    words.find((word) => word === value.toLowerCase());
-const list: Reader<string[]> = (value) =>
-  value
-    .split(",")
-    .map((item) => item.trim())
-    .filter(Boolean);
-const url: Reader<string> = (value) => {
-  try {
-    const parsed = new URL(value);
-    return parsed.protocol === "http:" || parsed.protocol === "https:" ? value.replace(/(?<!\/)\/+$/, "") : undefined;
-  } catch {
-    return undefined;
-  }
-};
 /** Shorter keys can be guessed: they are accepted on a loopback address only. */
 const KEY_CHARACTERS_MIN = 16;
-
-const option = <T>(o: Option<T>): Option<T> => o;
-/** An option that takes one of a few words, the first by default. */
-const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
-  option<T>({
-    ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
-    accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
-  });
-const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
-  option<boolean | D>({ env, about, accepts: "true or false", default: fallback, read: boolean });
 
 export const OPTIONS = {
   data: option<string>({
@@ -216,6 +168,37 @@ export const OPTIONS = {
     accepts: "32 bytes in base64",
     default: undefined,
     read: (v) => (/^[A-Za-z0-9+/]{43}=$/.test(v) ? v : undefined),
+  }),
+  otlpEndpoint: option<string | undefined>({
+    env: "OTEL_EXPORTER_OTLP_ENDPOINT",
+    about:
+      "Receiver of traces over OTLP/HTTP, without /v1/traces; unset: the settings say, and by default none are sent.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+  }),
+  otlpHeaders: option<Readonly<Record<string, string>> | undefined>({
+    env: "OTEL_EXPORTER_OTLP_HEADERS",
+    about: "Headers for that receiver, e.g. its credential.",
+    accepts: "name=value pairs, separated by commas",
+    default: undefined,
+    read: headerPairs,
+    secret: true,
+  }),
+  otelServiceName: option<string>({
+    env: "OTEL_SERVICE_NAME",
+    about: "Name of this server in traces.",
+    accepts: "a name",
+    default: "skep",
+    read: text,
+  }),
+  pushMonitorUrl: option<string | undefined>({
+    env: "PUSH_MONITOR_URL",
+    about: "Push address of a monitor (Uptime Kuma, Healthchecks), asked while the server is well; unset: none.",
+    accepts: "an http or https address",
+    default: undefined,
+    read: url,
+    secret: true,
   }),
   checkAnswers: flagged(
     "CHECK_ANSWERS",

@@ -181,6 +181,10 @@ export const LIMITS = {
   lfsFiles: 2_000,
   lfsBytes: 2 * 1024 ** 3,
   lfsFileBytes: 100 * 1024 ** 2,
+  /** What ended longer ago is left out when a receiver of traces takes them again. */
+  telemetryKeepMs: 3_600_000,
+  /** Combinations of label values of one counter in /metrics; what is beyond is counted as `other`. */
+  metricSeries: 100,
   indexDebounceMs: 1_000,
   indexDebounceMaxMs: 10_000,
 } as const;

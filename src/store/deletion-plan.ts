@@ -84,6 +84,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   change_comments: { goes: { run: "run_id = @id", session: "session_id = @id", user: "created_by = @id" } },
   codehost_runs: { with: "runs" },
   run_agents: { with: "runs" },
+  run_traces: { with: "runs" },
   run_texts: { with: "runs" },
   run_trigrams: { with: "run_texts" },
   runs: { goes: { run: "id = @id" } },

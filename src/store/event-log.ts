@@ -1,7 +1,7 @@
 /** Reading the durable event log, and keeping it bounded. */
 
 import { timestamp } from "../core/clock.ts";
-import type { EventRefs, SkepEvent } from "../core/events.ts";
+import type { EventDefinition, EventOf, EventRefs, SkepEvent } from "../core/events.ts";
 import { LIMITS } from "../core/limits.ts";
 import { ownJson } from "../core/own-json.ts";
 import { entriesOf } from "../core/typed-keys.ts";
@@ -35,6 +35,8 @@ export interface EventPage {
 export interface EventLog {
   /** Events after `after`, oldest first, at most `limit`. */
   read(after: number, limit: number, filter?: EventFilter): SkepEvent[];
+  /** Events of these definitions after `after`, oldest first, at most `limit`. */
+  readOf<D extends EventDefinition>(definitions: readonly D[], after: number, limit: number): EventOf<D>[];
   /** Events before `before`, newest first, a bounded part of the log at a time. */
   page(before: number | undefined, limit: number, filter: EventFilter, fits: (event: RawEvent) => boolean): EventPage;
   /** Newest id, 0 when there is none. */
@@ -88,29 +90,31 @@ export function createEventLog(store: Store): EventLog {
       "SELECT id FROM events WHERE session_id = ? AND kind IN (SELECT value FROM json_each(?)) ORDER BY id DESC LIMIT 1",
     )
     .pluck();
+  const read: EventLog["read"] = (after, limit, filter = {}) => {
+    const where = ["id > @after"];
+    const values: Record<string, unknown> = { after, limit };
+    for (const name of ["run_id", "session_id", "agent_id", "swarm_id", "project_id"] as const) {
+      if (filter[name] === undefined) continue;
+      where.push(`${name} = @${name}`);
+      values[name] = filter[name];
+    }
+    if (filter.kinds) {
+      where.push("kind IN (SELECT value FROM json_each(@kinds))");
+      values["kinds"] = JSON.stringify(filter.kinds);
+    }
+    return sqlite
+      .prepare<[typeof values], EventRow>(`SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`)
+      .all(values)
+      .map(present);
+  };
   return {
     lastId,
     lastOf: (sessionId, kinds) => Number(newest.get(sessionId, JSON.stringify(kinds)) ?? 0),
     firstId: () => Number(first.get() ?? lastId() + 1),
-    read(after, limit, filter = {}) {
-      const where = ["id > @after"];
-      const values: Record<string, unknown> = { after, limit };
-      for (const name of ["run_id", "session_id", "agent_id", "swarm_id", "project_id"] as const) {
-        if (filter[name] === undefined) continue;
-        where.push(`${name} = @${name}`);
-        values[name] = filter[name];
-      }
-      if (filter.kinds) {
-        where.push("kind IN (SELECT value FROM json_each(@kinds))");
-        values["kinds"] = JSON.stringify(filter.kinds);
-      }
-      return sqlite
-        .prepare<[typeof values], EventRow>(
-          `SELECT * FROM events WHERE ${where.join(" AND ")} ORDER BY id LIMIT @limit`,
-        )
-        .all(values)
-        .map(present);
-    },
+    read,
+    // What is stored of a kind was checked by its definition.
+    readOf: <D extends EventDefinition>(definitions: readonly D[], after: number, limit: number) =>
+      read(after, limit, { kinds: definitions.map(({ kind }) => kind) }) as EventOf<D>[],
     page(start, limit, filter, fits) {
       const events: SkepEvent[] = [];
       const own = INDEXED.filter((name) => filter[name] !== undefined);

@@ -45,6 +45,7 @@ export const backups = defineFeature("backups", (deps: Needs) => {
   metrics.gauge("backup_age_seconds", "Age of the last good scheduled backup.", schedule.ageSeconds);
   metrics.gauge("backup_failing", "1: the last scheduled backup failed, or one is overdue.", schedule.isFailing);
   return {
+    service: { isFailing: () => schedule.isFailing() === 1 },
     routes: () => backupRoutes(service, schedule),
     jobs: [service.definition],
     checks: () => [schedule.finding()],

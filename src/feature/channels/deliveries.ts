@@ -48,7 +48,7 @@ export interface Deliveries {
 export interface DeliveriesDeps {
   store: Store;
   clock: Clock;
-  eventLog: Pick<EventLog, "read" | "lastId">;
+  eventLog: Pick<EventLog, "read" | "readOf" | "lastId">;
   masking: Masking;
   jobs: Pick<Jobs, "enqueue">;
   channels: Pick<Channels, "rowFor" | "targetOf">;
@@ -106,12 +106,11 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   return {
     job,
     look() {
-      const kinds = NOTIFIED.map(({ kind }) => kind);
       for (let more = true; more; ) {
         more = store.write(() => {
           const last = eventLog.lastId();
           const from = position();
-          const events = eventLog.read(from ?? last, EVENTS_AT_ONCE, { kinds }) as NotifiedEvent[];
+          const events = eventLog.readOf(NOTIFIED, from ?? last, EVENTS_AT_ONCE);
           for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
           const isAll = events.length < EVENTS_AT_ONCE;
           // Up to the last of any kind, so that the next look does not read events of other kinds again.

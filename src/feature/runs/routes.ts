@@ -2,6 +2,7 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { notFound } from "../../core/errors.ts";
+import { readTraceParent } from "../../core/trace-context.ts";
 import { assertOwnAgent } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
@@ -54,8 +55,18 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
     operation(
       "createRun",
       "POST /v1/runs",
-      { access: "user", scope: "runs", body: RunCreate, answer: { 201: Run }, summary: "Create a run of a pipeline" },
-      ({ body, caller, answer }) => answer.created(locationOf, () => runs.create(body, caller)),
+      {
+        access: "user",
+        scope: "runs",
+        body: RunCreate,
+        answer: { 201: Run },
+        summary: "Create a run of a pipeline",
+        description: "A `traceparent` header makes the run a part of the caller's trace, where traces are exported.",
+      },
+      ({ body, caller, request, answer }) =>
+        answer.created(locationOf, () =>
+          runs.create(body, caller, { trace: readTraceParent(request.headers.get("traceparent")) }),
+        ),
     ),
     operation(
       "getRun",

@@ -5,6 +5,7 @@ import { conflict, invalid, invalidField, notFound, overLimit } from "../../core
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isRunEnd } from "../../core/run-states.ts";
+import { type TraceParent, writeTraceParent } from "../../core/trace-context.ts";
 import type { Ending } from "../../engine/execution.ts";
 import type { PipelineDefinition } from "../../engine/pipeline/definition.ts";
 import { checkInputs } from "../../engine/pipeline/scope.ts";
@@ -47,6 +48,17 @@ export interface RunsDeps {
   assertWorkspaces(userId: string | null): void;
 }
 
+export interface RunOrigin {
+  /** A definition made for this run, instead of a stored pipeline. */
+  made?: PipelineDefinition | undefined;
+  /** The outside text that it begins with. */
+  outside?: string | undefined;
+  /** Commit of its project to begin from. */
+  base?: string | undefined;
+  /** The caller's trace, which it becomes a part of. */
+  trace?: TraceParent | undefined;
+}
+
 export interface SentBack {
   guidance: string;
   from_step?: string | undefined;
@@ -56,15 +68,9 @@ export interface SentBack {
 
 export interface Runs {
   /**
-   * @param from a definition made for this run, instead of a stored pipeline; what outside text it begins with; the
-   * commit of its project to begin from.
    * @throws Problem 429 `too_many_runs`, 413 `workspaces_full`, as `restart` and `sendBack` do, too.
    */
-  create(
-    input: RunCreate,
-    caller: Caller,
-    from?: { made?: PipelineDefinition | undefined; outside?: string | undefined; base?: string | undefined },
-  ): Run;
+  create(input: RunCreate, caller: Caller, from?: RunOrigin): Run;
   /** @throws Problem 409 when it has ended. */
   cancel(id: string, caller: Caller): Run;
   /** @throws Problem 404, 409 `run_not_waiting`. */
@@ -166,13 +172,14 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   return {
-    create(input, caller, { made, outside, base } = {}) {
+    create(input, caller, { made, outside, base, trace } = {}) {
       const definition = made ?? deps.pipelineOf(input.pipeline_id);
       deps.assertReady(definition);
       const row = { ...newRun(input, definition, caller), outside: outside ?? null, base_commit: base ?? null };
       return store.write((tx) => {
         assertRoom(row.created_by);
         rows.insertRun(row);
+        if (trace) rows.insertTrace(row.id, writeTraceParent(trace));
         const { id, pipeline_id, project_id, created_by, task_description } = row;
         tx.emit(runCreated, {
           run_id: id,

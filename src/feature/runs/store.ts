@@ -25,7 +25,7 @@ import { changeRow } from "../../store/change-row.ts";
 import { idsSince } from "../../store/id-range.ts";
 import { allOf, among, type Condition, createReader, type Reader, within } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { runs, steps } from "../../store/tables/runs.ts";
+import { runs, runTraces, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
 import { asSql, ownUnlessAdmin, readable, WHOSE } from "../../store/whose.ts";
@@ -162,6 +162,8 @@ export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows
         .insert(runs)
         .values({ ...row, definition_id: definitions.keep(definition) })
         .run(),
+    insertTrace: (run_id: string, traceparent: string) =>
+      void db.insert(runTraces).values({ run_id, traceparent }).run(),
     insertStep: (row: StepRow) => void db.insert(steps).values(row).run(),
     updateRun: (id: string, change: Partial<StoredRun>) => changeRow(db, runs, change, eq(runs.id, id)),
     updateStep: (id: string, change: Partial<StepRow>) => changeRow(db, steps, change, eq(steps.id, id)),

@@ -176,6 +176,26 @@ export const Settings = t.Object(
       },
       { ...strict, description: "Backups that the server makes by itself." },
     ),
+    telemetry: t.Object(
+      {
+        endpoint: orNull(
+          t.String({
+            maxLength: 1_000,
+            pattern: "^https?://[^\\s@]+$",
+            description:
+              "Receiver of traces over OTLP/HTTP, without /v1/traces; null: OTEL_EXPORTER_OTLP_ENDPOINT, else none. It may be a private address.",
+          }),
+        ),
+        content: t.Boolean({ description: "Send prompts, replies, and what tools are given and answer, too." }),
+      },
+      { ...strict, description: "Traces that are sent to a receiver of OpenTelemetry." },
+    ),
+    monitor: t.Object(
+      {
+        every_minutes: t.Integer({ minimum: 1, maximum: 1_440, description: "How often PUSH_MONITOR_URL is asked." }),
+      },
+      strict,
+    ),
     updates: t.Object(
       {
         check: t.Boolean({ description: "Look for updates, when UPDATE_CHECK_URL is set." }),
@@ -253,6 +273,8 @@ export const DEFAULT_SETTINGS: Settings = {
   },
   sandbox: { image: null, network: "none", runtime: null, memory_mb: 1_024, cpus: 1, git_depth: 50, idle_minutes: 10 },
   backup: { schedule: null, timezone: "UTC", keep_daily: 7, keep_weekly: 4, keep_monthly: 6, folder: null },
+  telemetry: { endpoint: null, content: false },
+  monitor: { every_minutes: 5 },
   updates: { check: true, interval_hours: 24 },
 };
 

@@ -17,5 +17,8 @@ export const status = defineFeature("status", (deps: Core & { engine: Pick<Engin
     sandbox: { kind: engine.sandbox.name, shell: engine.sandbox.shell },
   });
   // Created immediately: health is asked for before anything else.
-  return { routes: statusRoutes({ ...service, metrics: metrics.render, metricsType: metrics.contentType }) };
+  return {
+    service: { notReady: service.notReady },
+    routes: statusRoutes({ ...service, metrics: metrics.render, metricsType: metrics.contentType }),
+  };
 });

@@ -18,6 +18,7 @@ import sessionsOnBranches from "./0013-sessions-on-branches.sql" with { type: "t
 import history from "./0014-history.sql" with { type: "text" };
 import evals from "./0015-evals.sql" with { type: "text" };
 import projectScip from "./0017-project-scip.sql" with { type: "text" };
+import runTraces from "./0018-run-traces.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -41,4 +42,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0014-history", sql: history },
   { name: "0015-evals", sql: evals },
   { name: "0017-project-scip", sql: projectScip },
+  { name: "0018-run-traces", sql: runTraces },
 ];

@@ -54,6 +54,15 @@ export const runs = sqliteTable("runs", {
   calls_without_price: integer().notNull().default(0),
 });
 
+/** The trace that a run belongs to where its caller named one. */
+export const runTraces = sqliteTable("run_traces", {
+  run_id: text()
+    .primaryKey()
+    .references(() => runs.id, { onDelete: "cascade" }),
+  /** As the header `traceparent` writes it. */
+  traceparent: text().notNull(),
+});
+
 export const steps = sqliteTable("steps", {
   id: text().primaryKey(),
   run_id: text()

@@ -95,6 +95,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "feature/projects/submodules.ts": "repositories of submodules, in the repository's folder",
   "feature/sessions/files.ts": "the folder of all working copies",
   "feature/status/service.ts": "how much room the disk has",
+  "feature/telemetry/gauges.ts": "how much room the disk has, and the size of the database",
   "feature/voice/speech-cache.ts": "stored speech",
   "graph/index/git.ts": "whether the working copy's own folder is there",
   "graph/index/indexer.ts": "the graph's folder",

@@ -151,6 +151,26 @@ const GROUPS: Group[] = [
     ],
   },
   {
+    id: "telemetry",
+    title: "Traces",
+    about: "What runs, agents, tools and models did, sent to a receiver of OpenTelemetry.",
+    rows: [
+      {
+        name: "endpoint",
+        label: "Receiver",
+        hint: "Its address for OTLP over HTTP: http://localhost:4318. Empty: as the server was started, else none.",
+        kind: "text",
+      },
+      { name: "content", label: "Send prompts, replies, and what tools are given and answer", kind: "check" },
+    ],
+  },
+  {
+    id: "monitor",
+    title: "Monitor",
+    about: "A push address, such as Uptime Kuma's, is asked only if the server was started with PUSH_MONITOR_URL.",
+    rows: [whole("every_minutes", "Every, minutes")],
+  },
+  {
     id: "updates",
     title: "Updates",
     about: "The server looks for updates only if it was started with UPDATE_CHECK_URL.",

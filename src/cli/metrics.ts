@@ -1,0 +1,35 @@
+/** `skep metrics`: the server's numbers for Prometheus, and the files that Grafana and Prometheus read them with. */
+import type { Command } from "commander";
+import alerts from "../../docs/monitoring/skep-alerts.yml" with { type: "text" };
+import dashboard from "../../docs/monitoring/skep-dashboard.json";
+import { connect, type ServerFlags, withServer } from "./server/locate.ts";
+
+export function metricsCommand(program: Command): void {
+  const metrics = withServer(program.command("metrics"))
+    .description("the server's numbers for Prometheus, and files for Grafana")
+    .action(async (flags: ServerFlags) => {
+      const client = await connect(flags);
+      const text = await client.text("/metrics");
+      if (flags.json) console.log(JSON.stringify(seriesOf(text)));
+      else process.stdout.write(text);
+    });
+  metrics
+    .command("dashboard")
+    .description("print a Grafana dashboard (JSON) of these numbers")
+    .action(() => console.log(JSON.stringify(dashboard, null, 2)));
+  metrics
+    .command("alerts")
+    .description("print alert rules for Prometheus (YAML)")
+    .action(() => {
+      process.stdout.write(alerts);
+    });
+}
+
+/** `{ "name{label=…}": value }`. */
+const seriesOf = (text: string): Record<string, number> =>
+  Object.fromEntries(
+    text
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("#"))
+      .map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.slice(line.lastIndexOf(" ") + 1))]),
+  );

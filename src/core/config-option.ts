@@ -1,0 +1,72 @@
+/** What an option of the configuration is, and how its text is read. */
+
+/** How the text of an option becomes its value; undefined: it is not accepted. */
+type Reader<T> = (text: string) => T | undefined;
+
+export interface Option<T> {
+  env: string;
+  /** What it does, for `skep config` and the docs. */
+  about: string;
+  /** What is accepted, for the message when a value is wrong. */
+  accepts: string;
+  default: T;
+  read: Reader<T>;
+  /** Where only these words are taken. */
+  choices?: readonly string[];
+  secret?: boolean;
+}
+
+export const text: Reader<string> = (value) => value;
+export const boolean: Reader<boolean> = (value) =>
+  /^(true|1|yes|on)$/i.test(value) ? true : /^(false|0|no|off)$/i.test(value) ? false : undefined;
+export const integer =
+  (min: number, max: number): Reader<number> =>
+  (value) =>
+    /^\d{1,12}$/.test(value) && Number(value) >= min && Number(value) <= max ? Number(value) : undefined;
+export const oneOf =
+  <const T extends string>(...words: T[]): Reader<T> =>
+  (value) =>
+    words.find((word) => word === value.toLowerCase());
+export const list: Reader<string[]> = (value) =>
+  value
+    .split(",")
+    .map((item) => item.trim())
+    .filter(Boolean);
+export const url: Reader<string> = (value) => {
+  try {
+    const parsed = new URL(value);
+    return parsed.protocol === "http:" || parsed.protocol === "https:" ? value.replace(/(?<!\/)\/+$/, "") : undefined;
+  } catch {
+    return undefined;
+  }
+};
+/** `name=value,other=value`, values percent-encoded, as OpenTelemetry has them. */
+export const headerPairs: Reader<Readonly<Record<string, string>>> = (value) => {
+  const headers: Record<string, string> = {};
+  for (const pair of list(value) ?? []) {
+    const [, name, encoded = ""] = /^([\w!#$%&'*+.^`|~-]+)\s*=\s*([\x21-\x7e][\x20-\x7e]*)$/.exec(pair) ?? [];
+    const decoded = decodedText(encoded);
+    if (name === undefined || decoded === undefined) return undefined;
+    headers[name] = decoded;
+  }
+  return headers;
+};
+/** Undefined where it is not percent-encoded, or not what a header may hold. */
+function decodedText(text: string): string | undefined {
+  try {
+    const decoded = decodeURIComponent(text).trim();
+    return /^[\x20-\x7e]*$/.test(decoded) ? decoded : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const option = <T>(o: Option<T>): Option<T> => o;
+/** An option that takes one of a few words, the first by default. */
+export const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
+  option<T>({
+    ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
+    accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
+  });
+export const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>
+  option<boolean | D>({ env, about, accepts: "true or false", default: fallback, read: boolean });

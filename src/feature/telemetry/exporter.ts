@@ -1,0 +1,240 @@
+/**
+ * Sends spans, in the order of the event log, one request at a time. The log is the queue: how far it was sent is a fact of
+ * the instance, so that memory does not grow and a restart loses nothing. What waited too long is left out and counted. What
+ * was sent but not confirmed is sent again, as the same spans.
+ */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { isProblem, messageOf } from "../../core/errors.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { Logger } from "../../core/log.ts";
+import type { Masking } from "../../core/masking.ts";
+import type { EventLog } from "../../store/event-log.ts";
+import type { Standby } from "../../store/identity.ts";
+import type { Store } from "../../store/store.ts";
+import { type Attributes, type OtlpSpan, writeAttributes } from "./span.ts";
+import { TRACED, type TracedEvent } from "./spans.ts";
+import type { Target } from "./target.ts";
+
+export interface ExporterDeps {
+  store: Store;
+  clock: Clock;
+  log: Pick<Logger, "warn">;
+  masking: Pick<Masking, "text">;
+  standby: Pick<Standby, "since">;
+  eventLog: Pick<EventLog, "readOf" | "lastId">;
+  /** Undefined: nothing is sent. */
+  target(): Target | undefined;
+  spanOf(event: TracedEvent, withContent: boolean): OtlpSpan | undefined;
+  /** Spans that were taken, or left out. */
+  counted(outcome: "sent" | "dropped", spans: number): void;
+  /** One request; redirects are not followed. @throws Problem when there is no answer. */
+  ask(
+    address: string,
+    request: {
+      method: "POST";
+      headers: Readonly<Record<string, string>>;
+      body: string;
+      timeoutMs: number;
+      signal: AbortSignal;
+    },
+  ): Promise<{ status: number; retryAfter: string | undefined }>;
+  /** Of this server. */
+  resource: Attributes;
+  version: string;
+}
+
+const FACT = "telemetry_position";
+const EVENTS_AT_ONCE = 100;
+const BYTES_AT_ONCE = 1024 * 1024;
+const TIMEOUT_MS = 10_000;
+const FIRST_RETRY_MS = 1_000;
+const LAST_RETRY_MS = 60_000;
+/** A receiver may ask for no longer wait. */
+const WAIT_MOST_MS = 15 * 60_000;
+/** How long a stop waits for the last request. */
+const FLUSH_MS = 3_000;
+/** Answers after which the same may be sent again, as OTLP says. */
+const LATER = new Set([429, 502, 503, 504]);
+
+export type Exporter = ReturnType<typeof createExporter>;
+
+interface Batch {
+  spans: OtlpSpan[];
+  /** Events that had waited too long. */
+  late: number;
+  /** The log is sent up to here after it. */
+  upTo: number;
+  /** There is more in the log. */
+  isCut: boolean;
+}
+
+/** Time until the next attempt that a receiver asks for: seconds or a date; undefined: it does not say. */
+function askedWait(header: string | undefined, now: number): number | undefined {
+  if (header === undefined) return undefined;
+  const wait = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - now;
+  return Number.isFinite(wait) ? Math.min(Math.max(0, wait), WAIT_MOST_MS) : undefined;
+}
+
+export function createExporter(deps: ExporterDeps) {
+  const { store, clock, log, masking, standby, eventLog } = deps;
+  const counts = { sent: 0, dropped: 0, failures: 0 };
+  const count = (outcome: "sent" | "dropped", spans: number): void => {
+    counts[outcome] += spans;
+    deps.counted(outcome, spans);
+  };
+  let error: string | null = null;
+  let sentAt: string | null = null;
+  let underWay: Promise<void> | undefined;
+  let again = false;
+  /** Until the next attempt. */
+  let retry: Timer | undefined;
+  let waitsFor: string | undefined;
+  let isStopped = false;
+  const ending = new AbortController();
+  count("sent", 0);
+  count("dropped", 0);
+
+  const position = (): number | undefined => {
+    const value = store.statement<string>("SELECT value FROM facts WHERE name = ?").pluck().get([FACT]);
+    return value === undefined ? undefined : Number(value);
+  };
+  const move = (to: number): void =>
+    void store.write(() =>
+      store.statement("INSERT OR REPLACE INTO facts (name, value) VALUES (?, ?)").run(FACT, String(to)),
+    );
+  const forget = (): void =>
+    void (position() !== undefined && store.write(() => store.statement("DELETE FROM facts WHERE name = ?").run(FACT)));
+
+  function nextBatch(from: number, withContent: boolean): Batch {
+    const last = eventLog.lastId();
+    const events = eventLog.readOf(TRACED, from, EVENTS_AT_ONCE);
+    const isCut = events.length === EVENTS_AT_ONCE;
+    const batch: Batch = { spans: [], late: 0, upTo: isCut ? events.at(-1)!.id : last, isCut };
+    const oldest = timestamp(clock.now() - LIMITS.telemetryKeepMs);
+    let bytes = 0;
+    for (const event of events) {
+      if (event.at < oldest) {
+        batch.late++;
+        continue;
+      }
+      const span = deps.spanOf(event, withContent);
+      if (span === undefined) continue;
+      batch.spans.push(span);
+      bytes += JSON.stringify(span).length;
+      if (bytes > BYTES_AT_ONCE) return { ...batch, upTo: event.id, isCut: true };
+    }
+    return batch;
+  }
+  const bodyOf = (spans: readonly OtlpSpan[]): string =>
+    JSON.stringify({
+      resourceSpans: [
+        {
+          resource: { attributes: writeAttributes(deps.resource) },
+          scopeSpans: [{ scope: { name: "skep", version: deps.version }, spans }],
+        },
+      ],
+    });
+
+  const failed = (why: string): void => {
+    error = masking.text(why).slice(0, 300);
+    if (counts.failures++ === 0) log.warn({ why: error }, "traces are not taken");
+  };
+  function tryLater(waitMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(counts.failures - 1, 10), LAST_RETRY_MS)): void {
+    if (isStopped) return;
+    clearTimeout(retry);
+    waitsFor = deps.target()?.endpoint;
+    retry = setTimeout(() => {
+      retry = undefined;
+      look();
+    }, waitMs);
+    retry.unref();
+  }
+
+  /** @returns whether these spans are done with: taken, or refused for good. */
+  async function send({ endpoint, headers }: Target, spans: readonly OtlpSpan[]): Promise<boolean> {
+    try {
+      const { status, retryAfter } = await deps.ask(`${endpoint}/v1/traces`, {
+        method: "POST",
+        headers: { ...headers, "Content-Type": "application/json" },
+        body: bodyOf(spans),
+        ...{ timeoutMs: TIMEOUT_MS, signal: ending.signal },
+      });
+      if (status >= 200 && status < 300) {
+        count("sent", spans.length);
+        counts.failures = 0;
+        [error, sentAt] = [null, timestamp(clock.now())];
+        return true;
+      }
+      failed(`the receiver answered ${status}`);
+      if (LATER.has(status)) {
+        tryLater(askedWait(retryAfter, clock.now()));
+        return false;
+      }
+      count("dropped", spans.length);
+      return true;
+    } catch (thrown) {
+      if (ending.signal.aborted) return false;
+      failed(isProblem(thrown) ? thrown.detail : messageOf(thrown));
+      tryLater();
+      return false;
+    }
+  }
+
+  async function sendAll(): Promise<void> {
+    do {
+      again = false;
+      const target = deps.target();
+      if (target === undefined) return forget();
+      if (standby.since() !== null) return;
+      const from = position();
+      // Switched on now: what ended before is not sent.
+      if (from === undefined) move(eventLog.lastId());
+      else {
+        const batch = nextBatch(from, target.content);
+        if (batch.spans.length > 0 && !(await send(target, batch.spans))) return;
+        count("dropped", batch.late);
+        if (batch.upTo > from) move(batch.upTo);
+        again ||= batch.isCut;
+      }
+    } while (again && !ending.signal.aborted);
+  }
+
+  /** The settings may name another receiver: a wait for the former one is over. */
+  function waits(): boolean {
+    if (retry === undefined || deps.target()?.endpoint === waitsFor) return retry !== undefined;
+    clearTimeout(retry);
+    retry = undefined;
+    return false;
+  }
+
+  /** Sends what has ended since, unless it waits for a receiver that did not answer. */
+  function look(): void {
+    again = true;
+    if (underWay || isStopped || waits()) return;
+    underWay = sendAll()
+      .catch((thrown: unknown) => {
+        failed(messageOf(thrown));
+        tryLater();
+      })
+      .finally(() => {
+        underWay = undefined;
+      });
+  }
+
+  return {
+    look,
+    counts,
+    /** Error of the last attempt; null: it was taken, or nothing was sent yet. */
+    error: () => error,
+    lastSentAt: () => sentAt,
+    /** Sends what is left, for some seconds; what is not taken by then is sent after the next start. */
+    async stop(): Promise<void> {
+      if (!retry) look();
+      isStopped = true;
+      clearTimeout(retry);
+      const patience = setTimeout(() => ending.abort(), FLUSH_MS);
+      await underWay;
+      clearTimeout(patience);
+    },
+  };
+}

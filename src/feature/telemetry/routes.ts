@@ -1,0 +1,14 @@
+/** GET /v1/admin/telemetry. */
+import { operation, operations } from "../../http/operation.ts";
+import { Telemetry } from "./model.ts";
+
+export function telemetryRoutes(status: () => Telemetry) {
+  return operations("admin", [
+    operation(
+      "getTelemetry",
+      "GET /v1/admin/telemetry",
+      { access: "admin", answer: Telemetry, summary: "Whether traces are sent, and taken" },
+      () => status(),
+    ),
+  ]);
+}

@@ -1,0 +1,259 @@
+/**
+ * One span for each thing that has ended: a run, an attempt of a step, an agent's work, a tool call, a model call. Made of the
+ * event and its rows, by the semantic conventions for generative AI. What people and models wrote is in it only where that
+ * was asked for.
+ */
+import type { EventOf } from "../../core/events.ts";
+import type { Masking } from "../../core/masking.ts";
+import { toUsd } from "../../core/money.ts";
+import { ownJson } from "../../core/own-json.ts";
+import { traceIdOf } from "../../core/trace-context.ts";
+import type { Store } from "../../store/store.ts";
+import { RUN_ENDS, stepComplete, stepFailed } from "../runs/events.ts";
+import { sessionEnded, toolCallEnd, turnEnded } from "../sessions/events.ts";
+import { llmCall } from "../usage/events.ts";
+import { createPlaces, type ExecutionRow, type Place, SPAN } from "./places.ts";
+import { type Attributes, type OtlpSpan, type SpanDraft, writeSpan } from "./span.ts";
+
+/** After each of these there is a span to send. */
+export const TRACED = [...RUN_ENDS, stepComplete, stepFailed, sessionEnded, turnEnded, toolCallEnd, llmCall] as const;
+export type TracedEvent = EventOf<(typeof TRACED)[number]>;
+
+interface RunRow {
+  id: string;
+  pipeline_id: string;
+  project_id: string | null;
+  status: string;
+  error: string | null;
+  tokens: number;
+  cost_nano: number;
+  created_at: string;
+  finished_at: string | null;
+}
+interface StepRow {
+  id: string;
+  agent_id: string | null;
+  status: string;
+  error: string | null;
+  created_at: string;
+  started_at: string | null;
+  finished_at: string | null;
+}
+
+/** Providers by the names of the conventions; others keep their own. */
+const PROVIDER_NAMES: Readonly<Record<string, string>> = { google: "gcp.gemini", mistral: "mistral_ai", xai: "x_ai" };
+/** What stands for the provider where no model was called: the attribute is required. */
+const NO_PROVIDER = "skep";
+const CONTENT_CHARACTERS = 8_000;
+
+const providerName = (provider: string): string => PROVIDER_NAMES[provider] ?? provider;
+const providerOf = (model: string | null): string =>
+  model === null ? NO_PROVIDER : providerName(model.split("/", 1)[0]!);
+/** `openai/gpt-5` → `gpt-5`. */
+const modelName = (model: string): string => model.slice(model.indexOf("/") + 1);
+const codeOf = (error: string | null, status: string): string | undefined => {
+  if (status === "cancelled") return "cancelled";
+  return error === null ? (status === "failed" ? "_OTHER" : undefined) : ownJson<{ code: string }>(error).code;
+};
+const whole = (value: number): bigint => BigInt(Math.round(value));
+
+export interface SpansDeps {
+  store: Pick<Store, "statement">;
+  masking: Pick<Masking, "json" | "part">;
+}
+
+type Draft = Omit<SpanDraft, "traceId" | "parentSpanId">;
+type Placed = { place: Place; draft: Draft } | undefined;
+
+/** @returns the span of an event; undefined: it has none, or what it was about is deleted. */
+export function createSpans({ store, masking }: SpansDeps) {
+  const places = createPlaces(store);
+  const content = (text: string): string =>
+    masking.part(text.slice(0, CONTENT_CHARACTERS), { after: text.length > CONTENT_CHARACTERS });
+
+  function ofRun(id: string, at: string): Placed {
+    const run = store
+      .statement<RunRow>(
+        `SELECT id, pipeline_id, project_id, status, error, tokens, cost_nano, created_at, finished_at
+        FROM runs WHERE id = ?`,
+      )
+      .get([id]);
+    if (!run) return undefined;
+    const attributes: Attributes = {
+      "gen_ai.operation.name": "invoke_workflow",
+      "gen_ai.workflow.name": run.pipeline_id,
+      "skep.run.id": run.id,
+      "skep.run.status": run.status,
+      "skep.project.id": run.project_id ?? undefined,
+      "skep.usage.tokens": whole(run.tokens),
+      "skep.usage.cost_usd": toUsd(run.cost_nano),
+    };
+    return {
+      place: places.ofRun(id),
+      draft: {
+        ...{ spanId: SPAN.run(id), name: `invoke_workflow ${run.pipeline_id}`, kind: "internal", attributes },
+        ...{ start: Date.parse(run.created_at), end: Date.parse(run.finished_at ?? at) },
+        error: codeOf(run.error, run.status),
+      },
+    };
+  }
+
+  function ofStep(event: EventOf<typeof stepComplete | typeof stepFailed>): Placed {
+    const { run_id = "", step_id = "", data } = event;
+    const step = store
+      .statement<StepRow>(
+        `SELECT id, agent_id, status, error, created_at, started_at, finished_at FROM steps
+        WHERE run_id = ? AND step_id = ? AND attempt = ? AND item_index IS ? ORDER BY position DESC LIMIT 1`,
+      )
+      .get([run_id, step_id, data.attempt, data.index ?? null]);
+    if (!step) return undefined;
+    const attributes: Attributes = {
+      "skep.run.id": run_id,
+      "skep.step.name": step_id,
+      "skep.step.status": step.status,
+      "skep.step.attempt": whole(data.attempt),
+      "skep.step.index": data.index === undefined ? undefined : whole(data.index),
+    };
+    return {
+      place: places.inRun(run_id, SPAN.run(run_id)),
+      draft: {
+        ...{ spanId: SPAN.step(step.id), name: `step ${step_id}`, kind: "internal", attributes },
+        ...{ start: Date.parse(step.started_at ?? step.created_at), end: Date.parse(step.finished_at ?? event.at) },
+        error: codeOf(step.error, step.status),
+      },
+    };
+  }
+
+  /** A command is no agent: its step says all of it. */
+  function ofExecution(row: ExecutionRow | undefined, at: string, withContent: boolean): Placed {
+    if (row === undefined || row.command !== null || row.started_at === null) return undefined;
+    const attributes: Attributes = {
+      "gen_ai.operation.name": "invoke_agent",
+      "gen_ai.provider.name": providerOf(row.model),
+      "gen_ai.agent.id": row.agent_id,
+      "gen_ai.agent.name": row.agent_id,
+      "gen_ai.conversation.id": row.session_id,
+      "gen_ai.request.model": row.model === null ? undefined : modelName(row.model),
+      "skep.run.id": row.run_id ?? undefined,
+      "skep.execution.id": row.id,
+      "skep.execution.turns": whole(row.turns),
+      "skep.usage.tokens": whole(row.tokens),
+      "skep.usage.cost_usd": toUsd(row.cost_nano),
+      ...(withContent ? messagesOf(row) : {}),
+    };
+    return {
+      place: places.ofExecution(row),
+      draft: {
+        ...{ spanId: SPAN.execution(row.id), name: `invoke_agent ${row.agent_id}`, kind: "internal", attributes },
+        ...{ start: Date.parse(row.started_at), end: Date.parse(row.finished_at ?? at) },
+        error: codeOf(row.error, row.status),
+      },
+    };
+  }
+  function messagesOf({ input, text }: ExecutionRow): Attributes {
+    const said = ownJson<{ type: string; text?: string }[]>(input).flatMap((part) => part.text ?? []);
+    const message = (role: string, words: string) => ({ role, parts: [{ type: "text", content: content(words) }] });
+    return {
+      "gen_ai.input.messages": JSON.stringify([message("user", said.join("\n"))]),
+      "gen_ai.output.messages": JSON.stringify([{ ...message("assistant", text), finish_reason: "stop" }]),
+    };
+  }
+
+  function ofToolCall({ at, session_id = "", data }: EventOf<typeof toolCallEnd>, withContent: boolean): Placed {
+    const row = places.execution(data.execution_id);
+    if (!row) return undefined;
+    const end = Date.parse(at);
+    const attributes: Attributes = {
+      "gen_ai.operation.name": "execute_tool",
+      "gen_ai.tool.name": data.tool,
+      "gen_ai.tool.call.id": data.call_id,
+      "gen_ai.tool.type": "function",
+      "gen_ai.agent.id": row.agent_id,
+      "gen_ai.agent.name": row.agent_id,
+      "gen_ai.conversation.id": session_id,
+      "gen_ai.tool.call.arguments": withContent ? argumentsOf(session_id, data.call_id) : undefined,
+      "gen_ai.tool.call.result": withContent ? content(data.output) : undefined,
+    };
+    return {
+      place: places.within(row),
+      draft: {
+        ...{ spanId: SPAN.call(session_id, data.call_id), name: `execute_tool ${data.tool}`, kind: "internal" },
+        ...{ attributes, start: end - data.duration_ms, end },
+        error: data.ok ? undefined : data.interrupted ? "interrupted" : "tool_error",
+      },
+    };
+  }
+  const argumentsOf = (sessionId: string, callId: string): string | undefined => {
+    const input = store
+      .statement<string>("SELECT input FROM tool_calls WHERE session_id = ? AND call_id = ?")
+      .pluck()
+      .get([sessionId, callId]);
+    return input === undefined ? undefined : content(input);
+  };
+
+  /** One that belongs to no execution, as when a chat is given its title, is a trace of its own. */
+  function ofModelCall({ session_id, agent_id, data }: EventOf<typeof llmCall>): Placed {
+    const row = session_id === undefined ? undefined : places.executionAt(session_id, data.created_at);
+    const end = Date.parse(data.created_at);
+    const model = modelName(data.model);
+    const attributes: Attributes = {
+      "gen_ai.operation.name": "chat",
+      "gen_ai.provider.name": providerName(data.provider),
+      "gen_ai.request.model": model,
+      "gen_ai.request.stream": true,
+      "gen_ai.response.model": model,
+      "gen_ai.response.finish_reasons": [data.finish_reason],
+      "gen_ai.response.time_to_first_chunk":
+        data.time_to_first_token_ms === null ? undefined : data.time_to_first_token_ms / 1_000,
+      "gen_ai.usage.input_tokens": whole(data.input_tokens),
+      "gen_ai.usage.output_tokens": whole(data.output_tokens),
+      "gen_ai.usage.cache_read.input_tokens": whole(data.cache_read_tokens),
+      "gen_ai.usage.cache_creation.input_tokens": whole(data.cache_write_tokens),
+      "gen_ai.usage.reasoning.output_tokens": whole(data.reasoning_tokens),
+      "gen_ai.agent.id": agent_id,
+      "gen_ai.agent.name": agent_id,
+      "gen_ai.conversation.id": session_id,
+      "skep.purpose": data.purpose,
+      "skep.usage.cost_usd": data.cost_usd ?? undefined,
+    };
+    return {
+      place: row
+        ? places.within(row)
+        : { traceId: traceIdOf(`model ${data.id}`), parentSpanId: undefined, isDropped: false },
+      draft: {
+        ...{ spanId: SPAN.model(data.id), name: `chat ${model}`, kind: "client", attributes },
+        ...{ start: end - data.duration_ms, end },
+        error: data.error?.code,
+      },
+    };
+  }
+
+  function placedOf(event: TracedEvent, withContent: boolean): Placed {
+    switch (event.kind) {
+      case "run_complete":
+      case "run_failed":
+      case "run_cancelled":
+        return ofRun(event.run_id ?? "", event.at);
+      case "step_complete":
+      case "step_failed":
+        return ofStep(event);
+      case "turn_ended":
+        return ofExecution(places.execution(event.data.execution_id), event.at, withContent);
+      case "session_ended":
+        // Of a chat that is closed, each turn was sent when it ended.
+        if (event.data.status === "ended") return undefined;
+        return ofExecution(places.ended(event.session_id ?? ""), event.at, withContent);
+      case "tool_call_end":
+        return ofToolCall(event, withContent);
+      case "llm_call":
+        return ofModelCall(event);
+    }
+  }
+
+  return (event: TracedEvent, withContent: boolean): OtlpSpan | undefined => {
+    const placed = placedOf(event, withContent);
+    if (placed === undefined || placed.place.isDropped) return undefined;
+    const { traceId, parentSpanId } = placed.place;
+    return masking.json(writeSpan({ ...placed.draft, traceId, parentSpanId }));
+  };
+}
