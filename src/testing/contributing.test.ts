@@ -24,7 +24,7 @@ async function perform(page: string, title: string, files: number): Promise<stri
   expect(example).toHaveLength(files);
   const copy = mkdtempSync(join(tmpdir(), "skep-contributing-"));
   copies.push(copy);
-  for (const part of ["src", "scripts", "agents", "package.json", "tsconfig.json", "build.ts"])
+  for (const part of ["src", "scripts", "agents", "docs", "package.json", "tsconfig.json", "build.ts"])
     cpSync(join(ROOT, part), join(copy, part), { recursive: true });
   symlinkSync(join(ROOT, "node_modules"), join(copy, "node_modules"));
   performExample(copy, example);
