@@ -134,7 +134,7 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
       return { ...result };
     },
     // Its calls were paid: whether they are made again is for a person to say.
-    { resumable: false, parallel: TRIALS_AT_ONCE, exclusive: ({ model }) => model },
+    { resumable: false, outward: true, parallel: TRIALS_AT_ONCE, exclusive: ({ model }) => model },
   );
 
   return {

@@ -23,6 +23,7 @@ const WORDS: Record<string, string> = {
   import_tasks: "Import of tasks",
   ingest_document: "Reading of a document",
   read_attachment: "Reading of an attachment",
+  try_model: "Trial of a model",
 };
 
 export default function JobsPage() {
