@@ -74,6 +74,13 @@ describe("JavaScript with declarations beside it", () => {
     expect(rows.flat()).toEqual(["Function:kit.d.ts#makeKit", "Method:kit.d.ts#Kit.play"]);
   });
 
+  test("what only the declarations name is not dead code", async () => {
+    await open({ ...FILES, "tune.js": `${FILES["tune.js"]}function idle () {}\n` });
+    const found = session.ask({ question: "dead_code", limit: 50 });
+    const dead = found.found === "one" ? found.answer.groups.flatMap(({ entries }) => entries) : [];
+    expect(names(dead.map(({ symbol }) => symbol))).toEqual(["idle"]);
+  });
+
   test("a tool's text leads to the body, where the lines of its calls are", async () => {
     await open();
     const text = await toolText(session, "code_graph_context", { symbol_name: "tune" });

@@ -81,13 +81,15 @@ function isDecorated(graph: CodeGraph, row: number): boolean {
     .some((edge) => graph.edges.type[edge] === CONTAINS && graph.label(graph.edges.to[edge]!) === "Decorator");
 }
 
-/** A method of a type that extends or implements another may be called as the other's. */
+/** A method of a type that extends or implements another may be called as the other's, or as a declaration's. */
 function mayOverride(graph: CodeGraph, row: number): boolean {
   if (graph.label(row) !== "Method") return false;
   const holding = graph.incoming(row).find((edge) => graph.edges.type[edge] === CONTAINS);
   if (holding === undefined) return false;
   const owner = graph.edges.from[holding]!;
   return (
-    graph.label(owner) === "Interface" || graph.outgoing(owner).some((edge) => INHERITS.has(graph.edges.type[edge]!))
+    graph.implementation(owner) !== undefined ||
+    graph.label(owner) === "Interface" ||
+    graph.outgoing(owner).some((edge) => INHERITS.has(graph.edges.type[edge]!))
   );
 }

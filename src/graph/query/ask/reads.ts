@@ -85,7 +85,7 @@ function describe(
   const summary =
     groups.length === 0
       ? `No file names ${name} as a key or variable.`
-      : `${reads.length} places read it, ${sets.length} set or declare it.`;
+      : `${reads.length} ${reads.length === 1 ? "place reads" : "places read"} it; ${sets.length} set or declare it.`;
   return { summary: summary + left, groups };
 }
 
