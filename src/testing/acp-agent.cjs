@@ -112,6 +112,11 @@ const MODES = {
     console.error("Error: I have had enough");
     process.exit(3);
   },
+  async plans(id) {
+    const entries = ["completed", "in_progress", "no state"].map((status) => ({ content: `is ${status}`, status }));
+    update(id, { sessionUpdate: "plan", entries: [...entries, 5] });
+    say(id, "planned");
+  },
   async never() {
     await new Promise(() => {});
   },

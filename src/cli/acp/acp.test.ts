@@ -32,6 +32,7 @@ agents:
     - { text: "Second." }
     - { text: "", tool_calls: [${write("c.txt", "x")}] }
     - { text: "Third." }
+    - { text: "", tool_calls: [${write("d.txt", "x")}] }
 default:
   - { text: "Here." }
   - { text: "Here." }
@@ -170,6 +171,12 @@ describe("a session", () => {
     await editor.agent.notify("session/cancel", { sessionId: id });
     expect(await first).toEqual({ stopReason: "cancelled" });
     expect(await prompt("And now?")).toEqual({ stopReason: "end_turn" });
+    const closed = await edit("endless", {});
+    const third = closed.prompt("All of it");
+    await closed.editor.until(closed.id, () => closed.editor.said(closed.id).includes("word0"));
+    await closed.editor.agent.request("session/close", { sessionId: closed.id });
+    expect(await third).toEqual({ stopReason: "cancelled" });
+    await expect(closed.prompt("Hm?")).rejects.toMatchObject({ code: -32_002 });
   });
 
   test("an editor that closes leaves the reply to the server, and another one takes it up", async () => {
@@ -221,9 +228,19 @@ describe("a call that a rule asks about", () => {
     expect(await prompt("c")).toEqual({ stopReason: "end_turn" });
     await closed.promise;
     expect(statesOf(editor.updates(id)).slice(6)).toEqual(["pending", "in_progress", "completed"]);
+    const withdrawn = Promise.withResolvers<void>();
+    answers.push(async (signal) => {
+      signal.addEventListener("abort", () => withdrawn.resolve());
+      await editor.agent.notify("session/cancel", { sessionId: id });
+      await withdrawn.promise;
+      return { outcome: { outcome: "cancelled" } };
+    });
+    expect(await prompt("d")).toEqual({ stopReason: "cancelled" });
+    await withdrawn.promise;
+    expect(statesOf(editor.updates(id)).slice(9)).toEqual(["pending", "failed"]);
     expect(editor.said(id)).toBe("First.Second.Third.");
     const kinds = ["allow_once", "allow_always", "reject_once"];
-    expect(titles).toEqual(["a", "b", "c"].map((name) => [`May careful use write: ${name}.txt?`, "edit", kinds]));
+    expect(titles).toEqual(["a", "b", "c", "d"].map((name) => [`May careful use write: ${name}.txt?`, "edit", kinds]));
   });
 });
 

@@ -108,7 +108,10 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps):
     const chat = chats.get(sessionId);
     if (!chat) return;
     chats.delete(sessionId);
-    await chat.cancel().finally(() => chat.close());
+    const stopped = chat.cancel();
+    chat.close();
+    // A server that is away does not keep the editor.
+    await stopped.catch(() => {});
     await removeEmpty(chat);
   }
   async function removeEmpty(chat: EditorChat): Promise<void> {

@@ -93,7 +93,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     });
   }
   async function stop({ messageId, withdrawn }: Turn): Promise<void> {
-    if (messageId !== undefined && (await withdraw(messageId))) return withdrawn.abort();
+    if (messageId !== undefined && (await withdraw(messageId))) withdrawn.abort();
     await link.askPatiently((server) => server.call("POST", `${path}/stop`), signal);
   }
   /** @returns false when its turn has begun. */
@@ -113,7 +113,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     if (own.isCancelled) await stop(own);
     // One follows at a time, so that nothing is told twice.
     await earlier?.over;
-    const from = earlier ? { at: Math.max(earlier.position.at, 0) } : position;
+    const from = earlier?.position ?? position;
     earlier = undefined;
     try {
       const { status, error } = await follow(from, messageId, AbortSignal.any([signal, own.withdrawn.signal]));
@@ -121,7 +121,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
       if (status === "failed") throw new Problem(502, error?.code ?? "failed", error?.message ?? "The reply failed.");
       return "end_turn";
     } catch (error) {
-      if (own.withdrawn.signal.aborted) return "cancelled";
+      if (own.withdrawn.signal.aborted || signal.aborted) return "cancelled";
       throw error;
     }
   }

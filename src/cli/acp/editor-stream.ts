@@ -113,9 +113,9 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
   };
   stdin.on("data", chunks.add);
   const hangUp = (): void => void chunks.drained().then(() => end());
-  stdin.once("end", hangUp).once("error", hangUp).once("close", hangUp);
+  stdin.on("end", hangUp).on("error", hangUp).on("close", hangUp);
   // The editor is gone.
-  stdout.once("error", () => end());
+  stdout.on("error", () => end());
   return { stream, ended: over.promise };
 }
 

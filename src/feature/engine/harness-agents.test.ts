@@ -78,6 +78,19 @@ isRun("a budget that is used up ends the turn as budget_exceeded, in the midst o
   expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.6 });
 });
 
+isRun("a plan is an event of its own, read field by field", async () => {
+  const run = await metered.run(await pipeline("plans"));
+  expect(run.error).toBeNull();
+  const { body } = await metered.call<{ items: { data: unknown }[] }>(
+    "GET",
+    `/v1/events?run_id=${run.id}&kinds=agent_plan`,
+  );
+  const entries = ["completed", "in_progress", "pending"].map((status, at) => ({
+    ...{ content: `is ${["completed", "in_progress", "no state"][at]}`, status },
+  }));
+  expect(body.items[0]?.data).toEqual({ entries });
+});
+
 isRun("tools over MCP: complete is checked, and ends the work", async () => {
   const run = await metered.run(await pipeline("complete"));
   expect(run).toMatchObject({ status: "succeeded", error: null });

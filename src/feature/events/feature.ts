@@ -1,4 +1,4 @@
-import { agentOutput, agentThinking, outputWithdrawn } from "../../engine/events.ts";
+import { agentOutput, agentPlan, agentThinking, outputWithdrawn } from "../../engine/events.ts";
 import { type Core, defineFeature } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import { toolCallEnd, toolCallStart } from "../sessions/events.ts";
@@ -7,7 +7,7 @@ import { eventEvents } from "./events.ts";
 import { eventRoutes } from "./routes.ts";
 
 /** What agents say and do piece by piece: many per second, useful only to those watching that agent. */
-const FINE = [agentOutput, agentThinking, outputWithdrawn, toolCallStart, toolCallEnd, llmCall];
+const FINE = [agentOutput, agentThinking, agentPlan, outputWithdrawn, toolCallStart, toolCallEnd, llmCall];
 
 export const events = defineFeature(
   "events",
