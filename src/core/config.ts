@@ -173,9 +173,9 @@ export const OPTIONS = {
     env: "OTEL_EXPORTER_OTLP_ENDPOINT",
     about:
       "Receiver of traces over OTLP/HTTP, without /v1/traces; unset: the settings say, and by default none are sent.",
-    accepts: "an http or https address",
+    accepts: "an http or https address without a password",
     default: undefined,
-    read: url,
+    read: (v) => (v.includes("@") ? undefined : url(v)),
   }),
   otlpHeaders: option<Readonly<Record<string, string>> | undefined>({
     env: "OTEL_EXPORTER_OTLP_HEADERS",

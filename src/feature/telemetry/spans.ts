@@ -200,7 +200,7 @@ export function createSpans({ store, masking }: SpansDeps) {
       "gen_ai.operation.name": "chat",
       "gen_ai.provider.name": providerName(data.provider),
       "gen_ai.request.model": model,
-      "gen_ai.request.stream": true,
+      "gen_ai.request.stream": data.time_to_first_token_ms === null ? undefined : true,
       "gen_ai.response.model": model,
       "gen_ai.response.finish_reasons": [data.finish_reason],
       "gen_ai.response.time_to_first_chunk":
