@@ -6,7 +6,7 @@
  * A line of CALLS is `{path, line, name, to: [{path, line, name}], value?}`. A call counts when it reaches a function or
  * method of the folder. An edge is false when each call of its target's name on its line goes elsewhere; where the
  * compiler has no answer, the edge is not judged. A class and its constructor are one. `value`: a variable or field is
- * called, which has no target that a compiler knows.
+ * called, which has no target that a compiler knows. `oneOf`: any one of the targets is the call's.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -23,6 +23,7 @@ interface Place {
 interface Call extends Place {
   to: Place[];
   value?: boolean;
+  oneOf?: boolean;
 }
 
 /** Names that a node answers to: a constructor also to its class's. */
@@ -33,7 +34,7 @@ function namesOf(graph: CodeGraph, row: number): string[] {
 }
 
 const isConstructor = (name: string, outer: string): boolean =>
-  name === outer || ["constructor", "__init__", "<init>"].includes(name);
+  name === outer || ["constructor", "__construct", "__init__", "<init>"].includes(name);
 
 /** Whether a node is the declaration at a place. A class is its constructor, wherever that stands in it. */
 function isAt(graph: CodeGraph, row: number, place: Place): boolean {
@@ -69,14 +70,15 @@ async function report(path: string, calls: string, show: number): Promise<void> 
   }
   let [expected, found] = [0, 0];
   const seen = new Set<string>();
-  for (const { path, line, to, value } of verdicts) {
-    for (const place of value ? [] : to) {
-      const key = `${path}:${line}`;
+  for (const { path, line, to, value, oneOf } of verdicts) {
+    const key = `${path}:${line}`;
+    for (const places of value || to.length === 0 ? [] : oneOf ? [to] : to.map((place) => [place])) {
+      const [place] = places as [Place];
       const text = `${key} -> ${place.path}:${place.line} ${place.name}`;
       if (seen.has(text)) continue;
       seen.add(text);
       expected++;
-      if (edges.get(key)?.some(({ row }) => isAt(graph, row, place))) found++;
+      if (edges.get(key)?.some(({ row }) => places.some((one) => isAt(graph, row, one)))) found++;
       else missed.push(text);
     }
   }

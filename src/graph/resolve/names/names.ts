@@ -374,14 +374,10 @@ export function createNames(engine: Engine): Names {
   /** Languages without export lists: every top-level name, and what the file itself imported. */
   function fromTop(file: number, name: string, space: NameSpaceOf, seen: Set<string>): Entity | undefined {
     const row = repo.stringRow(file, name);
-    if (row >= 0) {
-      const rows = repo.bindingsOf(file, 0, row);
-      if (rows.length > 0) {
-        const found = choose(file, rows, space, seen);
-        if (found?.kind === "symbol" && repo.has(found.symbol, SymbolFlag.FileLocal)) return undefined;
-        if (found) return found;
-      }
-    }
+    const rows = row < 0 ? [] : repo.bindingsOf(file, 0, row);
+    const found = rows.length > 0 ? choose(file, rows, space, seen) : undefined;
+    if (found?.kind === "symbol" && repo.has(found.symbol, SymbolFlag.FileLocal)) return undefined;
+    if (found) return found;
     const wild = inWildcards(file, 0, name, space, seen);
     if (wild) return wild;
     const { path, language } = repo.files[file]!;
