@@ -112,7 +112,7 @@ const PICTURES: Picture[] = [
   { name: "home", path: () => "/" },
   { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
-  { name: "result", path: ({ succeeded }) => `/runs/${succeeded}` },
+  { name: "result", path: ({ changed }) => `/runs/${changed}?tab=result` },
   { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes&view=split` },
   { name: "chat", path: ({ chat }) => `/chat/${chat}` },
   { name: "board", path: ({ project }) => `/board?project=${project}` },
