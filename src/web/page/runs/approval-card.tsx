@@ -96,7 +96,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
       </div>
       {/* In sight while a long question is read. */}
       <div className="sticky bottom-0 -mx-4 -mb-4 rounded-b-lg bg-panel px-4 pt-2 pb-4">
-        <div className="mb-2 flex flex-wrap items-baseline gap-x-4 gap-y-1 text-sm">
+        <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
           <dl className="contents">
             <Fact name="Asked">
               <Ago at={approval.requested_at} sentence />
@@ -117,7 +117,7 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
             )}
           </dl>
           {!bare && (
-            <Link href={`/runs/${run_id}?step=${step_id}`} className="underline max-sm:min-h-11">
+            <Link href={`/runs/${run_id}?step=${step_id}`} className="inline-flex min-h-6 items-center underline max-sm:min-h-11">
               Read more
             </Link>
           )}
