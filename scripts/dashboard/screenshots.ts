@@ -12,7 +12,7 @@ import { PHONE, visit } from "../../src/testing/dashboard/visitor.ts";
 import { startServer } from "../../src/testing/server.ts";
 
 const OUT = resolve(import.meta.dir, "../../docs/images");
-const WIDE = { width: 1060, height: 620 };
+const WIDE = { width: 1280, height: 760 };
 
 interface Picture {
   name: string;
@@ -112,6 +112,7 @@ const PICTURES: Picture[] = [
   { name: "home", path: () => "/" },
   { name: "run", path: ({ failed }) => `/runs/${failed}`, dark: true },
   { name: "run-graph", path: ({ succeeded }) => `/runs/${succeeded}?tab=graph` },
+  { name: "result", path: ({ changed }) => `/runs/${changed}?tab=result` },
   { name: "changes", path: ({ changed }) => `/runs/${changed}?tab=changes&view=split` },
   { name: "chat", path: ({ chat }) => `/chat/${chat}` },
   { name: "board", path: ({ project }) => `/board?project=${project}` },

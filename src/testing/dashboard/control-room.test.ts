@@ -217,7 +217,10 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     const running = page.getByRole("list", { name: "Running" });
     const own = running.getByRole("listitem").filter({ hasText: begun.task_description });
     await own.getByText("This takes a while: I run all tests.").waitFor();
-    await page.getByRole("article", { name: "Approval confirm" }).getByRole("button", { name: "Approve" }).waitFor();
+    const question = page.getByRole("article", { name: "Approval confirm" });
+    await question.getByRole("button", { name: "Approve" }).waitFor();
+    await question.getByText("Cost so far").waitFor();
+    await question.getByRole("link", { name: "Read more" }).waitFor();
     const broken = page.getByRole("list", { name: "Broken since yesterday" });
     await broken.getByText("The test database does not answer on port 5432.").first().waitFor();
     await settled();
@@ -231,9 +234,9 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Stop everything" }).click();
-    const question = page.getByRole("dialog", { name: "Stop everything?" }).or(page.getByRole("alertdialog"));
-    await question.getByText(/\d at work, \d in the queue, 1 waiting for an answer/).waitFor();
-    await question.getByRole("button", { name: "Stop everything" }).click();
+    const stop = page.getByRole("dialog", { name: "Stop everything?" }).or(page.getByRole("alertdialog"));
+    await stop.getByText(/\d at work, \d in the queue, 1 waiting for an answer/).waitFor();
+    await stop.getByRole("button", { name: "Stop everything" }).click();
     await page.getByText("Nothing runs now.").waitFor();
     await page.getByText("Nothing waits for you.").waitFor();
     const { body } = await server.request<{ status: string }>("GET", `/v1/runs/${id}`);

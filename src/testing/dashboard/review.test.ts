@@ -6,7 +6,7 @@ import type { RunComment } from "../../feature/reviews/comment-model.ts";
 import { hasBrowser } from "../browser.ts";
 import { typeInto } from "./keyboard.ts";
 import { commitManyFiles } from "./many-files.ts";
-import { PHONE, type Visitor, visit } from "./visitor.ts";
+import { PHONE, type Visitor, visit, WINDOW } from "./visitor.ts";
 import { withDashboard } from "./with-dashboard.ts";
 
 setDefaultTimeout(300_000);
@@ -46,6 +46,14 @@ describe.skipIf(!hasBrowser())("a review", () => {
     await added.locator("[data-code]").first().waitFor();
     expect(await added.locator("[data-side]").count()).toBe(0);
     await expectSound(visitor);
+    // The view that was chosen is that of every run.
+    await page.setViewportSize(WINDOW);
+    await open(`/runs/${ids.changed}?tab=changes`);
+    await page.getByRole("button", { name: "Unified" }).click();
+    await page.getByRole("button", { name: "Side by side" }).waitFor();
+    await open(`/runs/${ids.changed}?tab=changes`);
+    await page.getByRole("button", { name: "Side by side" }).click();
+    await page.getByRole("button", { name: "Unified" }).waitFor();
     await close();
     expect(faults).toEqual([]);
   });

@@ -28,6 +28,11 @@ describe.skipIf(!hasBrowser())("a run", () => {
     await page.locator("main h1").click();
     await page.keyboard.press("n");
     await heading.getByText("Run the tests").waitFor();
+    // What agents gave is Markdown, and a key of it words.
+    await open(`/runs/${ids.succeeded}?tab=steps&step=plan`);
+    await page.locator("[data-pane] dd ol li", { hasText: "One writer with tests." }).waitFor();
+    await open(`/runs/${ids.succeeded}?tab=steps&step=build`);
+    await page.locator("[data-pane] dt", { hasText: "Changed files" }).waitFor();
     await open(`/runs/${ids.waiting}`);
     await page.getByRole("button", { name: "Approve" }).waitFor();
     await page.keyboard.press("a");

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 const PREFIX = "skep-choice ";
 const CHANGED = "skep-choice-changed";
 
-type Name = "project" | "run-project" | "pipeline" | "agent";
+type Name = "project" | "run-project" | "pipeline" | "agent" | "view";
 
 export const lastChoice = (name: Name): string => localStorage.getItem(PREFIX + name) ?? "";
 

@@ -55,7 +55,7 @@ export function SpawnedView({ id }: { id: string }) {
               {(work.output || Object.keys(work.outputs).length > 0) && (
                 <div className="mb-3 rounded-lg border border-line px-3 py-2">
                   {work.output && <p className="whitespace-pre-wrap">{work.output}</p>}
-                  {Object.keys(work.outputs).length > 0 && <Value value={work.outputs} />}
+                  {Object.keys(work.outputs).length > 0 && <Value given value={work.outputs} />}
                 </div>
               )}
               <p className="mb-3 empty:hidden">

@@ -28,7 +28,7 @@ function Now({ sessions }: { sessions: readonly Session[] }) {
   return (
     <span className="flex min-w-0 items-baseline gap-2">
       {href ? (
-        <Link href={href} className="relative z-10 min-w-0 truncate underline">
+        <Link href={href} className="relative z-10 min-h-6 min-w-0 truncate leading-6 underline">
           {words}
         </Link>
       ) : (

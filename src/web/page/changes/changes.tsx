@@ -6,6 +6,7 @@ import { api, type Schemas, siteUrl } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { usePageKeys } from "../../shell/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
+import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { plural } from "../../ui/format.ts";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -69,7 +70,12 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
   const [view, setView] = useParam("view");
   const [alone, setAlone] = useParam("file");
   const [back, setBack] = useState(false);
-  const split = view ? view === "split" : wide();
+  const split = view ? view === "split" : wide() && lastChoice("view") !== "unified";
+  const turn = () => {
+    const other = split ? "unified" : "split";
+    rememberChoice("view", other);
+    setView(other);
+  };
   const { stats } = diff;
   const quiet = !work.at_work;
   const files: readonly ChangedFile[] = list.rows.length > 0 ? list.rows : shown;
@@ -97,7 +103,7 @@ function ReviewPage({ work, run, diff, shown, more }: PageProps) {
         <Button
           kind="quiet"
           icon={split ? <Rows2 aria-hidden size={14} /> : <Columns2 aria-hidden size={14} />}
-          onClick={() => setView(split ? "unified" : "split")}
+          onClick={turn}
         >
           {split ? "Unified" : "Side by side"}
         </Button>

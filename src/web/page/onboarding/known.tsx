@@ -58,7 +58,11 @@ export function Known({ onboarding, className }: { onboarding: Onboarding; class
                   {!known && <span className="text-xs text-faint">nothing yet</span>}
                 </summary>
                 <div className="px-3 pb-3 text-sm">
-                  {known ? <Value value={worded(section)} /> : <p className="text-dim">It fills in as you talk.</p>}
+                  {known ? (
+                    <Value given value={worded(section)} />
+                  ) : (
+                    <p className="text-dim">It fills in as you talk.</p>
+                  )}
                 </div>
               </details>
             </Panel>

@@ -105,7 +105,7 @@ function Output({ value }: { value: unknown }) {
         <MarkdownText text={value} />
       </div>
     );
-  return <Value value={value} />;
+  return <Value given value={value} />;
 }
 
 /** Of a run whose pipeline names no outputs: what its last step said. */

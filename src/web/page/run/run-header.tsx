@@ -211,7 +211,7 @@ function Facts({ run }: { run: Run }) {
           <dd className="min-w-0">{value}</dd>
         </div>
       ))}
-      <div className="inline-flex items-center text-xs max-lg:hidden">
+      <div className="inline-flex items-center text-xs max-xl:hidden">
         <dt className="sr-only">In a terminal</dt>
         <dd className="inline-flex items-center">
           <code className="font-mono text-faint">skep runs …{run.id.slice(-4)}</code>

@@ -196,7 +196,7 @@ function StepBody({ step, said }: { step: Step; said: boolean }) {
       )}
       {Object.keys(step.outputs).length > 0 && (
         <Fold title="What it gave" open>
-          <Value value={step.outputs} />
+          <Value given value={step.outputs} />
         </Fold>
       )}
       {step.session_id && (

@@ -89,32 +89,39 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
               What <b className="font-medium text-ink">{from}</b> gave
             </summary>
             <div className="px-3 pb-2">
-              <Value value={outputs} />
+              <Value given value={outputs} />
             </div>
           </details>
         ))}
-        <dl className="mt-3 flex flex-wrap gap-x-6 gap-y-1 text-sm">
-          <Fact name="Asked">
-            <Ago at={approval.requested_at} sentence />
-          </Fact>
-          <Fact name="Cost so far">
-            {costText(approval)}
-            {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
-          </Fact>
-          {approval.branch && (
-            <Fact name="Branch">
-              <code className="font-mono">{approval.branch}</code>
-            </Fact>
-          )}
-          {approval.deadline && (
-            <Fact name={approval.on_timeout === "approve" ? "Approves itself" : "Refuses itself"}>
-              <Ago at={approval.deadline} />
-            </Fact>
-          )}
-        </dl>
       </div>
       {/* In sight while a long question is read. */}
       <div className="sticky bottom-0 -mx-4 -mb-4 rounded-b-lg bg-panel px-4 pt-2 pb-4">
+        <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-sm">
+          <dl className="contents">
+            <Fact name="Asked">
+              <Ago at={approval.requested_at} sentence />
+            </Fact>
+            <Fact name="Cost so far">
+              {costText(approval)}
+              {approval.budget_usd !== null && ` of ${usd(approval.budget_usd)}`}
+            </Fact>
+            {approval.branch && !compact && (
+              <Fact name="Branch">
+                <code className="font-mono">{approval.branch}</code>
+              </Fact>
+            )}
+            {approval.deadline && (
+              <Fact name={approval.on_timeout === "approve" ? "Approves itself" : "Refuses itself"}>
+                <Ago at={approval.deadline} />
+              </Fact>
+            )}
+          </dl>
+          {!bare && (
+            <Link href={`/runs/${run_id}?step=${step_id}`} className="inline-flex min-h-6 items-center underline max-sm:min-h-11">
+              Read more
+            </Link>
+          )}
+        </div>
         <label htmlFor={id} className="sr-only">
           Comment
         </label>

@@ -189,7 +189,7 @@ function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
       {(task.output || Object.keys(task.outputs).length > 0) && (
         <Fold title="What it gave" open>
           {task.output && <p className="mb-2 break-words whitespace-pre-wrap">{task.output}</p>}
-          {Object.keys(task.outputs).length > 0 && <Value value={task.outputs} />}
+          {Object.keys(task.outputs).length > 0 && <Value given value={task.outputs} />}
         </Fold>
       )}
       {task.session_id ? (
