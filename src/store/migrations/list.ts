@@ -17,8 +17,8 @@ import egress from "./0012-egress.sql" with { type: "text" };
 import sessionsOnBranches from "./0013-sessions-on-branches.sql" with { type: "text" };
 import history from "./0014-history.sql" with { type: "text" };
 import evals from "./0015-evals.sql" with { type: "text" };
-import projectScip from "./0017-project-scip.sql" with { type: "text" };
-import runTraces from "./0018-run-traces.sql" with { type: "text" };
+import projectScip from "./0016-project-scip.sql" with { type: "text" };
+import runTraces from "./0017-run-traces.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -41,6 +41,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0013-sessions-on-branches", sql: sessionsOnBranches },
   { name: "0014-history", sql: history },
   { name: "0015-evals", sql: evals },
-  { name: "0017-project-scip", sql: projectScip },
-  { name: "0018-run-traces", sql: runTraces },
+  { name: "0016-project-scip", sql: projectScip },
+  { name: "0017-run-traces", sql: runTraces },
 ];
