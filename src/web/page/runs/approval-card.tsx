@@ -117,7 +117,10 @@ export function ApprovalCard({ approval, bare = false, compact = false }: Props)
             )}
           </dl>
           {!bare && (
-            <Link href={`/runs/${run_id}?step=${step_id}`} className="inline-flex min-h-6 items-center underline max-sm:min-h-11">
+            <Link
+              href={`/runs/${run_id}?step=${step_id}`}
+              className="inline-flex min-h-6 items-center underline max-sm:min-h-11"
+            >
               Read more
             </Link>
           )}
