@@ -1,11 +1,13 @@
 /** What lists of pipelines and projects say of each: how its latest runs ended, what one usually costs, when the last began. */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { timestamp } from "../../core/clock.ts";
+import { DAY_MS, timestamp } from "../../core/clock.ts";
+import { toUsd } from "../../core/money.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import { idsSince } from "../../store/id-range.ts";
-import { allOf, type Condition } from "../../store/reader.ts";
+import { allOf } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
+import { ownUnlessAdmin, WHOSE } from "../../store/whose.ts";
 import { CallsWithoutPrice } from "../usage/model.ts";
 
 export const SumsBy = oneOf("pipeline", "project");
@@ -29,11 +31,9 @@ export const RunSum = t.Object(
 );
 export type RunSum = Static<typeof RunSum>;
 
-const DAY_MS = 86_400_000;
 export const SUM_DAYS = 30;
 /** Runs that are read. */
 export const SUMMED_MAX = 2_000;
-const NANO = 1e9;
 
 interface Row {
   key: string;
@@ -52,10 +52,9 @@ export function createRunSums({ statement }: Pick<Store, "statement">, now: () =
   return {
     read(by, caller) {
       const since = timestamp(now() - SUM_DAYS * DAY_MS);
-      const own: Condition = caller.admin ? undefined : ["runs.created_by = ?", caller.userId ?? ""];
       const { where, values } = allOf(
         [`runs.created_at >= ? AND ${idsSince("runs", "created_at")}`, since, since],
-        own,
+        ownUnlessAdmin(caller, WHOSE.runs),
       );
       const rows = statement<Row & { key: string | null }>(
         `SELECT ${by}_id AS key, status, cost_nano, calls_without_price, created_at
@@ -78,11 +77,11 @@ function sumOf(key: string, rows: readonly Row[], today: string): RunSum {
     runs_today: rows.filter(({ created_at }) => created_at.startsWith(today)).length,
     succeeded: succeeded.length,
     failed: rows.filter(({ status }) => status === "failed").length,
-    cost_usd: total(({ cost_nano }) => cost_nano) / NANO,
+    cost_usd: toUsd(total(({ cost_nano }) => cost_nano)),
     calls_without_price: total(({ calls_without_price }) => calls_without_price),
     usual_cost_usd: succeeded.some(({ calls_without_price }) => calls_without_price > 0)
       ? null
-      : median(succeeded.map(({ cost_nano }) => cost_nano / NANO)),
+      : median(succeeded.map(({ cost_nano }) => toUsd(cost_nano))),
     last_run_at: rows[0]!.created_at,
   };
 }
