@@ -73,7 +73,7 @@ export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
     "a secret: sealed, and never shown again",
     /\/(\w*password|\w*secret|\w*token|api_key|private_key|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
   ],
-  ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository)$/],
+  ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository|endpoint)$/],
   [
     "for programs: no page shows it",
     /^auth\/oidc \/(role_claim|admin_values|button)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,

@@ -170,7 +170,13 @@ async function startToolServer(send: Send, bad: Bad, { marks }: HostileDeps): Pr
 async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps) {
   const name = bad(250, { name: true });
   const { id } = await send("POST", "/v1/projects", {
-    ...{ name, description: bad(), repository: repository.root, check: bad(2_000) },
+    ...{
+      name,
+      description: bad(),
+      repository: repository.root,
+      check: bad(2_000),
+      scip_path: bad(400, { name: true }),
+    },
   });
   const path = `/v1/projects/${id}`;
   await ended(async () => {
