@@ -171,8 +171,10 @@ export function createWorkBranches(deps: WorkBranchesDeps): WorkBranches {
   async function join(work: WorkRow & { project_id: string }, into: string, message: string, signal?: AbortSignal) {
     const repository = repositoryOf(work.project_id);
     const head = await git.commitOf(repository, `refs/heads/${work.branch}`);
-    if (head === null || head === work.base_commit || head === work.merged_head) return;
+    if (head === null || head === work.base_commit) return;
     const mark = markOf(work, { into, head });
+    // A crash may have left its mark.
+    if (head === work.merged_head) return git.forgetMerge(repository, mark);
     const request = {
       repository,
       strategy: "merge",

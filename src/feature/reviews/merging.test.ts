@@ -194,6 +194,11 @@ describe("merging", () => {
     expect(refused.progress).toMatchObject({ into: "trunk", files: [{ path: "README.md" }], more: 0 });
     // The mark by which a merge would be found after a crash is removed once the result is stored.
     expect(git(repository, "for-each-ref", "refs/skep/merge")).toBe("");
+    // As a kill between the two leaves it: the job that is taken up removes it.
+    const head = git(repository, "rev-parse", `run/${left.id}`);
+    git(repository, "update-ref", `refs/skep/merge/${left.id}/${head}/trunk`, String(commit));
+    expect((await jobOf(left.id)).result?.["commit"]).toBe(commit);
+    expect(git(repository, "for-each-ref", "refs/skep/merge")).toBe("");
   });
 
   test("a conflict makes one task for solving it on request, which names the places and the change", async () => {

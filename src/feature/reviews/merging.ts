@@ -154,8 +154,9 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
         const { actor, address } = request;
         audit({ action: `${wordOf(row)}.merged`, actor, subject: id, address: address ?? undefined, data: { into } });
       });
-      await branches.forgetMerge(row, done);
     }
+    // Also of one that a crash left here.
+    await branches.forgetMerge(row, done);
     if (push) {
       report({ detail: `Pushing ${into}.` });
       await branches.push(project_id, into);
