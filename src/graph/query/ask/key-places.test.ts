@@ -63,6 +63,12 @@ test("configuration: keys are set, variables are read", () => {
   expect(places("support: 1\nport-range: 2\n# the port\n", "port")).toEqual([]);
 });
 
+test("a file of secrets shows names alone, also of the line that reads a name beside a secret", () => {
+  const text = `HOST=db\nDATABASE_URL=postgres://user:hunter2@${INSERTED}HOST}/db\n`;
+  const shown = [...settingPlaces("deploy/.env.production", text, "HOST")].map(({ text: line }) => line);
+  expect(shown).toEqual(["HOST=…", "…HOST…"]);
+});
+
 test("names are bounded, and so is the work on hostile text", () => {
   expect(isKeyName("a".repeat(100))).toBe(true);
   for (const name of ["", "a b", "1x", "a".repeat(101), "$x", "a\nb"]) expect(isKeyName(name)).toBe(false);

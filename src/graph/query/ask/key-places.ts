@@ -75,5 +75,5 @@ export function* settingPlaces(path: string, content: string, name: string): Gen
       : undefined;
   });
   for (const place of places)
-    yield SECRETS.test(basename(path)) && place.sets ? { ...place, text: `${name}=…` } : place;
+    yield SECRETS.test(basename(path)) ? { ...place, text: place.sets ? `${name}=…` : `…${name}…` } : place;
 }
