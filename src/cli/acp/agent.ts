@@ -92,7 +92,7 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps):
       };
     });
   }
-  /** Opens a chat of the server again. @param read gives what is told of it. */
+  /** Opens a chat of the server again. @param read shows the editor what was said so far. */
   async function open(
     client: Acp.AgentContext,
     { sessionId, cwd }: { sessionId: string; cwd: string },

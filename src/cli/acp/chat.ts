@@ -111,7 +111,7 @@ export function createEditorChat({ link, client, id, cwd, isNew }: EditorChatDep
     own.messageId = messageId;
     chat.isEmpty = false;
     if (own.isCancelled) await stop(own);
-    // One follows at a time, so that nothing is told twice.
+    // One follows at a time, so that the editor gets nothing twice.
     await earlier?.over;
     const from = earlier?.position ?? position;
     earlier = undefined;

@@ -1,4 +1,4 @@
-/** What an external agent is told in a turn: words, and what people attached, each as far as it and its model read it. */
+/** What an external agent gets in a turn: words, and the attached files that it and its model can read. */
 import { attachTo } from "../attachments.ts";
 import type { StoredMessage } from "../execution.ts";
 import type { LoopInput } from "../loop.ts";

@@ -1,4 +1,4 @@
-/** A picture reaches a model that sees, also with a message to an agent at work; where it does not, the person is told. */
+/** A picture reaches a model that sees, also with a message to an agent at work; the person reads it where it does not. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
