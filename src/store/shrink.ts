@@ -99,7 +99,7 @@ async function emptyWal(sqlite: Database.Database, signal: AbortSignal): Promise
 }
 
 /** Does not wait for readers, which would hold up this thread. @returns whether it is empty now. */
-function truncateWal(sqlite: Database.Database): boolean {
+export function truncateWal(sqlite: Database.Database): boolean {
   const patience = Number(sqlite.pragma("busy_timeout", { simple: true }));
   sqlite.pragma("busy_timeout = 0");
   try {

@@ -15,6 +15,7 @@ import type { Authority } from "./authority.ts";
 import { ensureDatabase } from "./database-file.ts";
 import { migrate } from "./migrate.ts";
 import { createRows, type RowsOf } from "./rows.ts";
+import { createScrubber, type Scrubber } from "./scrub.ts";
 import { makeShrinkable } from "./shrink.ts";
 import { createStatementCache, type Prepare, withPrepare } from "./statement-cache.ts";
 import { withSteadyPlans } from "./steady-plans.ts";
@@ -54,6 +55,8 @@ export interface Store {
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Writes what `emitSoon` queued. */
   flush(): void;
+  /** Overwrites what is left of deleted rows between those of pages. */
+  readonly scrub: Scrubber["scrub"];
   /** Called after each commit that wrote events, in order of ids. One receiver: the bus. */
   onCommit(receiver: (events: SkepEvent[]) => void): void;
   close(): void;
@@ -123,6 +126,7 @@ function createStore(
   { onEffectError = throwLater, checkEvents = false }: Pick<StoreOptions, "onEffectError" | "checkEvents">,
 ): Store {
   const statement = createStatementCache(sqlite);
+  const scrubber = createScrubber(sqlite);
   const db = drizzle({ client: withPrepare(sqlite, statement) });
   const insertEvent = sqlite.prepare(
     `INSERT INTO events (kind, at, run_id, step_id, session_id, agent_id, swarm_id, project_id, user_id, data)
@@ -275,6 +279,7 @@ function createStore(
       schedule();
     },
     flush,
+    scrub: scrubber.scrub,
     onCommit(next) {
       receiver = next;
     },
@@ -286,6 +291,7 @@ function createStore(
       }
       clearTimeout(timer);
       sqlite.close();
+      scrubber.close();
     },
   };
 }

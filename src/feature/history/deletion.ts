@@ -169,8 +169,15 @@ export function defineDeletion(deps: DeletionDeps) {
     if (deletion.kind === "project") await removeRest(work);
     job.report({ percent: 96, detail: "Shrinking the database" });
     const { freed, isWalEmpty } = await shrink(store.sqlite, job.signal);
+    job.report({ percent: 98, detail: "Overwriting what is left in the database" });
+    const isScrubbed = await store.scrub(job.signal);
     const done = finish(work);
-    return { ...done, freed_bytes: freed, wal_emptied: isWalEmpty, earlier_backups: deps.earlierBackups() };
+    return {
+      ...done,
+      freed_bytes: freed,
+      wal_emptied: isWalEmpty && isScrubbed,
+      earlier_backups: deps.earlierBackups(),
+    };
   }
 
   return defineJob("delete_history", Payload, run, {

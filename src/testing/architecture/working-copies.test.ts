@@ -122,6 +122,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "store/lock.ts": "the data folder's lock",
   "store/migrate.ts": "copies of the database",
   "store/pack-tree.ts": "reads what was opened by a descriptor",
+  "store/scrub.ts": "the database's file, whose gaps between rows it overwrites",
   "store/shrink.ts": "the size of the database, and how much room the disk has",
   "store/text-folder.ts": "files of people, in folders that no container is given",
   "store/verify-backup.ts": "the archive, before it has its name",
