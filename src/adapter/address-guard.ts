@@ -33,8 +33,17 @@ const systemLookUp: LookUp = async (host) =>
 /** Names that mean this machine or this network whatever a name server says. */
 const LOCAL_NAME = /(^|\.)(localhost|local|internal|localdomain|home\.arpa|lan|intranet)$/;
 
-/** @param allow host names, addresses and CIDR networks that may be reached although they are private. */
-export function createAddressGuard(allow: readonly string[], lookUp: LookUp = systemLookUp): AddressGuard {
+/**
+ * @param allow host names, addresses and CIDR networks that may be reached although they are private.
+ * @param setting the option that `allow` comes from, for the refusal.
+ */
+export function createAddressGuard(
+  allow: readonly string[],
+  lookUp: LookUp = systemLookUp,
+  setting = "FETCH_ALLOW",
+): AddressGuard {
+  const refused = () =>
+    new Problem(422, "address_refused", `This address is private. An operator can allow it with ${setting}.`);
   const names = new Set<string>();
   const networks: [ipaddr.IPv4 | ipaddr.IPv6, number][] = [];
   for (const entry of allow) {
@@ -71,6 +80,10 @@ export function createAddressGuard(allow: readonly string[], lookUp: LookUp = sy
   };
 }
 
+/** Guards the way to notification servers: NOTIFY_ALLOW opens private addresses for them, and for nothing else. */
+export const createNotifyGuard = (allow: readonly string[]): AddressGuard =>
+  createAddressGuard(allow, systemLookUp, "NOTIFY_ALLOW");
+
 /** A guard that lets through the host of an address that the operator set, private or not, and no other private one. */
 export const guardFor = (address: string): AddressGuard =>
   createAddressGuard(URL.canParse(address) ? [new URL(address).hostname] : []);
@@ -79,9 +92,6 @@ export const guardFor = (address: string): AddressGuard =>
 const GLOBAL_UNICAST: [ipaddr.IPv6, number] = [ipaddr.IPv6.parse("2000::"), 3];
 const isPublic = (address: ipaddr.IPv4 | ipaddr.IPv6): boolean =>
   address.range() === "unicast" && (address instanceof ipaddr.IPv4 || address.match(...GLOBAL_UNICAST));
-
-const refused = () =>
-  new Problem(422, "address_refused", "This address is private. An operator can allow it with FETCH_ALLOW.");
 
 function networkOf(entry: string): [ipaddr.IPv4 | ipaddr.IPv6, number] | undefined {
   const text = entry.replace(/^\[|\]$/g, "");

@@ -140,6 +140,13 @@ export const OPTIONS = {
     default: [],
     read: list,
   }),
+  notifyAllow: option<string[]>({
+    env: "NOTIFY_ALLOW",
+    about: "Private addresses that notifications may be sent to. FETCH_ALLOW does not open them.",
+    accepts: "host names, addresses or CIDR networks, separated by commas",
+    default: [],
+    read: list,
+  }),
   maxExecutions: option<number>({
     env: "MAX_EXECUTIONS",
     about: "Executions at once.",

@@ -14,13 +14,16 @@ type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
 
 const SHOWN = 50;
-const KINDS = ["ntfy", "webhook", "mail"] as const;
+const KINDS = ["ntfy", "gotify", "apprise", "webhook", "mail"] as const;
 const OCCASIONS = ["waiting", "failed", "ended"] as const;
 
 const CHOICES: readonly OptionSpec[] = [
-  { flags: "--address <address>", about: "address of the webhook, or of the ntfy topic" },
+  {
+    flags: "--address <address>",
+    about: "address of the webhook, the ntfy topic, the Gotify server, or Apprise with its key",
+  },
   { flags: "--to <address>", about: "mailbox; your account's own unless given" },
-  { flags: "--token-file <file>", about: "access token for ntfy, from a file; - for standard input" },
+  { flags: "--token-file <file>", about: "access token for ntfy or Gotify, from a file; - for standard input" },
   { flags: "--secret-file <file>", about: "key to sign webhooks with, from a file; one is made unless given" },
   { flags: "--on <when>", about: "waiting, failed, ended: one or more, with commas; all unless given" },
   { flags: "--project <project>", about: "only of this project's runs; empty: of all" },
@@ -84,7 +87,7 @@ export const notifications: Resource<List> = {
   verbs: [
     {
       name: "add",
-      about: "be notified at an ntfy topic, a webhook or by mail",
+      about: "be notified by ntfy, Gotify, Apprise, a webhook or mail",
       on: "none",
       args: [
         { name: "<kind>", about: "how", choices: KINDS },

@@ -6,49 +6,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { SMTPServer } from "smtp-server";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
+import { inbox, openReceiver } from "../../testing/receiver.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { NotificationChannelMade, NotificationDelivery } from "./model.ts";
-
-interface Received {
-  path: string;
-  headers: Headers;
-  body: string;
-}
-
-/** Things that arrive, each taken once, in order. */
-function inbox<T>() {
-  const waiting: T[] = [];
-  const takers: ((value: T) => void)[] = [];
-  return {
-    waiting,
-    put(value: T): void {
-      const taker = takers.shift();
-      if (taker) taker(value);
-      else waiting.push(value);
-    },
-    next: (): Promise<T> =>
-      waiting.length > 0 ? Promise.resolve(waiting.shift()!) : new Promise((resolve) => takers.push(resolve)),
-  };
-}
-
-/** An HTTP receiver that answers as it is set to. */
-function openReceiver() {
-  const requests = inbox<Received>();
-  const receiver = { status: 200, ...requests, url: "", close: async () => {} };
-  const http = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    async fetch(request) {
-      const body = await request.text();
-      requests.put({ path: new URL(request.url).pathname, headers: request.headers, body });
-      const headers = receiver.status === 302 ? { Location: "http://127.0.0.1:1/" } : {};
-      return new Response(null, { status: receiver.status, headers });
-    },
-  });
-  receiver.url = `http://127.0.0.1:${http.port}`;
-  receiver.close = () => http.stop(true);
-  return receiver;
-}
 
 const mails = inbox<{ to: string[]; text: string; user: string | undefined }>();
 let refuseMail = false;
@@ -84,7 +44,7 @@ beforeAll(async () => {
   const { port } = smtp.server.address() as { port: number };
   server = await startServer({
     env: {
-      ...{ AUTH_ENABLED: "true", FETCH_ALLOW: "127.0.0.1", PUBLIC_URL: "https://skep.example.org" },
+      ...{ AUTH_ENABLED: "true", NOTIFY_ALLOW: "127.0.0.1", PUBLIC_URL: "https://skep.example.org" },
       ...{ SMTP_URL: `smtp://skep:smtp-pass-51c0@127.0.0.1:${port}`, SMTP_FROM: "skep@example.org" },
     },
   });
@@ -221,7 +181,7 @@ describe("whose runs", () => {
   });
 
   test("what a killed server had not sent is sent by the next one, once", async () => {
-    let own = await startServer({ env: { FETCH_ALLOW: "127.0.0.1" } });
+    let own = await startServer({ env: { NOTIFY_ALLOW: "127.0.0.1" } });
     try {
       await own.request("POST", "/v1/pipelines", { body: PIPELINE });
       const hook = { name: "x", kind: "webhook", url: receiver.url };
@@ -236,7 +196,7 @@ describe("whose runs", () => {
         db.run(sql);
       db.close();
       for (const start of ["made up for", "not again"]) {
-        own = await startServer({ data: own.data, env: { FETCH_ALLOW: "127.0.0.1" } });
+        own = await startServer({ data: own.data, env: { NOTIFY_ALLOW: "127.0.0.1" } });
         const list = () => own.request<{ items: NotificationDelivery[] }>("GET", `${PATH}/${body.id}/deliveries`);
         if (start === "made up for") {
           const late = await receiver.next();
@@ -266,6 +226,43 @@ describe("ntfy", () => {
       ...{ topic: "my-topic", title: "Waits for you: Grüße", priority: 4 },
       click: `https://skep.example.org/runs/${runId}`,
     });
+  });
+});
+
+describe("Gotify and Apprise", () => {
+  test("receive what their APIs name: message, priority, link and token; title, body, type", async () => {
+    const gotify = { kind: "gotify", url: `${receiver.url}/gotify/`, token: "A_canary_5d20", on: ["waiting"] };
+    const { target } = await channel(a, gotify);
+    expect(target).toBe(`${receiver.url}/…`);
+    const first = await run(a, "Release 3.0");
+    const page = `https://skep.example.org/runs/${first}`;
+    const { path, headers, body } = await receiver.next();
+    expect([path, headers.get("x-gotify-key")]).toEqual(["/gotify/message", "A_canary_5d20"]);
+    expect(JSON.parse(body)).toMatchObject({
+      ...{ title: "Waits for you: Release 3.0", priority: 8 },
+      extras: { "client::notification": { click: { url: page } } },
+    });
+    for (const [who, id] of made.splice(0)) await by(who, "DELETE", `${PATH}/${id}`);
+    await channel(a, { kind: "apprise", url: `${receiver.url}/notify/home`, on: ["failed"] });
+    await reject(a, first);
+    const apprised = await receiver.next();
+    expect(apprised.path).toBe("/notify/home");
+    expect(JSON.parse(apprised.body)).toMatchObject({ title: "Failed: Release 3.0", type: "failure", format: "text" });
+    expect(JSON.parse(apprised.body).body).toContain(page);
+  });
+
+  test("private addresses are opened for notifications by NOTIFY_ALLOW, and not by what opens agents' fetch", async () => {
+    const other = await startServer({ env: { FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.2" } });
+    try {
+      const answers = ["127.0.0.1", "127.0.0.2"].map((host) =>
+        other.request("POST", PATH, { body: { name: "x", kind: "webhook", url: `http://${host}/` } }),
+      );
+      const [refused, taken] = await Promise.all(answers);
+      expect([refused!.status, refused!.body["detail"]]).toEqual([422, expect.stringContaining("NOTIFY_ALLOW")]);
+      expect(taken!.status).toBe(201);
+    } finally {
+      await other.remove();
+    }
   });
 });
 
@@ -340,6 +337,8 @@ describe("a channel", () => {
       [{ kind: "webhook", url, on: [] }, 422, "/on"],
       [{ kind: "webhook", url, colour: "red" }, 422, "/colour"],
       [{ kind: "ntfy", url: "https://ntfy.sh/" }, 422, "/url"],
+      [{ kind: "gotify", url }, 422, "/token"],
+      [{ kind: "apprise", url }, 422, "/url"],
       [{ kind: "mail", to: "a@example.test,b@example.test" }, 422, "/to"],
       [{ kind: "pigeon", url }, 422, "/kind"],
     ];

@@ -1,4 +1,5 @@
-/** Notifications that leave the server: to ntfy, a webhook or a mailbox, when a run waits, fails or ends. */
+/** Notifications that leave the server, when a run waits, fails or ends. */
+import { createNotifyGuard } from "../../adapter/address-guard.ts";
 import { createGuardedPost } from "../../adapter/guarded-fetch.ts";
 import { createMailer } from "../../adapter/mailer.ts";
 import { BUILD } from "../../core/version.ts";
@@ -12,7 +13,8 @@ import { createChannels } from "./service.ts";
 type Needs = Core & { jobs: Pick<Jobs, "enqueue">; projects: Pick<ServiceOf<typeof projects>, "exists"> };
 
 export const channels = defineFeature("channels", (deps: Needs) => {
-  const { store, clock, sealer, audit, eventLog, masking, config, guard, bus, jobs, projects } = deps;
+  const { store, clock, sealer, audit, eventLog, masking, config, bus, jobs, projects } = deps;
+  const guard = createNotifyGuard(config.notifyAllow);
   const service = createChannels({
     ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists },
     canMail: config.smtpUrl !== undefined && config.smtpFrom !== undefined,

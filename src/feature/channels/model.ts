@@ -4,7 +4,7 @@ import { EMAIL_CHARACTERS } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
-export const ChannelKind = oneOf("ntfy", "webhook", "mail");
+export const ChannelKind = oneOf("ntfy", "gotify", "apprise", "webhook", "mail");
 export type ChannelKind = Static<typeof ChannelKind>;
 const Trigger = oneOf("waiting", "failed", "ended");
 export type Trigger = Static<typeof Trigger>;
@@ -43,7 +43,11 @@ export type NotificationChannelMade = Static<typeof NotificationChannelMade>;
 
 const target = {
   url: t.Optional(
-    t.String({ maxLength: 2_048, description: "Address of the webhook, or of the ntfy topic: https://ntfy.sh/TOPIC." }),
+    t.String({
+      maxLength: 2_048,
+      description:
+        "Address of the webhook, of the ntfy topic (https://ntfy.sh/TOPIC), of the Gotify server, or of Apprise with its key (https://apprise.example.org/notify/KEY).",
+    }),
   ),
   secret: t.Optional(
     t.String({
@@ -58,7 +62,12 @@ const target = {
     }),
   ),
 };
-const Token = t.String({ minLength: 1, maxLength: 500, pattern: "^[!-~]+$", description: "Access token for ntfy." });
+const Token = t.String({
+  minLength: 1,
+  maxLength: 500,
+  pattern: "^[!-~]+$",
+  description: "Access token for ntfy; token of a Gotify application.",
+});
 
 export const NotificationChannelCreate = t.Object(
   {

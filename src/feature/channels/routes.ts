@@ -38,7 +38,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries) {
         strict: true,
         body: NotificationChannelCreate,
         answer: { 201: NotificationChannelMade },
-        summary: "Be notified of runs at an ntfy topic, a webhook or by mail",
+        summary: "Be notified of runs by ntfy, Gotify, Apprise, a webhook or mail",
       },
       ({ body: input, caller, answer }) => {
         return answer.created(

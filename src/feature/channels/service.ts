@@ -44,6 +44,8 @@ const DEFAULT_TRIGGERS = ["waiting", "failed", "ended"] as const;
 /** Which members say where each kind goes. */
 const MEMBERS: Record<ChannelKind, readonly (keyof Target)[]> = {
   ntfy: ["url", "token"],
+  gotify: ["url", "token"],
+  apprise: ["url"],
   webhook: ["url", "secret"],
   mail: ["to"],
 };
@@ -154,6 +156,8 @@ function createTargets({ store, assertHost, canMail }: ChannelsDeps) {
     if (url.username || url.password) throw invalidField("/url", "Must not carry credentials");
     if (kind === "ntfy" && !topicOf(text))
       throw invalidField("/url", "Must end in a topic, e.g. https://ntfy.sh/TOPIC");
+    if (kind === "apprise" && !/\/notify\/[A-Za-z0-9_-]{1,128}\/?$/.test(url.pathname))
+      throw invalidField("/url", "Must end in notify/ and a key, e.g. https://apprise.example.org/notify/KEY");
     assertHost(url.hostname);
     return url;
   };
@@ -183,6 +187,8 @@ function createTargets({ store, assertHost, canMail }: ChannelsDeps) {
         target.to = mailbox(target.to, caller);
         return { target, shown: target.to };
       }
+      if (kind === "gotify" && target.token === undefined)
+        throw invalidField("/token", "Must be given: the token of a Gotify application");
       // The path may be as good as a password.
       return { target, shown: `${checkedUrl(kind, target.url).origin}/…` };
     },

@@ -1,6 +1,6 @@
 /**
- * What goes over the wire to each kind of receiver: ntfy's JSON, a webhook signed as Standard Webhooks has it
- * (https://www.standardwebhooks.com), a plain-text mail.
+ * What goes over the wire to each kind of receiver: JSON of ntfy, Gotify and Apprise, a webhook signed as Standard Webhooks
+ * has it (https://www.standardwebhooks.com), a plain-text mail.
  */
 import { createHmac } from "node:crypto";
 import { Problem } from "../../core/errors.ts";
@@ -43,12 +43,19 @@ export async function sendTo(
     const text = [message.text, ...(message.url ? [message.url] : [])].join("\n\n");
     return wire.mail({ to: target.to ?? "", subject: message.title, text, id }, signal);
   }
-  const request = kind === "ntfy" ? ntfyRequest(target, message) : webhookRequest(target, delivery, now);
+  const request = requestOf(kind, target, delivery, now);
   const status = await wire.post(request.url, request, signal);
   if (status >= 200 && status < 300) return;
   const passing = status >= 500 || status === 408 || status === 425 || status === 429;
   const why = status >= 300 && status < 400 ? ", a redirect, which is not followed. Give the address it leads to" : "";
   throw new Problem(passing ? 502 : 422, "receiver_refused", `The receiver answered ${status}${why}.`);
+}
+
+function requestOf(kind: ChannelKind, target: Target, delivery: Delivery, now: number) {
+  if (kind === "ntfy") return ntfyRequest(target, delivery.message);
+  if (kind === "gotify") return gotifyRequest(target, delivery.message);
+  if (kind === "apprise") return appriseRequest(target, delivery.message);
+  return webhookRequest(target, delivery, now);
 }
 
 /** Splits a topic's address into where JSON is posted and the topic. @returns undefined when it names none. */
@@ -66,6 +73,30 @@ function ntfyRequest({ url = "", token }: Target, { title, text, url: click, sta
     headers,
     body: JSON.stringify({ topic, title, message: text, priority, ...(click ? { click } : {}) }),
   };
+}
+
+/** https://gotify.net/api-docs: high priorities make a sound. */
+function gotifyRequest({ url = "", token = "" }: Target, { title, text, url: click, status }: NotificationMessage) {
+  const priority = status === "waiting" || status === "failed" ? 8 : 5;
+  const extras = click ? { extras: { "client::notification": { click: { url: click } } } } : {};
+  return {
+    url: `${url.replace(/\/$/, "")}/message`,
+    headers: { "X-Gotify-Key": token },
+    body: JSON.stringify({ title, message: text, priority, ...extras }),
+  };
+}
+
+const APPRISE_TYPES: Readonly<Record<string, string>> = {
+  waiting: "warning",
+  failed: "failure",
+  succeeded: "success",
+};
+
+/** Of Apprise's API server (https://github.com/caronc/apprise-api), with what it keeps under the key of the address. */
+function appriseRequest({ url = "" }: Target, { title, text, url: page, status }: NotificationMessage) {
+  const body = page ? `${text}\n\n${page}` : text;
+  const type = APPRISE_TYPES[status] ?? "info";
+  return { url, headers: {}, body: JSON.stringify({ title, body, type, format: "text" }) };
 }
 
 function webhookRequest({ url = "", secret = "" }: Target, delivery: Delivery, now: number) {

@@ -61,7 +61,12 @@ const WORK = { id: "work", name: "Work", steps: [{ id: "work", agent: SLOW, inpu
 describe("A50: a restored copy", () => {
   test("sends, starts and takes nothing until it is activated, then does all that waited", async () => {
     const world = openWorld();
-    const env = { FETCH_ALLOW: "127.0.0.1", CODEHOST_WEBHOOK_SECRET: "w".repeat(32), ...slow.env };
+    const env = {
+      FETCH_ALLOW: "127.0.0.1",
+      NOTIFY_ALLOW: "127.0.0.1",
+      CODEHOST_WEBHOOK_SECRET: "w".repeat(32),
+      ...slow.env,
+    };
     const original = await started({ env });
     const post = (path: string, body: unknown) => original.request<{ id: string }>("POST", path, { body });
     await makeSlowAgent(original, "");

@@ -40,7 +40,7 @@ export type StallRig = Awaited<ReturnType<typeof stallRig>>;
 /** @param inProject runs work in a project, which tools for its tasks need. */
 export async function stallRig({ inProject = false } = {}) {
   const models = await createModelServer();
-  const server = await startServer({ env: { RATE_LIMIT: "0", FETCH_ALLOW: "127.0.0.1" } });
+  const server = await startServer({ env: { RATE_LIMIT: "0", FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.1" } });
   let made = 0;
 
   async function must(method: string, path: string, body?: unknown) {

@@ -262,6 +262,7 @@ test.each(["SIGTERM", "SIGKILL"] as const)(
       ALLOW_HOST_SHELL: "true",
       MAX_EXECUTIONS: String(AT_ONCE),
       FETCH_ALLOW: "127.0.0.1",
+      NOTIFY_ALLOW: "127.0.0.1",
       LOG_LEVEL: "error",
     };
     const before = await startServer({ env });

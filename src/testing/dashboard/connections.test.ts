@@ -20,7 +20,10 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
   beforeAll(async () => {
     host = await startCodeHost({ kind: "gitea" });
     host.permissions.set("alice", "write");
-    [server, browser] = await Promise.all([startServer({ env: { FETCH_ALLOW: "127.0.0.1" } }), openBrowser()]);
+    [server, browser] = await Promise.all([
+      startServer({ env: { FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.1" } }),
+      openBrowser(),
+    ]);
   });
   afterAll(async () => {
     await browser?.close();

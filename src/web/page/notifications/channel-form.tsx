@@ -99,8 +99,22 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
 function secretsOf(kind: Kind, { text }: Fields) {
   const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
   if (kind === "mail") return given("to");
-  return { ...given("url"), ...given(kind === "ntfy" ? "token" : "secret") };
+  if (kind === "apprise") return given("url");
+  return { ...given("url"), ...given(kind === "webhook" ? "secret" : "token") };
 }
+
+const ADDRESSES: Record<Exclude<Kind, "mail">, { hint: string; example: string }> = {
+  ntfy: {
+    hint: "Of the topic. Everyone who knows the name of an open topic can read it, so make it long.",
+    example: "https://ntfy.sh/my-long-secret-topic",
+  },
+  gotify: { hint: "Of your Gotify server.", example: "https://gotify.example.org" },
+  apprise: {
+    hint: "Of Apprise's API, with the key of your services.",
+    example: "https://apprise.example.org/notify/KEY",
+  },
+  webhook: { hint: "It gets a POST of JSON for each notification.", example: "https://hooks.example.com/skep" },
+};
 
 interface TargetProps {
   kind: Kind;
@@ -129,28 +143,21 @@ function Target({ kind, channel, about }: TargetProps) {
     <>
       <Field
         label="Address"
-        hint={
-          channel
-            ? `At ${channel.target}. Left empty, it stays.`
-            : kind === "ntfy"
-              ? "Of the topic. Everyone who knows the name of an open topic can read it, so make it long."
-              : "It gets a POST of JSON for each notification."
-        }
+        hint={channel ? `At ${channel.target}. Left empty, it stays.` : ADDRESSES[kind].hint}
         error={about("url")}
       >
-        <Input
-          name="url"
-          type="url"
-          required={!channel}
-          spellCheck={false}
-          placeholder={kind === "ntfy" ? "https://ntfy.sh/my-long-secret-topic" : "https://hooks.example.com/skep"}
-        />
+        <Input name="url" type="url" required={!channel} spellCheck={false} placeholder={ADDRESSES[kind].example} />
       </Field>
-      {kind === "ntfy" ? (
-        <Field label="Access token" hint={channel ? kept : "For a protected topic."} error={about("token")}>
-          <Input name="token" type="password" autoComplete="off" />
+      {(kind === "ntfy" || kind === "gotify") && (
+        <Field
+          label={kind === "ntfy" ? "Access token" : "Token of the application"}
+          hint={channel ? kept : kind === "ntfy" ? "For a protected topic." : "Make an application in Gotify."}
+          error={about("token")}
+        >
+          <Input name="token" type="password" autoComplete="off" required={kind === "gotify" && !channel} />
         </Field>
-      ) : (
+      )}
+      {kind === "webhook" && (
         <Field
           label="Key"
           hint={channel ? kept : "Signs each delivery. Left empty, one is made and shown once."}

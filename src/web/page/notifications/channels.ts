@@ -3,7 +3,13 @@ import type { Schemas } from "../../api/client.ts";
 
 export type Channel = Schemas["NotificationChannel"];
 
-export const KINDS: Record<Channel["kind"], string> = { ntfy: "ntfy topic", webhook: "Webhook", mail: "Mail" };
+export const KINDS: Record<Channel["kind"], string> = {
+  ntfy: "ntfy topic",
+  gotify: "Gotify",
+  apprise: "Apprise",
+  webhook: "Webhook",
+  mail: "Mail",
+};
 export const TRIGGERS: Record<Channel["on"][number], string> = {
   waiting: "it waits",
   failed: "it failed",

@@ -74,7 +74,7 @@ function Channels() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={add} cli="skep notifications add ntfy phone --address https://ntfy.sh/TOPIC">
-              Nothing is sent to you yet. Add an ntfy topic, a webhook or your mailbox.
+              Nothing is sent to you yet. Add an ntfy topic, a Gotify server, a webhook or your mailbox.
             </Empty>
           ) : (
             <>
