@@ -40,13 +40,8 @@ export function hostileModels(folder: string, { text }: Marks): Record<string, s
   mkdirSync(folder, { recursive: true });
   const path = join(folder, "hostile-script.json");
   writeFileSync(path, JSON.stringify(script));
-  return {
-    DEMO_SCRIPT: path,
-    ALLOW_HOST_SHELL: "true",
-    ALLOW_LOCAL_REPOSITORIES: "true",
-    FETCH_ALLOW: "127.0.0.1",
-    NOTIFY_ALLOW: "127.0.0.1",
-  };
+  const allowed = { FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.1", ALLOW_LOCAL_REPOSITORIES: "true" };
+  return { ...allowed, DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true" };
 }
 
 /** What a repository holds. */
