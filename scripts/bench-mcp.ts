@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { connectServer } from "../src/adapter/mcp/client.ts";
-import { openServerContainer } from "../src/adapter/sandbox/docker/server-container.ts";
+import { createDockerToolServers } from "../src/adapter/sandbox/docker/tool-servers.ts";
 import { newId } from "../src/core/ids.ts";
 import { LIMITS } from "../src/core/limits.ts";
 import { createMasking } from "../src/core/masking.ts";
@@ -28,14 +28,13 @@ const image = await mcpImage(docker);
 const { command, args } = inImage("everything");
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-mcp-"));
 const signal = new AbortController().signal;
-const parts = {
+const servers = createDockerToolServers({
   ...{ docker, instanceId: newId("instance"), owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 } },
   images: { find: async () => (await docker.images.inspect(image))! },
-  networks: { bridge: async () => "none", guard: async () => {} },
-};
+});
 const spec = { ...{ server: "bench", image, command, args, env: {}, network: "none" as const, memoryMb: 512 }, folder };
 const ours = await connectServer(
-  { transport: "stdio", open: (events, opened) => openServerContainer(parts, spec, events, opened) },
+  { transport: "stdio", open: (events, opened) => servers.open(spec, events, opened) },
   {
     ...{ signal, timeoutMs: 10_000, onLog() {}, onToolsChanged() {} },
     ...{ maxMessageBytes: LIMITS.mcpMessageBytes, maxNoiseBytes: LIMITS.mcpNoiseBytes },

@@ -7,13 +7,13 @@ import { newId } from "../../core/ids.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { BUN, NPM_SERVERS, npmServerEntry, ODD_SERVER } from "../../testing/mcp/image.ts";
 import { isRunning } from "../../testing/process-state.ts";
-import { openServerProcess } from "../sandbox/process/server-process.ts";
+import { createProcessToolServers } from "../sandbox/process/tool-servers.ts";
 import { type Connection, connectServer } from "./client.ts";
 import { createLineReader } from "./line-reader.ts";
 import { createMessageGate } from "./message-gate.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "skep-mcp-client-"));
-const instance = newId("instance");
+const servers = createProcessToolServers({ instanceId: newId("instance"), allowHostShell: true });
 const open: Connection[] = [];
 afterAll(async () => {
   await Promise.all(open.map((one) => one.close()));
@@ -27,9 +27,10 @@ async function connect(args: readonly string[], { timeoutMs = 240_000, maxNoiseB
   const toolsChanged = new Promise<void>((resolve) => {
     changed = resolve;
   });
-  const spec = { server: `s${open.length}-${log.length}-${Math.random()}`, command: BUN, args, env: {}, folder };
+  const server = `s${open.length}-${log.length}-${Math.random()}`;
+  const spec = { server, command: BUN, args, env: {}, network: "none" as const, memoryMb: 256, folder };
   const connection = await connectServer(
-    { transport: "stdio", open: (events, signal) => openServerProcess(instance, spec, events, signal) },
+    { transport: "stdio", open: (events, signal) => servers.open(spec, events, signal) },
     {
       ...{ timeoutMs, maxNoiseBytes, maxMessageBytes: 4 * MB, signal: new AbortController().signal },
       onLog: (stream, text) => log.push(`${stream}: ${text}`),

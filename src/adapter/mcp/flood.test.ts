@@ -7,7 +7,7 @@ import { newId } from "../../core/ids.ts";
 import { membersOf } from "../../core/is-object.ts";
 import { BUN, ODD_SERVER } from "../../testing/mcp/image.ts";
 import { startWebServer, type WebServer } from "../../testing/mcp/web-server.ts";
-import { openServerProcess } from "../sandbox/process/server-process.ts";
+import { createProcessToolServers } from "../sandbox/process/tool-servers.ts";
 import { type Connection, connectServer, type Target } from "./client.ts";
 import { createHttpFetch } from "./http-fetch.ts";
 
@@ -63,10 +63,10 @@ async function connect(target: Target): Promise<Connection> {
 }
 const overPipe = () => {
   const spec = { server: newId("job"), command: BUN, args: [ODD_SERVER], env: {}, folder };
-  const instance = newId("instance");
+  const servers = createProcessToolServers({ instanceId: newId("instance"), allowHostShell: true });
   return connect({
     transport: "stdio",
-    open: (events, signal) => openServerProcess(instance, spec, events, signal),
+    open: (events, signal) => servers.open({ ...spec, network: "none", memoryMb: 256 }, events, signal),
   });
 };
 const overHttp = () =>

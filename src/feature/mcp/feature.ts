@@ -10,14 +10,14 @@ import {
   renewingProvider,
 } from "../../adapter/mcp/oauth.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
-import { createSandboxNetworks } from "../../adapter/sandbox/docker/network.ts";
-import { openServerContainer, sweepServerContainers } from "../../adapter/sandbox/docker/server-container.ts";
-import { openServerProcess, sweepServerProcesses } from "../../adapter/sandbox/process/server-process.ts";
-import { conflict, unavailable } from "../../core/errors.ts";
+import { createDockerToolServers } from "../../adapter/sandbox/docker/tool-servers.ts";
+import { createProcessToolServers } from "../../adapter/sandbox/process/tool-servers.ts";
+import { unavailable } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
 import type { OpenPipe } from "../../core/pipe.ts";
 import { BUILD } from "../../core/version.ts";
+import type { ToolServers } from "../../engine/tool-servers.ts";
 import { removeFolder } from "../../working-copy/folder.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -47,13 +47,13 @@ const RESTART_MS = 500;
 export const mcp = defineFeature(
   "mcp",
   (deps: Needs) => {
-    const { store, clock, log, config, masking, folder, instanceId } = deps;
+    const { store, clock, log, config, masking, folder } = deps;
     const rows = createMcpRows(store, clock);
     const logs = createMcpLogs(clock, masking);
     const values = createMcpValues({ ...deps, secretOf: deps.secrets.valueOf });
     const folderOf = (id: string) => join(folder.mcp, id);
-    const containers = containersOf(deps);
-    const open = (row: ServerRow): OpenPipe => openerOf({ deps, values, containers, folderOf }, row);
+    const places = placesOf(deps);
+    const open = (row: ServerRow): OpenPipe => openerOf({ values, places, folderOf }, row);
     const connections = createConnections({
       ...{ store, rows, logs, log, pauseMs: RESTART_MS },
       connect: (row, signal, onToolsChanged) =>
@@ -97,8 +97,8 @@ export const mcp = defineFeature(
       tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {
-        await sweepServerProcesses(instanceId);
-        if (deps.docker) await sweepServerContainers({ docker: deps.docker, instanceId }).catch(() => {});
+        await places.host.sweep();
+        await places.container?.sweep().catch(() => {});
         if (stopped.signal.aborted) return;
         deps.standby.whenActive(() => {
           if (!stopped.signal.aborted) connections.start();
@@ -108,59 +108,52 @@ export const mcp = defineFeature(
       async stop() {
         stopped.abort();
         await connections.stop();
-        await containers?.networks.close();
+        await places.container?.close();
       },
     };
   },
   mcpEvents,
 );
 
-type Containers = ReturnType<typeof containersOf>;
+/** Where tool servers run that are programs; no containers where no engine is used. */
+interface Places {
+  container: ToolServers | undefined;
+  host: ToolServers;
+}
 
-/** What their containers need; undefined where no container engine is used. */
-function containersOf({ docker, instanceId, config }: Needs) {
-  if (!docker) return undefined;
+function placesOf({ docker, instanceId, config }: Needs): Places {
+  const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   return {
-    ...{ docker, instanceId, owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 } },
-    images: createAgentImages({ docker, pull: config.imagePull }),
-    networks: createSandboxNetworks({ docker, instanceId, engine: docker.info }),
+    container:
+      docker &&
+      createDockerToolServers({
+        ...{ docker, instanceId, owner },
+        images: createAgentImages({ docker, pull: config.imagePull }),
+      }),
+    host: createProcessToolServers({ instanceId, allowHostShell: config.allowHostShell }),
   };
 }
 
 interface OpenerParts {
-  deps: Needs;
   values: McpValues;
-  containers: Containers;
+  places: Places;
   folderOf(id: string): string;
 }
 
-function openerOf({ deps, values, containers, folderOf }: OpenerParts, row: ServerRow): OpenPipe {
+function openerOf({ values, places, folderOf }: OpenerParts, row: ServerRow): OpenPipe {
   return async (events, signal) => {
-    const path = folderOf(row.id);
-    await mkdir(path, { recursive: true, mode: 0o700 });
-    const own = {
-      server: row.id,
-      args: row.args,
-      folder: path,
-      env: values.resolved(row.id, values.open(row.sealed_env)),
-    };
-    const { image, command, network, memory_mb: memoryMb } = row;
-    if (image !== null) {
-      if (!containers)
-        throw unavailable(
-          "sandbox_unavailable",
-          "It runs in a container, and this server works without a container engine.",
-        );
-      return openServerContainer(
-        containers,
-        { ...own, image, command: command ?? undefined, network, memoryMb },
-        events,
-        signal,
+    const place = row.image === null ? places.host : places.container;
+    if (!place)
+      throw unavailable(
+        "sandbox_unavailable",
+        "It runs in a container, and this server works without a container engine.",
       );
-    }
-    if (!deps.config.allowHostShell || command === null)
-      throw conflict("It names no image, and ALLOW_HOST_SHELL does not let it run on this host.", "shell_disabled");
-    return openServerProcess(deps.instanceId, { ...own, command }, events, signal);
+    const folder = folderOf(row.id);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const { id: server, args, network, memory_mb: memoryMb } = row;
+    const env = values.resolved(server, values.open(row.sealed_env));
+    const [image, command] = [row.image ?? undefined, row.command ?? undefined];
+    return place.open({ ...{ server, image, command, args, env, network, memoryMb }, folder }, events, signal);
   };
 }
 

@@ -1,38 +1,29 @@
 /**
- * A tool server in a container of its own: locked down as an agent's sandbox is, but for one folder that it may keep
- * things in. Everything that it starts ends with the container.
+ * Tool servers in containers of their own: locked down as an agent's sandbox is, but for one folder that each may keep
+ * things in. Everything that one starts ends with its container.
  */
 import type Docker from "dockerode";
+import { badRequest } from "../../../core/errors.ts";
 import type { Pipe, PipeEvents } from "../../../core/pipe.ts";
+import type { ToolServerSpec, ToolServers } from "../../../engine/tool-servers.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import type { Owner } from "../workspace-path.ts";
 import { LABELS } from "./container-spec.ts";
 import { lockedDown } from "./lock-down.ts";
-import type { SandboxNetworks } from "./network.ts";
+import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
 
-export interface ContainerServer {
-  /** Its id, for the label. */
-  server: string;
-  image: string;
-  /** Undefined: what the image itself starts. */
-  command: string | undefined;
-  args: readonly string[];
-  env: Readonly<Record<string, string>>;
-  network: "none" | "bridge";
-  memoryMb: number;
-  /** Folder of the host that it finds as /data and that outlives it. */
-  folder: string;
-}
-
-export interface ServerContainerDeps {
+export interface DockerToolServersDeps {
   docker: DockerClient;
   instanceId: string;
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
-  networks: Pick<SandboxNetworks, "bridge" | "guard">;
   /** The user the server runs as. */
   owner: Owner;
+}
+
+interface Parts extends DockerToolServersDeps {
+  networks: Pick<SandboxNetworks, "bridge" | "guard">;
 }
 
 /** Label that names the tool server of a container. */
@@ -40,14 +31,28 @@ const SERVER_LABEL = "skep.mcp_server";
 /** Where a server keeps what should outlive it; also its home. */
 const DATA_FOLDER = "/data";
 
-/** Starts it and attaches. @throws Problem: no engine, no image, a command that does not exist. */
-export async function openServerContainer(
-  deps: ServerContainerDeps,
-  server: ContainerServer,
+export function createDockerToolServers(deps: DockerToolServersDeps): ToolServers {
+  const { docker, instanceId } = deps;
+  const networks = createSandboxNetworks({ docker, instanceId, engine: docker.info });
+  return {
+    open: (spec, events, signal) => openContainer({ ...deps, networks }, spec, events, signal),
+    sweep: async () => {
+      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, SERVER_LABEL]);
+      await Promise.all(rows.map((row) => docker.containers.remove(row.id)));
+    },
+    close: () => networks.close(),
+  };
+}
+
+/** Starts it and attaches. */
+async function openContainer(
+  deps: Parts,
+  server: ToolServerSpec,
   events: PipeEvents,
   signal: AbortSignal,
 ): Promise<Pipe> {
   const { docker, images, networks } = deps;
+  if (server.image === undefined) throw badRequest("It names no image to run in.");
   const image = await images.find(server.image, signal);
   const engine = await docker.info();
   const { owner, usernsMode } = identity(engine, deps.owner);
@@ -80,15 +85,6 @@ export async function openServerContainer(
   }
 }
 
-/** Removes containers of tool servers that another process of this instance left. */
-export async function sweepServerContainers({
-  docker,
-  instanceId,
-}: Pick<ServerContainerDeps, "docker" | "instanceId">) {
-  const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, SERVER_LABEL]);
-  await Promise.all(rows.map((row) => docker.containers.remove(row.id)));
-}
-
 async function reasonOf(docker: DockerClient, id: string): Promise<string> {
   try {
     const { running, oomKilled, exitCode } = await docker.containers.state(id);
@@ -106,7 +102,7 @@ function identity({ rootless, engine }: EngineInfo, server: Owner): { owner: Own
 }
 
 interface Plan {
-  server: ContainerServer;
+  server: ToolServerSpec;
   image: ImageDetail;
   owner: Owner;
   network: string;
