@@ -92,12 +92,25 @@ function allowed(from: string, to: string): boolean {
   }
 }
 
+/** Of the dashboard, from the bottom to the top: a file imports from its own floor and those below it. */
+const FLOORS = ["api", "keys", "live", "session", "ui", "kit", "page", "routes.ts", "theme.ts", "shell", "main.tsx"];
+const floorOf = (file: string): number => FLOORS.indexOf(file.split("/")[1] ?? "");
+
 describe("architecture", () => {
   const imports = importsOf();
 
   test("a file imports only from rooms that its own may know", () => {
     const upward = [...imports].flatMap(([from, tos]) =>
       tos.filter((to) => !allowed(from, to)).map((to) => `${from} → ${to}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  test("in the dashboard pages import what is below them: a page knows neither the frame around it nor the list of pages", () => {
+    const web = [...imports].filter(([from]) => from.startsWith("web/"));
+    expect(web.map(([from]) => from).filter((from) => floorOf(from) < 0)).toEqual([]);
+    const upward = web.flatMap(([from, tos]) =>
+      tos.filter((to) => to.startsWith("web/") && floorOf(to) > floorOf(from)).map((to) => `${from} → ${to}`),
     );
     expect(upward).toEqual([]);
   });

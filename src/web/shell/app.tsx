@@ -8,6 +8,7 @@ import { startEffects } from "../live/effects.ts";
 import { notePosition, startLive } from "../live/stream.ts";
 import { LoginPage } from "../page/login/login-page.tsx";
 import { PAGES } from "../routes.ts";
+import { Session, useAdmin } from "../session/session.tsx";
 import { ButtonLink } from "../ui/button.tsx";
 import { openDrafts } from "../ui/draft.ts";
 import { Guard } from "../ui/guard.tsx";
@@ -20,7 +21,6 @@ import { BrokenPage } from "./broken-page.tsx";
 import { Frame } from "./frame.tsx";
 import { LeaveQuestion } from "./leave-question.tsx";
 import { followLogOut } from "./log-out.ts";
-import { Session, useAdmin } from "./session.tsx";
 
 const SITE = BASE.replace(/\/$/, "");
 /** `?tab=x` is another view of the page that is open. The router puts the site's path before it, which is the home page. */

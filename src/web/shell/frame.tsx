@@ -4,6 +4,7 @@ import { type ReactNode, Suspense, useCallback, useEffect, useRef, useState, use
 import { Link, useLocation } from "wouter";
 import { liveState } from "../live/stream.ts";
 import { PAGES } from "../routes.ts";
+import { useAdmin, useMe } from "../session/session.tsx";
 import { IconButton } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Guard } from "../ui/guard.tsx";
@@ -13,12 +14,11 @@ import { ProblemNote } from "../ui/problem-note.tsx";
 import { KEYS, useKeys } from "./keys.ts";
 import { logOut } from "./log-out.ts";
 import { Navigation, showCurrent } from "./navigation.tsx";
-import { useAdmin, useMe } from "./session.tsx";
 import { Standby } from "./standby.tsx";
 import { setTheme, useTheme } from "./theme.tsx";
 
 const Palette = lazy(() => import("./palette.tsx"));
-const StopEverything = lazy(() => import("./stop-everything.tsx"));
+const StopEverything = lazy(() => import("../page/home/stop-everything.tsx"));
 
 export function Frame({ children }: { children: ReactNode }) {
   const [path, go] = useLocation();

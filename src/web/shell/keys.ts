@@ -1,8 +1,8 @@
 /** Single keys outside of fields. They can be switched off on the account page, for people who use speech input. */
 import { useLayoutEffect, useRef } from "react";
+import { pageKey } from "../keys/page-keys.ts";
+import { keysOn } from "../keys/single-keys.ts";
 import { PAGES } from "../routes.ts";
-import { pageKey } from "./page-keys.ts";
-import { keysOn } from "./single-keys.ts";
 
 export const KEYS: [keys: string, what: string][] = [
   ["Ctrl K or ⌘ K", "Go anywhere, do anything"],

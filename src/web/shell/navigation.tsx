@@ -4,10 +4,10 @@ import { type ReactNode, useEffect, useRef, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api } from "../api/client.ts";
 import { PAGES, type Page } from "../routes.ts";
+import { useAdmin } from "../session/session.tsx";
 import { rememberChoice, useLastChoice } from "../ui/choice.ts";
 import { setDocumentTitle } from "../ui/document-title.ts";
 import { Select } from "../ui/field.tsx";
-import { useAdmin } from "./session.tsx";
 
 /** In a low window the link of the page that is shown may be below the edge of the list. A hidden list does not scroll. */
 export function showCurrent(within: HTMLElement | null): void {

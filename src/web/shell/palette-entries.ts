@@ -2,13 +2,13 @@
 import { defaultFilter } from "cmdk";
 import { useState } from "react";
 import { api, type Schemas } from "../api/client.ts";
+import { verbsHere } from "../keys/verbs.ts";
 import { PAGES } from "../routes.ts";
+import { useAdmin } from "../session/session.tsx";
 import { copyText } from "../ui/copy.ts";
 import { notify } from "../ui/notice.tsx";
 import { recentOnes } from "./recent.ts";
-import { useAdmin } from "./session.tsx";
 import { setTheme } from "./theme.tsx";
-import { verbsHere } from "./verbs.ts";
 
 export interface Entry {
   /** Unique among all. */

@@ -2,10 +2,10 @@
 import { Copy } from "lucide-react";
 import { api, client, must, problemOf } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
+import { useAdmin } from "../session/session.tsx";
 import { useAction } from "../ui/action.ts";
 import { Button } from "../ui/button.tsx";
 import { notify } from "../ui/notice.tsx";
-import { useAdmin } from "./session.tsx";
 
 export function Standby() {
   const admin = useAdmin();

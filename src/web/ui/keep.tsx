@@ -2,7 +2,7 @@
 import { Pin } from "lucide-react";
 import { api, client, must } from "../api/client.ts";
 import { refresh } from "../api/queries.ts";
-import { useAdmin, useOwnId } from "../shell/session.tsx";
+import { useAdmin, useOwnId } from "../session/session.tsx";
 import { useAction } from "./action.ts";
 import { notify } from "./notice.tsx";
 

@@ -2,9 +2,8 @@
 import { useState } from "react";
 import { client, fieldError, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-
-import { useMe } from "../../shell/session.tsx";
-import { keysOn, setKeysOn } from "../../shell/single-keys.ts";
+import { keysOn, setKeysOn } from "../../keys/single-keys.ts";
+import { useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Check, Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";

@@ -3,7 +3,7 @@ import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
-import { useAgentNames } from "../../shell/actor.tsx";
+import { useAgentNames } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";

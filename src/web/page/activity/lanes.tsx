@@ -3,7 +3,7 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import { type KeyboardEvent, type ReactNode, useMemo, useState } from "react";
 import { useLocation } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
-import { useAgentNames } from "../../shell/actor.tsx";
+import { useAgentNames } from "../../session/actor.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { duration, plural } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";

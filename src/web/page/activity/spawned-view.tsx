@@ -1,7 +1,7 @@
 /** One piece of work that was handed to an agent: what was asked, its state, what it gave, its log. */
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { Actor } from "../../shell/actor.tsx";
+import { Actor } from "../../session/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

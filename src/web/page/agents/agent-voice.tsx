@@ -1,7 +1,7 @@
 /** How an agent's text is read aloud: its own settings, each of which may follow the instance's. */
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { FactList } from "../../ui/facts.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";

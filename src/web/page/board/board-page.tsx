@@ -2,7 +2,7 @@
 import { Columns3, ListChecks, ListPlus, MoreHorizontal, Plus, ScrollText } from "lucide-react";
 import { useEffect, useMemo, useState } from "react";
 import { api } from "../../api/client.ts";
-import { usePageKeys } from "../../shell/page-keys.ts";
+import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button, ButtonLink, IconButton } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";

@@ -4,7 +4,7 @@ import { type ReactNode, useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, type Schemas, siteUrl } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { usePageKeys } from "../../shell/page-keys.ts";
+import { usePageKeys } from "../../keys/page-keys.ts";
 import { Button } from "../../ui/button.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { plural } from "../../ui/format.ts";

@@ -1,7 +1,7 @@
 /** Comments on changes: one shown, one being written, and those on no line that is shown. */
 import { useId, useState } from "react";
-import { Actor } from "../../shell/actor.tsx";
-import { useAdmin, useOwnId } from "../../shell/session.tsx";
+import { Actor } from "../../session/actor.tsx";
+import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
-import { useOwnId } from "../../shell/session.tsx";
+import { useOwnId } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";

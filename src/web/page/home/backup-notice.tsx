@@ -1,7 +1,7 @@
 /** Tells administrators on Home that the scheduled backup failed or is overdue; nothing otherwise. */
 import { Link } from "wouter";
 import { api } from "../../api/client.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { BackupTrouble } from "../../ui/backup-trouble.tsx";
 
 export function BackupNotice() {

@@ -3,7 +3,7 @@ import { ArrowRight, CircleCheck, CircleDashed } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Warning } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";

@@ -2,7 +2,7 @@
 import type { ReactNode } from "react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { costText, plural, usd } from "../../ui/format.ts";
 import { Panel } from "../../ui/page.tsx";
 

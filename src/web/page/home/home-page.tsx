@@ -12,7 +12,7 @@ import { EXAMPLE, FirstSteps } from "./first-steps.tsx";
 import { Fortnight } from "./fortnight.tsx";
 import { NeedsYou } from "./needs-you.tsx";
 
-const StopEverything = lazy(() => import("../../shell/stop-everything.tsx"));
+const StopEverything = lazy(() => import("./stop-everything.tsx"));
 
 export default function HomePage() {
   const recent = api.useQuery("get", "/v1/runs", { params: { query: { limit: 5 } } });

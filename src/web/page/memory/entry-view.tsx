@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
-import { Actor } from "../../shell/actor.tsx";
+import { Actor } from "../../session/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";

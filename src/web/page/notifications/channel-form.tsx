@@ -2,7 +2,7 @@
 import { useState } from "react";
 import { client, fieldError, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAdmin, useMe } from "../../shell/session.tsx";
+import { useAdmin, useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";

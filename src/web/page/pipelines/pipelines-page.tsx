@@ -3,7 +3,7 @@ import { Plus } from "lucide-react";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useVerbs } from "../../shell/verbs.ts";
+import { useVerbs } from "../../keys/verbs.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { copyText } from "../../ui/copy.ts";
 import { DeleteHistory } from "../../ui/delete-history.tsx";

@@ -1,6 +1,6 @@
 /** Keys of a run: f follows the log, n the next problem, a what waits for an answer, . restart or cancel. */
 import { useMemo, useRef } from "react";
-import { usePageKeys } from "../../shell/page-keys.ts";
+import { usePageKeys } from "../../keys/page-keys.ts";
 import { paneOf } from "./pane.ts";
 import type { StepPlan } from "./steps.ts";
 

@@ -4,7 +4,7 @@ import { type ReactNode, useRef, useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useVerbs } from "../../shell/verbs.ts";
+import { useVerbs } from "../../keys/verbs.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";

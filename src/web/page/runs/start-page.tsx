@@ -9,7 +9,7 @@ import { useLocation, useSearchParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAdmin, useOwnId } from "../../shell/session.tsx";
+import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { writeDraft } from "../../ui/draft.ts";

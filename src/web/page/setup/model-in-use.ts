@@ -1,6 +1,6 @@
 /** Whether agents that choose no model ask a real one. Administrators alone may know the providers. */
 import { api, type Schemas } from "../../api/client.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 
 type Provider = Schemas["Provider"];
 

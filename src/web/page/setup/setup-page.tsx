@@ -2,7 +2,7 @@
 import { CircleCheck, CircleDashed } from "lucide-react";
 import type { ReactNode } from "react";
 import { api } from "../../api/client.ts";
-import { useAdmin, useMe } from "../../shell/session.tsx";
+import { useAdmin, useMe } from "../../session/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";

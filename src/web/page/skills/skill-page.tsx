@@ -5,7 +5,7 @@ import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { client, fieldError, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Conflict, isConflict } from "../../ui/conflict.tsx";

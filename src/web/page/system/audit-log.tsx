@@ -2,7 +2,7 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { Actor } from "../../shell/actor.tsx";
+import { Actor } from "../../session/actor.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { type Column, Table } from "../../ui/table.tsx";

@@ -4,7 +4,7 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { Actor } from "../../shell/actor.tsx";
+import { Actor } from "../../session/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";

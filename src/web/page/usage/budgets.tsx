@@ -1,7 +1,7 @@
 /** Budgets: what is spent of each, and, for administrators, where they are set. */
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
-import { useAdmin } from "../../shell/session.tsx";
+import { useAdmin } from "../../session/session.tsx";
 import { usd } from "../../ui/format.ts";
 import { Loading } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";

@@ -1,6 +1,6 @@
 /** How runs ended over what was spent, day by day; spend stacked by model, agent or project. */
 import { api, type Schemas } from "../../api/client.ts";
-import { useAgentNames } from "../../shell/actor.tsx";
+import { useAgentNames } from "../../session/actor.tsx";
 import { type Bar, Legend, type Part, StackedBars } from "../../ui/chart/stacked-bars.tsx";
 import { FilterSelect } from "../../ui/filter.tsx";
 import { costText, plural, usd } from "../../ui/format.ts";

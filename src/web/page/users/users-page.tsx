@@ -3,7 +3,7 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
-import { useMe } from "../../shell/session.tsx";
+import { useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";

@@ -1,11 +1,11 @@
 /** Stops all work at once, and says beforehand what that is. */
-import { api, client, must } from "../api/client.ts";
-import { refresh } from "../api/queries.ts";
-import { Confirm } from "../ui/dialog.tsx";
-import { plural } from "../ui/format.ts";
-import { Await } from "../ui/note.tsx";
-import { notify } from "../ui/notice.tsx";
-import { useAdmin } from "./session.tsx";
+import { api, client, must } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAdmin } from "../../session/session.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { plural } from "../../ui/format.ts";
+import { Await } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
 
 const AHEAD = "running,queued,waiting";
 /** Runs that one request takes. */
