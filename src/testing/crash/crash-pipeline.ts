@@ -8,6 +8,8 @@ import { stringify } from "yaml";
 
 export interface CrashRun {
   id: string;
+  /** The scripted one, unless another plays the script. */
+  model?: string;
   steps: object[];
   script: { version: 1; steps: Record<string, object[]> };
 }
@@ -81,12 +83,12 @@ export function twoSteps(pace: Pace): CrashRun {
 }
 
 /** Writes agent, pipeline and transcript into a data folder. @returns the transcript's path. */
-export function layOut(data: string, { id, steps, script }: CrashRun): string {
+export function layOut(data: string, { id, steps, script, model = "demo/scripted" }: CrashRun): string {
   const agents = join(data, "agents");
   mkdirSync(join(agents, "noter"), { recursive: true });
   mkdirSync(join(agents, "_pipelines"), { recursive: true });
   writeFileSync(join(agents, "noter", "AGENT.md"), "---\nname: Noter\nnetwork: none\nmemory_mb: 64\n---\nYou note.\n");
-  const pipeline = { id, name: id, version: 1, defaults: { model: "demo/scripted" }, steps };
+  const pipeline = { id, name: id, version: 1, defaults: { model }, steps };
   writeFileSync(join(agents, "_pipelines", `${id}.yml`), stringify(pipeline));
   const path = join(data, "skep.crash-script.yml");
   writeFileSync(path, stringify(script));

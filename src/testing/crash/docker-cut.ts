@@ -10,6 +10,8 @@ export interface DockerCut {
   mend(): Promise<void>;
   /** Answers requests whose first line matches with 500, as an engine that fails; null: none. Takes effect at the next request. */
   refuse(requests: RegExp | null): void;
+  /** Requests get no answer for as long as it is held, as from an engine that hangs; then they go on. */
+  hold(isHeld: boolean): void;
 }
 
 const REFUSAL = JSON.stringify({ message: "the engine fails" });
@@ -20,6 +22,7 @@ export async function dockerCut(path: string, engineSocket = "/var/run/docker.so
   const open = new Set<Socket>();
   let server: Server | undefined;
   let refused: RegExp | null = null;
+  let held: (() => void)[] | undefined;
   const mend = () =>
     new Promise<void>((resolve) => {
       rmSync(path, { force: true });
@@ -33,6 +36,7 @@ export async function dockerCut(path: string, engineSocket = "/var/run/docker.so
         const gate = new Transform({
           transform(chunk: Buffer, _, pass) {
             const [line] = chunk.subarray(0, 512).toString("latin1").split("\r\n");
+            if (held) return void held.push(() => pass(null, chunk));
             if (!refused?.test(line!)) return pass(null, chunk);
             near.end(REFUSED);
             far.destroy();
@@ -48,6 +52,11 @@ export async function dockerCut(path: string, engineSocket = "/var/run/docker.so
     mend,
     refuse: (requests) => {
       refused = requests;
+    },
+    hold: (isHeld) => {
+      const waiting = held ?? [];
+      held = isHeld ? waiting : undefined;
+      if (!isHeld) for (const go of waiting) go();
     },
     cut: () =>
       new Promise((resolve) => {

@@ -10,15 +10,18 @@ import type { Run, Step } from "../../feature/runs/model.ts";
 import { startServer, type TestServer } from "../server.ts";
 import { type CrashRun, layOut } from "./crash-pipeline.ts";
 import { type EventReader, readEvents } from "./event-reader.ts";
+import type { Fault } from "./faults.ts";
 import { crashRoom } from "./room.ts";
 import { within } from "./within.ts";
 
 const isRunEnd = ({ kind }: SkepEvent): boolean => RUN_ENDS.some((end) => end.kind === kind);
 
-/** Where the server dies: that many events of the run after its start, and a little later. */
+/** Where the server is disturbed: that many events of the run after its start, and a little later. */
 export interface CrashPoint {
   events: number;
   laterMs: number;
+  /** Without one it is killed, and starts again. */
+  fault?: Fault | undefined;
 }
 
 export interface Disturbed {
@@ -39,14 +42,24 @@ export interface Disturbed {
   /** Programs of agents that were alive when all was done. */
   leftProcesses: string[];
   acknowledged: number;
+  /** Calls or requests that failed under the fault. */
+  failed: number;
 }
 
 export interface Lane {
+  readonly data: string;
   /** The run without a disturbance, and how many events it has. */
   undisturbed(): Promise<Disturbed>;
   disturb(point: CrashPoint): Promise<Disturbed>;
   remove(): Promise<void>;
 }
+
+/** Nothing where no command of the run has begun. */
+function readJournal(path: string): string[] {
+  return existsSync(path) ? readFileSync(path, "utf8").trim().split("\n") : [];
+}
+
+export const crashFolder = (): string => mkdtempSync(join(crashRoom(), "skep-crash-"));
 
 /** Programs whose home is a workspace of that data folder. */
 export function programsOf(data: string): string[] {
@@ -63,11 +76,19 @@ export function programsOf(data: string): string[] {
   });
 }
 
-export async function openLane(run: CrashRun, env: Record<string, string>): Promise<Lane> {
-  const data = mkdtempSync(join(crashRoom(), "skep-crash-"));
+/** @param prepare the server, before its first run. */
+export async function openLane(
+  run: CrashRun,
+  env: Record<string, string>,
+  {
+    data = crashFolder(),
+    prepare = async () => {},
+  }: { data?: string; prepare?(server: TestServer): Promise<unknown> } = {},
+): Promise<Lane> {
   const script = layOut(data, run);
   const start = () => startServer({ data, env: { DEMO_SCRIPT: script, ALLOW_HOST_SHELL: "true", ...env } });
   let server: TestServer = await start();
+  await prepare(server);
   let last = 0;
   let count = 0;
 
@@ -85,9 +106,11 @@ export async function openLane(run: CrashRun, env: Record<string, string>): Prom
       });
     let seen: SkepEvent[] = [];
     const writes: string[] = [];
+    let failed = 0;
     if (crash) {
-      seen = await killAt(crash, from, task, create, writes, hear);
-      server = await start();
+      const struck = await strikeAt(crash, from, task, create, writes, hear);
+      ({ seen, failed } = struck);
+      if (!crash.fault) server = await start();
     }
     const reader = readEvents(server.url, seen.at(-1)?.id ?? from, hear);
     const { status, body } = await create();
@@ -100,25 +123,23 @@ export async function openLane(run: CrashRun, env: Record<string, string>): Prom
     last = seen.at(-1)!.id;
     return {
       ...answer,
-      ...{ seen, from, acknowledged: writes.length },
+      ...{ seen, from, failed, acknowledged: writes.length },
       log: await readLog(from, last),
-      journal: readFileSync(join(data, "workspaces", body.id, "journal"), "utf8")
-        .trim()
-        .split("\n"),
+      journal: readJournal(join(data, "workspaces", body.id, "journal")),
       lostWrites: await missing(writes),
       leftProcesses: programsOf(data),
     };
   }
 
-  /** Starts the run and kills the server there. @returns what was seen of it. */
-  async function killAt(
-    { events, laterMs }: CrashPoint,
+  /** Starts the run and disturbs the server there. @returns what was seen of it until then, and how many calls failed. */
+  async function strikeAt(
+    { events, laterMs, fault }: CrashPoint,
     from: number,
     task: string,
     create: () => Promise<unknown>,
     writes: string[],
     hear: (event: SkepEvent) => void,
-  ): Promise<SkepEvent[]> {
+  ): Promise<{ seen: SkepEvent[]; failed: number }> {
     const due = Promise.withResolvers<void>();
     let received = 0;
     const reader: EventReader = readEvents(server.url, from, (event) => {
@@ -131,10 +152,13 @@ export async function openLane(run: CrashRun, env: Record<string, string>): Prom
     if (events === 0) due.resolve();
     await within(due.promise, () => `event ${events} of ${task}`);
     await Bun.sleep(laterMs);
-    const code = server.stop("SIGKILL");
+    const struck = fault ? fault.strike(server) : server.stop("SIGKILL").then(() => 0);
+    if (fault) await struck;
     writing.stop();
-    await Promise.all([code, asked, writing.done, reader.ended]);
-    return reader.events;
+    const [failed] = await Promise.all([struck, asked, writing.done]);
+    if (fault) reader.close();
+    await reader.ended;
+    return { seen: reader.events, failed };
   }
 
   /** Writes secrets one after another, and keeps the names of those that were answered. */
@@ -192,6 +216,7 @@ export async function openLane(run: CrashRun, env: Record<string, string>): Prom
   }
 
   return {
+    data,
     undisturbed: () => point(null),
     disturb: point,
     async remove() {

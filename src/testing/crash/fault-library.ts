@@ -1,0 +1,40 @@
+/** Calls of a running server to the system that fail from outside (`fault-library.c`). */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+/** In the order of the library's numbers. */
+const KINDS = ["none", "no space", "bad write", "bad sync", "no descriptor"] as const;
+export type CallFault = Exclude<(typeof KINDS)[number], "none">;
+
+export interface FaultLibrary {
+  /** For the server: calls for files below `folder` can fail. */
+  env(folder: string): Record<string, string>;
+  /** From now on `spared` calls of that kind succeed, and the `failing` next ones fail. */
+  set(fault: CallFault, spared: number, failing: number): void;
+  /** All calls succeed again. @returns how many have failed since `set`. */
+  mend(): number;
+  remove(): void;
+}
+
+/** Compiles the library. @throws Error without a compiler. */
+export function openFaultLibrary(): FaultLibrary {
+  const folder = mkdtempSync(join(tmpdir(), "skep-faults-"));
+  const [library, control] = [join(folder, "faults.so"), join(folder, "control")];
+  const source = join(import.meta.dir, "fault-library.c");
+  const made = Bun.spawnSync(["gcc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"]);
+  if (made.exitCode !== 0) throw new Error(`the library of faults does not compile: ${made.stderr}`);
+  const write = (...values: [number, number, number]) =>
+    writeFileSync(control, new Uint8Array(Int32Array.of(...values, 0).buffer), { flag: "r+" });
+  writeFileSync(control, new Uint8Array(16));
+  return {
+    env: (below) => ({ LD_PRELOAD: library, FAULT_CONTROL: control, FAULT_FOLDER: below }),
+    set: (fault, spared, failing) => write(KINDS.indexOf(fault), spared, failing),
+    mend() {
+      const failed = readFileSync(control).readInt32LE(12);
+      write(0, 0, 0);
+      return failed;
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
