@@ -201,6 +201,20 @@ describe.skipIf(!docker)("a sandbox's container", () => {
     await Promise.all([one.stop(), two.stop()]);
   }, 300_000);
 
+  test("an engine that answers for a moment that it failed is asked again, and leaves one container", async () => {
+    let failures = 2;
+    const create: typeof engine.containers.create = async (request) => {
+      if (failures-- > 0) throw new Problem(502, "docker_error", "the engine fails");
+      return await engine.containers.create(request);
+    };
+    const failing = { ...engine, containers: { ...engine.containers, create } };
+    const own = sandboxFixture({ docker: failing, defaultImage: image });
+    const sandbox = await own.start();
+    expect(await engine.containers.list([`skep.instance=${own.instanceId}`])).toHaveLength(1);
+    await sandbox.stop();
+    await own.end();
+  });
+
   test("with a network it is not started where the metadata address cannot be shut off, and says why", async () => {
     const older = { ...engine, info: async () => ({ ...(await engine.info()), apiVersion: "1.40" }) };
     const own = sandboxFixture({ docker: older, defaultImage: image });

@@ -4,8 +4,9 @@
  */
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import { type Clock, systemClock } from "../../../core/clock.ts";
-import { isProblem, unavailable } from "../../../core/errors.ts";
+import { codeOf, isProblem, unavailable } from "../../../core/errors.ts";
 import type {
   Capabilities,
   HarnessPlaces,
@@ -56,6 +57,8 @@ export interface DockerSandboxes extends SandboxDriver {
 
 const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container", filesAtOnce: 10_000 };
 
+/** Between tries of a start that the engine refused. */
+const START_PAUSES_MS = [500, 1_500, 4_000];
 /** Further tries when a network is gone between making a container and starting it. */
 const NETWORK_TRIES = 3;
 
@@ -86,7 +89,7 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
     capabilities: CAPABILITIES,
     noticeMs: NOTICE_MS,
     about: async (spec) => aboutOf(spec, (await identity(parts, deps.server)).owner),
-    start: (spec, signal) => startSandbox(parts, spec, signal),
+    start: (spec, signal) => startPatiently(parts, spec, signal),
     sweep: async (isLive) => {
       const signal = AbortSignal.timeout(removeMs);
       const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, LABELS.execution], signal);
@@ -110,6 +113,18 @@ function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
     known ??= await ask();
     return known;
   };
+}
+
+/** An engine that is restarting, or short of something for a moment, answers that it failed. */
+async function startPatiently(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox> {
+  for (const pauseMs of START_PAUSES_MS)
+    try {
+      return await startSandbox(parts, spec, signal);
+    } catch (error) {
+      if (codeOf(error) !== "docker_error") throw error;
+      await setTimeout(pauseMs, undefined, { signal });
+    }
+  return await startSandbox(parts, spec, signal);
 }
 
 async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox> {
