@@ -4,26 +4,12 @@
  */
 import { lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { type Static, Type as t } from "@sinclair/typebox";
-import { Value } from "@sinclair/typebox/value";
 import type { BodyOf } from "../../api/types.ts";
 import { messageOf, Problem } from "../../core/errors.ts";
+import { memoryOf, readSettings } from "./settings.ts";
 
 export type Task = BodyOf<"POST", "/v1/evals">["tasks"][number];
 type TaskFile = Task["tests"][number];
-
-const Settings = t.Object({
-  agent: t.Optional(t.Object({ timeout_sec: t.Optional(t.Number({ exclusiveMinimum: 0 })) })),
-  verifier: t.Optional(t.Object({ timeout_sec: t.Optional(t.Number({ exclusiveMinimum: 0 })) })),
-  environment: t.Optional(t.Object({ docker_image: t.Optional(t.String()) })),
-  skep: t.Optional(
-    t.Object({
-      budget_usd: t.Optional(t.Number({ minimum: 0 })),
-      project: t.Optional(t.String()),
-      commit: t.Optional(t.String()),
-    }),
-  ),
-});
 
 const SETTINGS = "task.toml";
 const PARTS = { workspace: "environment", tests: "tests", solution: "solution" } as const;
@@ -57,32 +43,46 @@ function list(folder: string): string[] {
 }
 
 function readTask(folder: string): Task {
-  const { agent, verifier, environment, skep } = settingsIn(join(folder, SETTINGS));
+  const file = join(folder, SETTINGS);
+  const settings = readSettings(textIn(file), file);
+  const { agent, verifier, environment, skep } = settings;
   const name = basename(resolve(folder));
   if (!/^[a-z0-9][a-z0-9-]{0,63}$/.test(name))
     throw bad(`${folder}: a task's folder is called by small letters, digits and dashes.`);
-  const workspace = filesIn(join(folder, PARTS.workspace));
-  if (workspace.some(({ path }) => path === "Dockerfile"))
+  if (lstatSync(join(folder, "steps"), { throwIfNoEntry: false }))
     throw bad(
-      `${folder}: a task's Dockerfile is not built. Agents work in their own image; remove the file and give the agent an image.`,
+      `${folder} has a folder steps/: a task here is one instruction with one check. Make each step a task of its own, or leave the task out.`,
     );
-  if (environment?.docker_image !== undefined)
+  const workspace = filesIn(join(folder, PARTS.workspace));
+  const recipe = workspace.find(({ path }) => RECIPES.test(path))?.path;
+  if (recipe !== undefined)
     throw bad(
-      `${folder}: docker_image is not used. Agents work in their own image; remove the line and give the agent the image ${environment.docker_image}.`,
+      `${folder}: a task's ${recipe} is not built. Agents work in their own image; remove the file and give the agent an image.`,
     );
   const tests = filesIn(join(folder, PARTS.tests));
   const solution = filesIn(join(folder, PARTS.solution));
   for (const script of [...tests, ...solution]) assertOwnPaths(script, folder);
+  if (!skep?.reward && tests.some(({ content }) => Buffer.from(content, "base64").includes("VERIFIER_LOGS")))
+    throw bad(
+      `${folder}: its tests write a reward to $VERIFIER_LOGS, which is not read. Write reward = true below [skep] in ${SETTINGS}, so that the reward decides instead of the exit code of test.sh.`,
+    );
+  const memory_mb = memoryOf(settings);
   return {
     ...{ name, instruction: textIn(join(folder, "instruction.md")), workspace },
     ...{ tests, solution },
     ...(agent?.timeout_sec === undefined ? {} : { timeout_seconds: Math.ceil(agent.timeout_sec) }),
     ...(verifier?.timeout_sec === undefined ? {} : { check_seconds: Math.ceil(verifier.timeout_sec) }),
+    ...(environment?.cpus === undefined ? {} : { cpus: environment.cpus }),
+    ...(memory_mb === undefined ? {} : { memory_mb }),
     ...(skep?.budget_usd === undefined ? {} : { budget_usd: skep.budget_usd }),
     ...(skep?.project === undefined ? {} : { project_name: skep.project }),
     ...(skep?.commit === undefined ? {} : { commit: skep.commit }),
+    ...(skep?.reward === undefined ? {} : { reward: skep.reward }),
   };
 }
+
+/** Files that describe images and services, which Harbor builds and starts. */
+const RECIPES = /^(Dockerfile|Containerfile|(docker-)?compose\.ya?ml|image\.def)$/i;
 
 /** Where Harbor's own harness puts a task's files and reads its reward; a test that writes 0 there may well end with 0. */
 const FOREIGN_PATHS = /\/logs\/verifier\b|(?<![\w.$})"'-])\/(tests|solution)\//;
@@ -93,22 +93,8 @@ function assertOwnPaths({ path, content }: TaskFile, folder: string): void {
   const found = FOREIGN_PATHS.exec(Buffer.from(content, "base64").toString())?.[0];
   if (found !== undefined)
     throw bad(
-      `${folder}: ${path} uses ${found}, which is not there. Its files are in $TASK_FILES, it runs in the agent's workspace, and the exit code of test.sh decides: no reward is read.`,
+      `${folder}: ${path} uses ${found}, which is not there. Its files are in $TASK_FILES, it runs in the agent's workspace, and the exit code of test.sh decides. For a reward, write it to $VERIFIER_LOGS/reward.txt, and reward = true below [skep] in ${SETTINGS}.`,
     );
-}
-
-function settingsIn(path: string): Static<typeof Settings> {
-  let value: unknown;
-  try {
-    value = Bun.TOML.parse(textIn(path));
-  } catch (error) {
-    throw error instanceof Problem ? error : bad(`${path} is no TOML: ${messageOf(error)}`);
-  }
-  if (Value.Check(Settings, value)) return value;
-  const first = Value.Errors(Settings, value).First();
-  throw bad(
-    `${path}: ${first?.path.slice(1).replaceAll("/", ".") ?? "it"} is not as expected. ${first?.message ?? ""}`.trim(),
-  );
 }
 
 function textIn(path: string): string {
@@ -156,11 +142,12 @@ export function writeTask(folder: string, task: Task): void {
       put(join(PARTS[part], file.path), Buffer.from(file.content, "base64"), file.executable ? 0o755 : 0o644);
 }
 
-function settingsText({ timeout_seconds, check_seconds, budget_usd, project_name, commit }: Task): string {
+function settingsText({ timeout_seconds, check_seconds, budget_usd, project_name, commit, reward }: Task): string {
   const own: [name: string, value: unknown][] = [
     ["budget_usd", budget_usd],
     ["project", project_name],
     ["commit", commit],
+    ["reward", reward],
   ];
   const given = own.filter(([, value]) => value !== undefined && value !== null);
   return [

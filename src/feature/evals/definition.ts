@@ -1,6 +1,7 @@
 /** The pipeline of one attempt: files are put into the workspace, somebody works, and the hidden tests decide. */
 import type { PipelineDefinition, PipelineStep } from "../../engine/pipeline/definition.ts";
 import type { PackedTask } from "../../store/tables/evals.ts";
+import { REPORT_REWARD } from "./reward.ts";
 
 export const EVAL_PIPELINE = "eval";
 export const WORK_STEP = "work";
@@ -10,6 +11,9 @@ const UNPACK = 'printf %s "$SKEP_FILES" | base64 -d | gzip -dc | tar -xf -';
 /** Runs a script of files that are in no workspace: a folder that is removed after it. The workspace is where it runs. */
 const runFrom = (script: string): string =>
   `d=$(mktemp -d) || exit 125; (cd "$d" && ${UNPACK}) || exit 125; TASK_FILES="$d" sh "$d/${script}"; code=$?; rm -rf "$d"; exit $code`;
+/** Runs the tests with a folder for their reward, made for them alone, and reports what they wrote there. */
+const runForReward = (script: string): string =>
+  `l=$(mktemp -d) || exit 125; d=$(mktemp -d) || exit 125; (cd "$d" && ${UNPACK}) || exit 125; VERIFIER_LOGS="$l" TASK_FILES="$d" sh "$d/${script}"; code=$?; ${REPORT_REWARD}; rm -rf "$d" "$l"; exit $code`;
 
 export type Worker = { agent: string } | "solution" | "nothing";
 
@@ -29,7 +33,8 @@ export function definitionOf(task: PackedTask, worker: Worker): PipelineDefiniti
       ...{ env: { SKEP_FILES: task.solution ?? "" }, timeout_seconds: task.timeout_seconds },
     });
   steps.push({
-    ...{ id: CHECK_STEP, name: "Hidden tests", run: runFrom("test.sh"), env: { SKEP_FILES: task.tests } },
+    ...{ id: CHECK_STEP, name: "Hidden tests", env: { SKEP_FILES: task.tests } },
+    run: task.reward ? runForReward("test.sh") : runFrom("test.sh"),
     timeout_seconds: task.check_seconds,
   });
   return { id: EVAL_PIPELINE, name: "Eval", steps };

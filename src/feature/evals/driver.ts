@@ -83,6 +83,9 @@ export function createDriver({ store, clock, attempts, replayModel, runs }: Driv
     Object.assign(attempt, fields);
   }
 
+  const byReward = ({ eval_id, task: name }: AttemptRow): boolean =>
+    tasks.find({ eval_id, name })?.task.reward === true;
+
   /** Takes what came of its run, if that has ended. @returns whether it has. */
   function collect(attempt: AttemptRow): boolean {
     const run = attempt.run_id === null ? undefined : runs.rows.run(attempt.run_id);
@@ -91,7 +94,7 @@ export function createDriver({ store, clock, attempts, replayModel, runs }: Driv
     change(
       attempt,
       run
-        ? { ...outcomeOf(run, steps), ...figuresOf(run.id, steps), finished_at: now() }
+        ? { ...outcomeOf(run, steps, byReward(attempt)), ...figuresOf(run.id, steps), finished_at: now() }
         : ended("error", "Its run was removed."),
     );
     return true;

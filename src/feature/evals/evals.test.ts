@@ -119,6 +119,48 @@ test("an oracle names tasks whose solution fails and tests that pass without one
   ]);
 });
 
+test("by a reward: what the tests write decides, and what is no reward is an error of the task", async () => {
+  const at = (name: string) => join(folder.path, "rewarded", name);
+  const write = (name: string, tests: string) => {
+    for (const part of ["tests", "solution"]) mkdirSync(join(at(name), part), { recursive: true });
+    writeFileSync(join(at(name), "task.toml"), 'schema_version = "1.4"\n\n[skep]\nreward = true\n');
+    writeFileSync(join(at(name), "instruction.md"), "Write 42 into answer.txt.");
+    writeFileSync(join(at(name), "tests/test.sh"), tests);
+    writeFileSync(join(at(name), "solution/solve.sh"), "printf 42 > answer.txt");
+  };
+  const graded = (one: string, zero: string) =>
+    `seq 40000\nif test "$(cat answer.txt)" = 42; then ${one}; else ${zero}; fi`;
+  const reward = "$VERIFIER_LOGS/reward.txt";
+  write("sound", graded(`echo 1 > ${reward}`, `echo 0 > ${reward}`));
+  write("odd", graded(`echo nan > ${reward}`, `ln -s /etc/hostname ${reward}`));
+  write("silent", graded("exit 0", `echo '{"reward": 0.5}' > $VERIFIER_LOGS/reward.json`));
+  const { code, stdout } = await skep("eval", join(folder.path, "rewarded"), "--oracle", "--json");
+  const { problems, scores } = JSON.parse(stdout) as EvalDetail;
+  expect(code).toBe(1);
+  expect(scores.map(({ worker, passed, failed, errors }) => [worker, passed, failed, errors])).toEqual([
+    ["solution", 1, 0, 2],
+    ["nothing", 0, 2, 1],
+  ]);
+  expect(problems.map(({ task: name, message }) => [name, message.split(/[.:]/)[0]]).sort()).toEqual([
+    ["odd", "The reward reward"],
+    ["odd", "The reward reward"],
+    ["silent", "Its tests wrote no reward"],
+  ]);
+});
+
+test("a task that needs a larger sandbox than its agent has is refused with the setting", async () => {
+  const boxed = await startServer({ env: { SANDBOX: "auto" } });
+  const ask = async (need: object) =>
+    boxed.request("POST", "/v1/evals", { body: { name: "x", oracle: true, tasks: [{ ...task("a"), ...need }] } });
+  const refused = await ask({ memory_mb: 4_096 });
+  expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+    422,
+    expect.stringMatching(/Task a needs 4096 MiB of memory.*has 1024.*skep settings set sandbox\.memory_mb=4096/),
+  ]);
+  expect(JSON.stringify((await ask({ cpus: 2 })).body)).toContain("sandbox.cpus=2");
+  await boxed.remove();
+});
+
 test("two agents are told apart; what their models answered is replayed without asking one, with the same outcome", async () => {
   models.answerBy(work);
   const tasks = [task("one"), task("two")];
@@ -288,12 +330,22 @@ test("what is wrong is refused in words", async () => {
     return skep("eval", foreign, "--oracle").then(({ code, stderr }) => [code, stderr]);
   };
   const reward = "if pytest; then echo 1; else echo 0; fi > /logs/verifier/reward.txt\n";
-  expect(await script(reward)).toEqual([1, expect.stringMatching(/test\.sh uses \/logs\/verifier.*no reward is read/)]);
+  expect(await script(reward)).toEqual([
+    1,
+    expect.stringMatching(/test\.sh uses \/logs\/verifier.*\$VERIFIER_LOGS\/reward\.txt/),
+  ]);
   expect(await script("pytest /tests/test_outputs.py\n")).toEqual([1, expect.stringContaining("are in $TASK_FILES")]);
   expect(await script("false\n", '[environment]\ndocker_image = "x/y:1"\n')).toEqual([
     1,
     expect.stringContaining("give the agent the image x/y:1"),
   ]);
+  expect(await script("echo 1 > $VERIFIER_LOGS/reward.txt\n")).toEqual([
+    1,
+    expect.stringContaining("Write reward = true below [skep]"),
+  ]);
+  mkdirSync(join(foreign, "environment"));
+  writeFileSync(join(foreign, "environment/docker-compose.yaml"), "");
+  expect(await script("true\n")).toEqual([1, expect.stringContaining("a task's docker-compose.yaml is not built")]);
 });
 
 test("a finished run of a project becomes a task that its own changes solve", async () => {

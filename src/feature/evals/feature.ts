@@ -7,6 +7,7 @@ import type { projects } from "../projects/feature.ts";
 import type { providers } from "../providers/feature.ts";
 import { RUN_ENDS } from "../runs/events.ts";
 import type { RunsService } from "../runs/service.ts";
+import type { SettingsService } from "../settings/service.ts";
 import { createDriver } from "./driver.ts";
 import { evalEvents } from "./events.ts";
 import { createTaskOfRun } from "./from-run.ts";
@@ -23,17 +24,24 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "byName" | "find" | "branches">;
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   runs: RunsService;
+  settings: Pick<SettingsService, "get">;
 };
 
 export const evals = defineFeature(
   "evals",
-  ({ store, clock, bus, agents, projects, providers, runs }: Needs) => {
+  ({ store, clock, bus, config, settings, agents, projects, providers, runs }: Needs) => {
     const attempts = createAttemptStore(store);
     const driver = createDriver({ store, clock, attempts, runs, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
       ...{ store, clock, driver, attempts, wrongModel: providers.wrongModel },
       recordingOf: createRecordings(store, runs.rows),
       harnessOf: (id) => agents.ready(id).agent.config.harness ?? AGENT_DEFAULTS.harness,
+      roomOf(id) {
+        if (config.sandbox === "process") return null;
+        const { cpus, memory_mb } = settings.get().sandbox;
+        const own = id === undefined ? {} : agents.ready(id).agent.config;
+        return { cpus: own.cpus ?? cpus, memory_mb: own.memory_mb ?? memory_mb };
+      },
       assertProject(name) {
         if (!projects.byName(name)) throw notFound("project");
       },

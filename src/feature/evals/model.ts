@@ -31,11 +31,31 @@ export const EvalTask = t.Object({
   budget_usd: t.Optional(orNull(t.Number({ minimum: 0, maximum: 100_000, description: "Of one attempt." }))),
   timeout_seconds: t.Optional(t.Integer({ minimum: 1, maximum: 7 * DAY_SECONDS, description: "Default 900." })),
   check_seconds: t.Optional(t.Integer({ minimum: 1, maximum: DAY_SECONDS, description: "Default 300." })),
+  cpus: t.Optional(
+    t.Number({
+      exclusiveMinimum: 0,
+      maximum: 256,
+      description: "That the task needs; an agent with fewer is refused.",
+    }),
+  ),
+  memory_mb: t.Optional(
+    t.Integer({
+      minimum: 1,
+      maximum: 1_048_576,
+      description: "That the task needs, MiB; an agent with less is refused.",
+    }),
+  ),
   workspace: t.Optional(t.Array(TaskFile, { maxItems: 200, description: "Files that the agent begins with." })),
   tests: t.Array(TaskFile, {
     maxItems: 200,
-    description: "Hidden from the agent. `test.sh` decides by its exit code.",
+    description: "Hidden from the agent. `test.sh` decides by its exit code, or by its reward.",
   }),
+  reward: t.Optional(
+    t.Boolean({
+      description:
+        "The number that test.sh writes to $VERIFIER_LOGS/reward.txt decides: 1 passes. What is no number from 0 to 1 is an error.",
+    }),
+  ),
   solution: t.Optional(t.Array(TaskFile, { maxItems: 200, description: "`solve.sh` solves the task." })),
 });
 export type EvalTask = Static<typeof EvalTask>;

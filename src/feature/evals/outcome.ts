@@ -1,6 +1,7 @@
 /** What an attempt's ended run says. */
 import type { RunStatus, StepStatus } from "../../core/run-states.ts";
 import { CHECK_STEP, WORK_STEP } from "./definition.ts";
+import { rewardIn } from "./reward.ts";
 import type { AttemptRow } from "./store.ts";
 
 interface EndedStep {
@@ -23,15 +24,17 @@ const NOT_BEGUN: ReadonlySet<string> = new Set(["shell_denied", "shell_disabled"
 const NOT_UNPACKED = 125;
 const REASON_CHARACTERS = 500;
 
-/** @param steps of the run, the latest attempt of each last. */
-export function outcomeOf(run: EndedRun, steps: readonly EndedStep[]): Pick<AttemptRow, "status" | "reason"> {
+type Outcome = Pick<AttemptRow, "status" | "reason">;
+
+/**
+ * @param steps of the run, the latest attempt of each last.
+ * @param byReward whether the reward that the tests wrote decides, instead of their exit code.
+ */
+export function outcomeOf(run: EndedRun, steps: readonly EndedStep[], byReward = false): Outcome {
   const last = (id: string) => steps.findLast(({ step_id }) => step_id === id);
   const [work, check] = [last(WORK_STEP), last(CHECK_STEP)];
-  const because = (status: AttemptRow["status"], reason: string) => ({
-    status,
-    reason: reason.slice(0, REASON_CHARACTERS),
-  });
   if (run.status === "cancelled") return because("cancelled", "The run was cancelled.");
+  if (byReward && check && isTested(check)) return rewarded(check, work);
   if (check?.status === "succeeded") return { status: "passed", reason: null };
   const wrong = work?.error ?? null;
   const refused = [work, check].find((step) => step?.error && NOT_BEGUN.has(step.error.code));
@@ -43,6 +46,32 @@ export function outcomeOf(run: EndedRun, steps: readonly EndedStep[]): Pick<Atte
   if (check?.outputs["exit_code"] === NOT_UNPACKED)
     return because("error", `The sandbox could not unpack the tests: ${outputOf(check)}`);
   return because("failed", [wrong?.message, `The tests say: ${outputOf(check)}`].filter(Boolean).join(" "));
+}
+
+function because(status: AttemptRow["status"], reason: string): Outcome {
+  return { status, reason: reason.slice(0, REASON_CHARACTERS) };
+}
+
+/** Its tests ran to their end, whatever that was. */
+const isTested = ({ status, error, outputs }: EndedStep): boolean =>
+  (status === "succeeded" || (status === "failed" && error?.code !== "timeout")) &&
+  typeof outputs["exit_code"] === "number" &&
+  outputs["exit_code"] !== NOT_UNPACKED;
+
+/** What a shell says of a command that a signal ended: whatever was printed until then is no report. */
+const KILLED = 128;
+
+/** 1 passes. What is no reward says nothing of the agent. */
+function rewarded(check: EndedStep, work: EndedStep | undefined): Outcome {
+  const code = Number(check.outputs["exit_code"]);
+  if (code > KILLED)
+    return because("error", `Its tests were killed (exit code ${code}), so their reward counts for nothing.`);
+  const found = rewardIn(String(check.outputs["output"] ?? ""));
+  if ("fault" in found) return because("error", found.fault);
+  if (found.value === 1) return { status: "passed", reason: null };
+  const wrong = work?.error ?? null;
+  if (wrong && NOT_ITS_OWN.test(wrong.code)) return because("error", wrong.message);
+  return because("failed", [wrong?.message, `The reward is ${found.value}; 1 passes.`].filter(Boolean).join(" "));
 }
 
 /** The last line that a command wrote. */

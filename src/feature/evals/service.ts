@@ -35,6 +35,8 @@ export interface EvalsDeps {
   recordingOf(attempts: readonly RecordedRow[]): EvalRecording;
   /** @throws Problem 404, 409. */
   harnessOf(agentId: string): HarnessConfig;
+  /** What the sandboxes of that agent have; undefined: those of commands. Null: this host's, without limits. @throws Problem 404, 409. */
+  roomOf(agentId: string | undefined): { cpus: number; memory_mb: number } | null;
   /** @throws Problem 404. */
   assertProject(name: string): void;
   wrongModel(id: string): string | undefined;
@@ -76,6 +78,23 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     }
   }
 
+  /** @throws Problem 422 for a task that needs a larger sandbox: what fails for lack of memory says nothing of the agent. */
+  function assertRoom({ tasks: all, agents = [] }: EvalCreate): void {
+    for (const agent of [undefined, ...agents]) {
+      const room = deps.roomOf(agent);
+      for (const [at, { name, cpus = 0, memory_mb = 0 }] of room === null ? [] : all.entries())
+        for (const [field, wanted, unit] of [
+          ["memory_mb", memory_mb, "MiB of memory"],
+          ["cpus", cpus, "processors"],
+        ] as const)
+          if (wanted > room![field])
+            throw invalidField(
+              `/tasks/${at}/${field}`,
+              `Task ${name} needs ${wanted} ${unit}, and ${agent === undefined ? "the sandbox of its tests" : `the sandbox of the agent ${agent}`} has ${room![field]}. Set: skep settings set sandbox.${field}=${wanted}${agent === undefined ? "" : `, or ${field} in the agent's file`}`,
+            );
+    }
+  }
+
   const ownHarness = (agent: string): string => {
     const own = deps.harnessOf(agent);
     return typeof own === "string" ? own : "acp";
@@ -85,6 +104,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
     /** Packs the tasks. @returns what writes the eval. @throws Problem 422 for what is wrong with it. */
     async create(input: EvalCreate, caller: Caller): Promise<() => EvalDetail> {
       assertTried(input);
+      assertRoom(input);
       const planned = planAttempts(input, ownHarness);
       const packed = new Map<string, PackedTask>();
       for (const [at, task] of input.tasks.entries()) {
@@ -176,6 +196,7 @@ async function packTask(task: EvalTask, at: number, isOracle: boolean): Promise<
     ...{ instruction: task.instruction, project_name: task.project_name ?? null, commit: task.commit ?? null },
     ...{ budget_usd: task.budget_usd ?? null, timeout_seconds: task.timeout_seconds ?? WORK_SECONDS },
     check_seconds: task.check_seconds ?? CHECK_SECONDS,
+    ...(task.reward ? { reward: true } : {}),
     workspace: workspace.length === 0 ? null : await packFiles(workspace, `/tasks/${at}/workspace`),
     tests: await packFiles(tests, `/tasks/${at}/tests`),
     solution: solution.length === 0 ? null : await packFiles(solution, `/tasks/${at}/solution`),

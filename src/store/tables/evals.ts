@@ -15,6 +15,8 @@ export interface PackedTask {
   budget_usd: number | null;
   timeout_seconds: number;
   check_seconds: number;
+  /** The reward that the tests write decides, instead of their exit code. */
+  reward?: boolean;
   workspace: string | null;
   tests: string;
   solution: string | null;

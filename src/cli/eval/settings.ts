@@ -1,0 +1,155 @@
+/**
+ * `task.toml` in Harbor's form, up to its version 1.4 (https://www.harborframework.com/docs/tasks). Every setting is one
+ * that Skep follows, one that changes nothing here, or is refused with what to do: a setting that is passed over in
+ * silence makes a figure that says something else than the task's author meant.
+ */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { Value } from "@sinclair/typebox/value";
+import { DAY_SECONDS } from "../../core/clock.ts";
+import { messageOf, Problem } from "../../core/errors.ts";
+import { isObject } from "../../core/is-object.ts";
+
+const Seconds = (maximum: number) => t.Optional(t.Number({ exclusiveMinimum: 0, maximum }));
+
+/** Harbor's older way to write memory. */
+const SIZE = /^(\d{1,7})(\.\d{1,3})?([KMG])$/i;
+const MIB_OF: Readonly<Record<string, number>> = { K: 1 / 1_024, M: 1, G: 1_024 };
+
+/** MiB that the task needs. */
+export function memoryOf({ environment }: Settings): number | undefined {
+  const { memory_mb, memory = "" } = environment ?? {};
+  const [, whole = "", part = "", unit = ""] = SIZE.exec(memory) ?? [];
+  return memory_mb ?? (whole === "" ? undefined : Math.ceil(Number(whole + part) * MIB_OF[unit.toUpperCase()]!));
+}
+
+const Settings = t.Object({
+  agent: t.Optional(t.Object({ timeout_sec: Seconds(7 * DAY_SECONDS) })),
+  verifier: t.Optional(t.Object({ timeout_sec: Seconds(DAY_SECONDS) })),
+  environment: t.Optional(
+    t.Object({
+      cpus: t.Optional(t.Number({ exclusiveMinimum: 0, maximum: 256 })),
+      memory_mb: t.Optional(t.Integer({ minimum: 1, maximum: 1_048_576 })),
+      memory: t.Optional(t.String({ pattern: SIZE.source })),
+    }),
+  ),
+  skep: t.Optional(
+    t.Object({
+      budget_usd: t.Optional(t.Number({ minimum: 0, maximum: 100_000 })),
+      project: t.Optional(t.String({ minLength: 1 })),
+      commit: t.Optional(t.String({ pattern: "^[0-9a-f]{40}$" })),
+      reward: t.Optional(t.Boolean()),
+    }),
+  ),
+});
+export type Settings = Static<typeof Settings>;
+
+/** What becomes of a setting: taken, without effect on an attempt, or what to do about it. */
+type Fate = "taken" | "same" | ((value: unknown) => string | undefined);
+
+const refuse =
+  (advice: string): Fate =>
+  () =>
+    advice;
+const only =
+  (expected: unknown, advice: string): Fate =>
+  (value) =>
+    value === expected ? undefined : advice;
+const noneOf = (advice: string): Fate => only(0, advice);
+/** An empty list or table asks for nothing. */
+const empty =
+  (advice: string): Fate =>
+  (value) =>
+    typeof value === "object" && value !== null && Object.keys(value).length === 0 ? undefined : advice;
+
+const ONE_USER = "Sandboxes have one user. Remove the line if the task works without it.";
+const NETWORK =
+  "An agent's own file says what it reaches (network:), and tests and solutions run with the network of the settings. Set it there and remove the line.";
+const VARIABLES = "Variables are not passed. Write them into the script, and remove the table.";
+const MULTI_STEP =
+  "A task here is one instruction with one check. Make each step a task of its own, or leave the task out.";
+
+/** By section; "" is the top. `*`: whatever is below. */
+const FATES: Readonly<Record<string, Readonly<Record<string, Fate>>>> = {
+  "": {
+    ...{ version: "taken", schema_version: "taken", source: "same", metadata: "same", task: "same" },
+    ...{ agent: "taken", verifier: "taken", environment: "taken", solution: "taken", skep: "taken" },
+    ...{ steps: empty(MULTI_STEP), multi_step_reward_strategy: refuse(MULTI_STEP) },
+    artifacts: empty("No files are collected. Let test.sh read them from the workspace, and remove the setting."),
+  },
+  agent: {
+    timeout_sec: "taken",
+    user: refuse(ONE_USER),
+    ...{ network_mode: refuse(NETWORK), allowed_hosts: empty(NETWORK) },
+  },
+  verifier: {
+    timeout_sec: "taken",
+    ...{ env: empty(VARIABLES), user: refuse(ONE_USER) },
+    ...{ network_mode: refuse(NETWORK), allowed_hosts: empty(NETWORK) },
+    environment_mode: only("shared", "Tests run in the agent's workspace, in a sandbox of their own. Remove the line."),
+    environment: empty("Tests run in the image of the settings. Remove the table if they work there."),
+  },
+  solution: { env: empty(VARIABLES) },
+  environment: {
+    build_timeout_sec: "same",
+    docker_image: (value) =>
+      `Agents work in their own image. Remove the line and give the agent the image ${String(value)}.`,
+    os: only("linux", "Sandboxes are Linux."),
+    ...{ cpus: "taken", memory_mb: "taken", memory: "taken" },
+    // The disk of a sandbox has no limit of its own.
+    ...{ storage_mb: "same", storage: "same" },
+    gpus: noneOf("Sandboxes have no GPU. Leave the task out."),
+    ...{ gpu_types: empty("Sandboxes have no GPU. Leave the task out."), tpu: refuse("Sandboxes have no TPU.") },
+    ...{ allow_internet: only(true, NETWORK), network_mode: only("public", NETWORK), allowed_hosts: empty(NETWORK) },
+    env: empty("Variables are not passed to the agent's sandbox. Say in instruction.md what it must know."),
+    mcp_servers: empty("Give the agent its tool servers in its own file, and remove the setting."),
+    skills_dir: refuse("Give the agent its skills in its own file, and remove the line."),
+    healthcheck: refuse("Nothing waits for a service. Let instruction.md or test.sh start what is needed."),
+    workdir: refuse("Agents work in their workspace, where the files of environment/ are. Remove the line."),
+  },
+  skep: { budget_usd: "taken", project: "taken", commit: "taken", reward: "taken" },
+};
+const SECTIONS = ["agent", "verifier", "solution", "environment", "skep"] as const;
+const VERSIONS = /^1\.\d{1,3}$/;
+
+const bad = (detail: string) => new Problem(422, "bad_task", detail);
+
+/** @param path of the file, for what is wrong with it. @throws Problem 422 with the setting and what to do about it. */
+export function readSettings(text: string, path: string): Settings {
+  let value: unknown;
+  try {
+    value = Bun.TOML.parse(text);
+  } catch (error) {
+    throw bad(`${path} is no TOML: ${messageOf(error)}`);
+  }
+  const top = isObject(value) ? value : {};
+  for (const name of ["version", "schema_version"])
+    if (top[name] !== undefined && !VERSIONS.test(String(top[name])))
+      throw bad(
+        `${path}: ${name} = ${JSON.stringify(top[name])} is a form that Skep does not know; it knows 1.0 to 1.4.`,
+      );
+  assertKnown("", top, path);
+  for (const section of SECTIONS) assertKnown(section, top[section], path);
+  if (Value.Check(Settings, value)) return value;
+  const first = Value.Errors(Settings, value).First();
+  throw bad(
+    `${path}: ${first?.path.slice(1).replaceAll("/", ".") ?? "it"} is not as expected. ${first?.message ?? ""}`.trim(),
+  );
+}
+
+function assertKnown(section: string, settings: unknown, path: string): void {
+  if (!isObject(settings)) {
+    if (settings === undefined) return;
+    throw bad(`${path}: ${section} is a table of settings: [${section}].`);
+  }
+  for (const [name, value] of Object.entries(settings)) {
+    const fates = FATES[section]!;
+    const fate = Object.hasOwn(fates, name) ? fates[name] : undefined;
+    const full = section === "" ? name : `${section}.${name}`;
+    if (fate === undefined)
+      throw bad(
+        `${path}: Skep does not know the setting ${full}, so the task might count wrongly. Remove it if the task holds without it.`,
+      );
+    const advice = typeof fate === "function" ? fate(value) : undefined;
+    if (advice !== undefined) throw bad(`${path}: ${full} is not followed. ${advice}`);
+  }
+}
