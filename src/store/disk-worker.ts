@@ -135,6 +135,7 @@ async function usageOf(db: Database.Database, data: string): Promise<DiskUsage> 
   kept("attachments", "attachments", "user_id", "NULL");
   kept("documents", "documents", "user_id", "project_id");
   kept("memory", "memory_entries", "owner_id", "NULL");
+  kept("evals", "evals", "user_id", "NULL");
 
   const work = await sizesIn(join(data, "workspaces"));
   kind("files of runs and chats", work.size, total(work));

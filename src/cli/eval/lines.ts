@@ -1,7 +1,15 @@
 /** Evals in words and tables. */
 import type { AnswerOf, RowOf } from "../../api/types.ts";
 import { paint } from "../terminal/style.ts";
-import { type Column, costText, fullCostText, shortCostText, spanText, tableLines } from "../terminal/table.ts";
+import {
+  bytesText,
+  type Column,
+  costText,
+  fullCostText,
+  shortCostText,
+  spanText,
+  tableLines,
+} from "../terminal/table.ts";
 
 type Detail = AnswerOf<"GET", `/v1/evals/${string}`>;
 type Score = Detail["scores"][number];
@@ -26,10 +34,10 @@ const scoreColumns = (k: number): Column<Score>[] => [
 ];
 
 export function evalLines(found: Detail): string[] {
-  const { id, name, mode, status, ended, total, attempts, budget_usd, replayed, problems, scores } = found;
+  const { id, name, mode, status, ended, total, attempts, budget_usd, replayed, problems, scores, size_bytes } = found;
   const oracle = problems.length === 0 ? ["Every solution passes, and doing nothing passes nothing."] : [];
   return [
-    `${paint("bold", id)}  ${name}  ${status}  ${ended} of ${total} attempts  ${fullCostText(found)}`,
+    `${paint("bold", id)}  ${name}  ${status}  ${ended} of ${total} attempts  ${fullCostText(found)}  ${bytesText(size_bytes)} stored`,
     ...(budget_usd === null ? [] : [`budget ${costText(budget_usd)}`]),
     ...(replayed ? ["Recorded replies were played; no model was asked."] : []),
     "",

@@ -8,6 +8,7 @@ import type { providers } from "../providers/feature.ts";
 import { RUN_ENDS } from "../runs/events.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { SettingsService } from "../settings/service.ts";
+import type { StorageService } from "../storage/service.ts";
 import { createDriver } from "./driver.ts";
 import { evalEvents } from "./events.ts";
 import { createTaskOfRun } from "./from-run.ts";
@@ -25,16 +26,18 @@ type Needs = Core & {
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   runs: RunsService;
   settings: Pick<SettingsService, "get">;
+  storage: Pick<StorageService, "assertRoom">;
 };
 
 export const evals = defineFeature(
   "evals",
-  ({ store, clock, bus, config, settings, agents, projects, providers, runs }: Needs) => {
+  ({ store, clock, bus, config, settings, storage, agents, projects, providers, runs }: Needs) => {
     const attempts = createAttemptStore(store);
     const driver = createDriver({ store, clock, attempts, runs, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
       ...{ store, clock, driver, attempts, wrongModel: providers.wrongModel },
       recordingOf: createRecordings(store, runs.rows),
+      assertStored: storage.assertRoom,
       harnessOf: (id) => agents.ready(id).agent.config.harness ?? AGENT_DEFAULTS.harness,
       roomOf(id) {
         if (config.sandbox === "process") return null;

@@ -155,6 +155,9 @@ export const Eval = t.Object({
   ended: t.Integer({ description: "Attempts that have ended." }),
   total: t.Integer(),
   ...sums,
+  size_bytes: t.Integer({
+    description: "Of its tasks and the replies that it plays; they count to what its user has stored.",
+  }),
   created_at: Time,
   finished_at: orNull(Time),
 });

@@ -39,6 +39,8 @@ export interface EvalsDeps {
   roomOf(agentId: string | undefined): { cpus: number; memory_mb: number } | null;
   /** @throws Problem 404. */
   assertProject(name: string): void;
+  /** @throws Problem 413. */
+  assertStored(bytes: number, userId: string | undefined): void;
   wrongModel(id: string): string | undefined;
 }
 
@@ -117,16 +119,23 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
         ...{ mode: input.oracle ? "oracle" : "agents", attempts: input.oracle ? 1 : (input.attempts ?? 1) },
         ...{ parallel: input.parallel ?? 2, budget_usd: input.budget_usd ?? null },
         ...{ replayed: input.replay !== undefined, created_at: timestamp(clock.now()), finished_at: null },
+        size_bytes: 0,
       };
+      const bytesOf = (value: unknown) => (value === null ? 0 : Buffer.byteLength(JSON.stringify(value)));
+      const size = [...packed.values(), ...planned.map(({ turns }) => turns)].reduce<number>(
+        (sum, one) => sum + bytesOf(one),
+        0,
+      );
       return () =>
         store.write((tx) => {
+          deps.assertStored(size, caller.userId);
           rows.insert(row);
           for (const [name, task] of packed) tasks.insert({ eval_id: row.id, name, task });
           for (const one of planned)
             attempts.rows.insert({ ...one, id: newId("evalAttempt"), eval_id: row.id, status: "queued" });
           driver.emit(tx, row, "created");
           tx.after(() => driver.advance(row.id));
-          return detail(row);
+          return detail(rows.find({ id: row.id })!);
         });
     },
     list(page: Page, caller: Caller): ListAnswer<Eval> {

@@ -80,7 +80,7 @@ export const Settings = t.Object(
         user_stored_mb: t.Integer({
           minimum: 1,
           maximum: 1_048_576,
-          description: "Attachments, documents and own memory entries of one user together, MiB.",
+          description: "Attachments, documents, own memory entries and evals of one user together, MiB.",
         }),
         user_workspaces_mb: t.Integer({
           minimum: 1,

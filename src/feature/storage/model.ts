@@ -14,6 +14,7 @@ export const Storage = t.Object({
     attachments_bytes: Bytes("Files that were attached to messages."),
     documents_bytes: Bytes("Documents that were handed in."),
     memory_bytes: Bytes("Entries of memory that are this user's own."),
+    evals_bytes: Bytes("Tasks of evals, and the replies that they play."),
   }),
   workspaces: t.Object({
     bytes: Bytes("Working copies and results of runs, and files of chats, as they were last measured."),

@@ -33,12 +33,13 @@ const MIB = 1024 ** 2;
 const STORED = `SELECT
   (SELECT coalesce(sum(size_bytes), 0) FROM attachments WHERE user_id IS @user) AS attachments_bytes,
   (SELECT coalesce(sum(size_bytes), 0) FROM documents WHERE user_id IS @user) AS documents_bytes,
-  (SELECT coalesce(sum(size_bytes), 0) FROM memory_entries WHERE owner_id = @user) AS memory_bytes`;
+  (SELECT coalesce(sum(size_bytes), 0) FROM memory_entries WHERE owner_id = @user) AS memory_bytes,
+  (SELECT coalesce(sum(size_bytes), 0) FROM evals WHERE user_id IS @user) AS evals_bytes`;
 const WORKSPACES = `SELECT coalesce(sum(bytes), 0) AS bytes, count(*) AS folders, coalesce(sum(files), 0) AS files,
   max(measured_at) AS measured_at FROM workspace_sizes WHERE user_id IS @user`;
 
 type MeasuredWorkspaces = Omit<Storage["workspaces"], "limit_bytes">;
-type Stored = Pick<Storage["stored"], "attachments_bytes" | "documents_bytes" | "memory_bytes">;
+type Stored = Pick<Storage["stored"], "attachments_bytes" | "documents_bytes" | "memory_bytes" | "evals_bytes">;
 
 export function createStorage({ store, limits, hasAccounts }: StorageDeps): StorageService {
   const ownOf = (userId: string | undefined, { admin, userId: own }: Caller): string | null => {
@@ -53,7 +54,7 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
       user_id: user,
       stored: {
         ...stored,
-        bytes: stored.attachments_bytes + stored.documents_bytes + stored.memory_bytes,
+        bytes: stored.attachments_bytes + stored.documents_bytes + stored.memory_bytes + stored.evals_bytes,
         limit_bytes: user_stored_mb * MIB,
       },
       workspaces: {
@@ -98,12 +99,12 @@ export function createStorage({ store, limits, hasAccounts }: StorageDeps): Stor
       const { stored } = usedBy(userId ?? null);
       const [current, limit] = [stored.bytes, limits().user_stored_mb * MIB];
       if (current + bytes <= limit) return;
-      const { attachments_bytes, documents_bytes, memory_bytes } = stored;
+      const { attachments_bytes, documents_bytes, memory_bytes, evals_bytes } = stored;
       throw new Problem(
         413,
         "quota_exceeded",
-        `You have stored ${current} bytes: attachments ${attachments_bytes}, documents ${documents_bytes}, memory ${memory_bytes}. With these ${bytes} bytes they would pass ${limit}. Delete documents or memory entries, or delete chats that hold old files. An administrator can change limits.user_stored_mb.`,
-        { data: { current, limit, attachments_bytes, documents_bytes, memory_bytes } },
+        `You have stored ${current} bytes: attachments ${attachments_bytes}, documents ${documents_bytes}, memory ${memory_bytes}, evals ${evals_bytes}. With these ${bytes} bytes they would pass ${limit}. Delete documents or memory entries, evals that you no longer compare with, or chats that hold old files. An administrator can change limits.user_stored_mb.`,
+        { data: { current, limit, attachments_bytes, documents_bytes, memory_bytes, evals_bytes } },
       );
     },
     fullWorkspaces,

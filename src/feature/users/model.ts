@@ -57,7 +57,7 @@ export const ManagedUser = t.Composite([
     sessions: t.Integer({ description: "Log-ins that are valid now." }),
     api_keys: t.Integer({ description: "Keys that are valid now." }),
     providers: t.Array(t.String(), { description: "Issuers that it signs on through." }),
-    stored_bytes: t.Integer({ description: "Attachments, documents and own memory entries." }),
+    stored_bytes: t.Integer({ description: "Attachments, documents, own memory entries and evals." }),
     workspaces_bytes: t.Integer({ description: "Files of its runs and chats, as they were last measured." }),
     updated_at: Time,
   }),

@@ -42,6 +42,8 @@ export const evals = sqliteTable("evals", {
   replayed: integer({ mode: "boolean" }).notNull(),
   created_at: text().notNull(),
   finished_at: text(),
+  /** Of its tasks and the replies that it plays; triggers keep it. */
+  size_bytes: integer().notNull().default(0),
 });
 
 export const evalTasks = sqliteTable(

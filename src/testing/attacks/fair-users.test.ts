@@ -1,5 +1,6 @@
 /** Limits per user: a user who reaches one is told how much is used and allowed, and other users notice nothing. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { LIMITS } from "../../core/limits.ts";
@@ -79,6 +80,47 @@ describe("a user who has as much as a user may have", () => {
     });
     expect(refused["detail"]).toContain("Delete documents or memory entries");
     expect(Number(refused["memory_bytes"])).toBe(Number(current) - 900_000);
+    await limit({ user_stored_mb: null });
+  });
+
+  test("of evals counts with stored files, in the sums of the disk too, and is given back with them", async () => {
+    await limit({ user_stored_mb: 1 });
+    // As dense as files get: what is stored is as large as what is sent.
+    const dense = (path: string) => ({ path, content: randomBytes(65_000).toString("base64") });
+    const task = (name: string) => ({
+      name,
+      instruction: "Do it.",
+      tests: [{ path: "test.sh", content: "" }, dense("d")],
+    });
+    const start = (who: Account, tasks: object[]) => post(who, "/v1/evals", { name: "e", agents: ["scribe"], tasks });
+    const evalsOf = async ({ token }: Account) =>
+      (await server.request<Storage>("GET", "/v1/storage", { token })).body.stored.evals_bytes;
+    const tasks = Array.from({ length: 8 }, (_, at) => task(`t${at}`));
+    const made = await start(ben, tasks.slice(0, 1));
+    expect(made.status).toBe(202);
+    const size = Number(made.body["size_bytes"]);
+    expect(size).toBeGreaterThan(86_000);
+    expect([await evalsOf(ben), await evalsOf(ann)]).toEqual([size, 0]);
+    expect(await start(ben, [...tasks, task("t8"), task("t9"), task("t10"), task("t11"), task("t12")])).toMatchObject({
+      ...{
+        status: 413,
+        body: { code: "quota_exceeded", evals_bytes: size, detail: expect.stringContaining("evals that") },
+      },
+    });
+    const { id: job } = (await post(admin, "/v1/admin/disk/measure", {})).body;
+    await readUntil(
+      async () =>
+        (await server.request<{ state: string }>("GET", `/v1/jobs/${job}`, { token: admin.token })).body.state,
+      (state) => state === "succeeded",
+    );
+    const { body: disk } = await server.request("GET", "/v1/admin/disk", { token: admin.token });
+    expect(disk).toMatchObject({
+      usage: { kinds: expect.arrayContaining([{ kind: "evals", count: 1, bytes: size }]) },
+    });
+    const own = `/v1/evals/${made.body["id"]}`;
+    await post(ben, `${own}/cancel`, {});
+    expect((await server.request("DELETE", own, { token: ben.token })).status).toBe(204);
+    expect(await evalsOf(ben)).toBe(0);
     await limit({ user_stored_mb: null });
   });
 

@@ -88,7 +88,7 @@ const GROUPS: Group[] = [
       whole("executions_per_agent", "Sessions of one agent at once"),
       whole("user_unfinished_runs", "Unfinished runs of one user"),
       whole("user_open_chats", "Open chats of one user"),
-      whole("user_stored_mb", "Attachments, documents and memory of one user, MiB"),
+      whole("user_stored_mb", "Attachments, documents, memory and evals of one user, MiB"),
       whole("user_workspaces_mb", "Files of one user's runs and chats, MiB"),
     ],
   },
