@@ -4,7 +4,8 @@
  *
  * - Ollama 0.20 loads a model with 4,096 tokens on a card below 24 GiB unless a request says `num_ctx`
  *   (https://docs.ollama.com/context-length), and drops the oldest messages of a longer prompt without a word
- *   (`chatPrompt` in its server/prompt.go). Its compatible protocol has no `num_ctx`.
+ *   (`chatPrompt` in its server/prompt.go). Its compatible protocol has no `num_ctx`. Older ones say no `context_length` in
+ *   `/api/ps`, and the oldest have no `/api/ps`.
  * - llama.cpp refuses with 400 `exceed_context_size_error` and says its window in `/props`
  *   (https://github.com/ggml-org/llama.cpp/tree/master/tools/server).
  * - LM Studio says `loaded_context_length` in `/api/v0/models` (https://lmstudio.ai/docs/developer/rest).
@@ -35,6 +36,8 @@ export interface LocalOptions {
   /** Tokens, the most that the model can. */
   most?: number;
   capabilities?: string[];
+  /** Of Ollama: an older one, which does not say its window, or has no `/api/ps` at all. */
+  age?: "silent" | "without-ps";
   /** Whether the model is in memory before the first request. */
   isLoaded?: boolean;
 }
@@ -124,7 +127,12 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
         models:
           loaded === undefined
             ? []
-            : [{ name: model, model, size: 6_000_000_000, size_vram: 6_000_000_000, context_length: loaded }],
+            : [
+                {
+                  ...{ name: model, model, size: 6_000_000_000, size_vram: 6_000_000_000 },
+                  ...(options.age ? {} : { context_length: loaded }),
+                },
+              ],
       }),
     "/api/generate": () => {
       loaded ??= window;
@@ -158,6 +166,7 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
       "/v1/chat/completions": compatible,
     },
   };
+  if (options.age === "without-ps") delete ollama["/api/ps"];
   const routes = kind === "ollama" ? ollama : others[kind];
   const server = Bun.serve({
     hostname: "127.0.0.1",

@@ -73,6 +73,29 @@ describe("the served window", () => {
     expect(server!.requests.at(-1)!.body["options"]).toMatchObject({ num_ctx: 16_384 });
   });
 
+  for (const age of ["silent", "without-ps"] as const)
+    test(`of an Ollama that does not say its window (${age}): one that is asked for in every call, so that nothing is cut`, async () => {
+      const { windowOf, call } = open("ollama", { age, window: 2_048 });
+      expect(await windowOf()).toBe(4_096);
+      // More than it serves by itself, and less than it is asked for.
+      expect((await call(3_000)).finish).toBe("stop");
+      expect(server!.requests.at(-1)!.body["options"]).toMatchObject({ num_ctx: 4_096 });
+      expect(server!.lastRead()).toContain("Message 0");
+      expect((await call(8_000)).error).toMatchObject({ code: "context_truncated" });
+    });
+
+  test("of an Ollama that does not say its window: no more than the model can", async () => {
+    const { windowOf } = open("ollama", { age: "silent", isLoaded: true }, [
+      { id: "qwen3:8b", context_window: null, max_context_window: 2_048 },
+    ]);
+    expect(await windowOf()).toBe(2_048);
+  });
+
+  test("of Ollama: a name in other letters than the server's is the same model", async () => {
+    const { windowOf } = open("ollama", { model: "Qwen3:8B", window: 16_384, isLoaded: true });
+    expect(await windowOf()).toBe(16_384);
+  });
+
   for (const kind of ["llama.cpp", "vllm"] as const)
     test(`of ${kind}: what the server says, also where more was set`, async () => {
       const { windowOf } = open(kind, { window: 8_192 }, [{ id: "qwen3:8b", context_window: 32_768 }]);
@@ -86,9 +109,11 @@ describe("the served window", () => {
   });
 
   test("is unknown where nothing answers, and nothing throws", async () => {
-    const { windowOf, server: gone } = open("vllm");
-    gone.stop();
-    expect(await windowOf()).toBeNull();
+    for (const kind of ["vllm", "ollama"] as const) {
+      const { windowOf, server: gone } = open(kind);
+      gone.stop();
+      expect(await windowOf()).toBeNull();
+    }
   });
 });
 

@@ -3,7 +3,7 @@
  * LM Studio load a model with a window of their own choice, often 4,096. Asked of:
  *
  * - Ollama: `/api/ps`, `context_length` of the loaded model; one that is not loaded is loaded by an empty
- *   `/api/generate` (https://docs.ollama.com/api/ps, https://docs.ollama.com/context-length).
+ *   `/api/generate` (https://docs.ollama.com/api/ps, https://docs.ollama.com/context-length). Versions before 0.10 do not say.
  * - LM Studio: `/api/v0/models`, `loaded_context_length` (https://lmstudio.ai/docs/developer/rest).
  * - vLLM: `/v1/models`, `max_model_len` (https://docs.vllm.ai/en/latest/serving/openai_compatible_server).
  * - llama.cpp: `/props`, `default_generation_settings.n_ctx`, of one slot
@@ -84,7 +84,9 @@ async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
   const asked = least(wanted, wanted === null ? null : most);
   if (asked !== null) return { tokens: asked, ask: asked };
   const root = ollamaRoot(endpoint.baseUrl);
-  const named = (one: unknown) => [name, `${name}:latest`].includes(String(one));
+  // Ollama takes names in any case, and says them as they were pulled.
+  const names = [name, `${name}:latest`].map((one) => one.toLowerCase());
+  const named = (one: unknown) => names.includes(String(one).toLowerCase());
   const loaded = async () => {
     const found = listIn(await ask(question, `${root}/api/ps`), "models").find(
       (one) => named(one["model"]) || named(one["name"]),
@@ -92,13 +94,15 @@ async function ofOllama(question: WindowQuestion): Promise<ServedWindow> {
     return found === undefined ? undefined : sizeOf(found["context_length"]);
   };
   let tokens = await loaded();
-  if (tokens === undefined && mayLoad) {
-    await ask(question, `${root}/api/generate`, { model: name, stream: false }, LOAD_MS);
+  let isLoaded = tokens !== undefined;
+  if (!isLoaded && mayLoad) {
+    isLoaded = (await ask(question, `${root}/api/generate`, { model: name, stream: false }, LOAD_MS)) !== undefined;
     tokens = await loaded();
   }
-  // A loaded model of a server that is too old to say has the usual window.
-  if (tokens === null) return { tokens: USUAL_WINDOW };
-  return tokens === undefined ? { tokens: null } : { tokens, ask: tokens };
+  // A server that is too old to say may serve 2,048 tokens, and cuts what is longer without a word: only a window that is
+  // asked for is known.
+  if (isLoaded) tokens ??= least(USUAL_WINDOW, most)!;
+  return typeof tokens === "number" ? { tokens, ask: tokens } : { tokens: null };
 }
 
 async function ofLmStudio(question: WindowQuestion): Promise<ServedWindow> {
