@@ -20,6 +20,7 @@ import { egress } from "../feature/egress/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
 import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
+import { harnessLogins } from "../feature/harness-logins/feature.ts";
 import { history } from "../feature/history/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
@@ -83,6 +84,7 @@ export const FEATURES = noFeatures()
   .with(agents)
   .with(secrets)
   .with(cookies)
+  .with(harnessLogins)
   .with(budgets)
   .with(usage)
   .with(sessions)

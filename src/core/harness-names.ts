@@ -8,3 +8,36 @@ export type EvalHarness = (typeof EVAL_HARNESSES)[number];
 
 /** The image of agents with a harness that name none; `skep image build --harness` makes it. */
 export const HARNESS_IMAGE = "skep/harness:latest";
+
+/** External agents that can work with a person's own log-in at their vendor instead of Skep's gateway. */
+export const OWN_LOGIN_NAMES = ["codex", "claude-code", "opencode"] as const satisfies readonly HarnessName[];
+export type OwnLoginName = (typeof OWN_LOGIN_NAMES)[number];
+
+export interface OwnLoginForm {
+  /** Where a person finds it: words after "This is". */
+  what: string;
+  /** `json`: the text of a file. `token`: one word. */
+  form: "json" | "token";
+  /** Provider whose models the vendor serves, as Skep names it. */
+  provider: string;
+  /** Everything that the container reaches, as an allow-list has it. */
+  hosts: readonly string[];
+}
+
+export const OWN_LOGINS: Readonly<Record<OwnLoginName, OwnLoginForm>> = {
+  codex: {
+    ...{ what: "the text of ~/.codex/auth.json, which `codex login` writes", form: "json", provider: "openai" },
+    hosts: ["chatgpt.com:443", "auth.openai.com:443", "api.openai.com:443"],
+  },
+  "claude-code": {
+    ...{ what: "the token that `claude setup-token` prints", form: "token", provider: "anthropic" },
+    hosts: ["api.anthropic.com:443"],
+  },
+  opencode: {
+    what: "the text of ~/.local/share/opencode/auth.json with the key of opencode's own service",
+    ...{ form: "json", provider: "opencode" },
+    hosts: ["opencode.ai:443"],
+  },
+};
+
+export const hasOwnLogin = (name: unknown): name is OwnLoginName => OWN_LOGIN_NAMES.some((one) => one === name);

@@ -22,6 +22,8 @@ export const LIMITS = {
   refusedBodyMs: 5_000,
   keepAliveMs: 75_000,
   secretValueBytes: 64 * 1024,
+  /** Agents that a person names for one log-in of an external agent. */
+  ownLoginAgents: 200,
   nameCharacters: 256,
   textCharacters: 200_000,
   listDefault: 50,

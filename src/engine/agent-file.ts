@@ -1,7 +1,7 @@
 /** `agents/<id>/AGENT.md`: front matter says who the agent is and what it may do, the body is its system prompt. Pure. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { DAY_SECONDS } from "../core/clock.ts";
-import { HARNESS_NAMES } from "../core/harness-names.ts";
+import { HARNESS_NAMES, hasOwnLogin, OWN_LOGIN_NAMES } from "../core/harness-names.ts";
 import { ImageName } from "../core/image-name.ts";
 import { LIMITS } from "../core/limits.ts";
 import { didYouMean } from "../core/near.ts";
@@ -75,6 +75,12 @@ export const AGENT_CONFIG = t.Object(
     ),
     permissions: t.Optional(PermissionRules),
     harness: t.Optional(HARNESS_CONFIG),
+    credentials: t.Optional(
+      t.Union([t.Literal("gateway"), t.Literal("own")], {
+        description:
+          "Whom an external agent asks: Skep's gateway, or its vendor with the log-in of the person whose work it does (own).",
+      }),
+    ),
     image: t.Optional(orNull(ImageName)),
     network: t.Optional(Network),
     runtime: t.Optional(orNull(RuntimeName)),
@@ -117,6 +123,7 @@ const AGENT_FRONT_MATTER = t.Object(
 /** Of what the instance's settings do not set. */
 export const AGENT_DEFAULTS = {
   harness: "builtin",
+  credentials: "gateway",
   thinking_level: "off",
   max_attempts: 2,
   pulse_enabled: false,
@@ -142,7 +149,7 @@ export interface AgentFile {
 export function parseAgentFile(id: string, text: string): { agent: AgentFile; problems: SourceProblem[] } {
   const { data, body, problems: broken, yaml } = readFrontMatter(text);
   const faults = schemaProblems(AGENT_FRONT_MATTER, data);
-  const names = [...toolProblems(data["tools"]), ...ruleProblems(data["permissions"])];
+  const names = [...toolProblems(data["tools"]), ...ruleProblems(data["permissions"]), ...loginProblems(data)];
   const problems = [...broken, ...(yaml ? placeProblems([...faults, ...names], yaml) : [])];
   if (body.trim() === "")
     problems.push({
@@ -157,6 +164,12 @@ export function parseAgentFile(id: string, text: string): { agent: AgentFile; pr
   ) as Static<typeof AGENT_FRONT_MATTER>;
   const { name = id, description = "", role = null, emoji = null, enabled = true, ...config } = good;
   return { agent: { id, name, description, role, emoji, enabled, config, prompt: body.trim() }, problems };
+}
+
+function loginProblems({ credentials, harness }: Record<string, unknown>): ValueProblem[] {
+  if (credentials !== "own" || hasOwnLogin(harness)) return [];
+  const names = OWN_LOGIN_NAMES.join(", ");
+  return [{ path: ["credentials"], message: `\`own\` needs a \`harness\` whose vendor has log-ins: ${names}.` }];
 }
 
 /** A tool whose name is misspelt would be missing without a word. */

@@ -1,28 +1,29 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
 
 import type { Clock } from "../core/clock.ts";
-import { conflict, forbidden, unavailable } from "../core/errors.ts";
+import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
-import { type EvalHarness, HARNESS_IMAGE } from "../core/harness-names.ts";
+import type { EvalHarness } from "../core/harness-names.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import { type Network, narrowest } from "../core/network.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import { kindOfTool } from "../core/permission-rule.ts";
 import type { TextWork } from "../text/client.ts";
-import { AGENT_DEFAULTS, type AgentFile, type HarnessConfig } from "./agent-file.ts";
+import type { AgentFile } from "./agent-file.ts";
+import { AGENTLESS, type EngineDefaults, harnessOf, settingsOf } from "./agent-settings.ts";
 import type { Attachments } from "./attachments.ts";
 import { type BetweenTurns, createBetweenTurns } from "./between-turns.ts";
 import type { Execution, ExecutionRows } from "./execution.ts";
 import { createFairTurns } from "./fair-turns.ts";
 import type { HarnessPort } from "./harness/port.ts";
-import { type Kind, kindOf } from "./kinds.ts";
+import { kindOf } from "./kinds.ts";
 import type { ModelPort } from "./model.ts";
 import { textOf } from "./parts.ts";
 import { refusesAlways } from "./permission/decide.ts";
 import type { PermissionRows } from "./permission/permit.ts";
 import { readRules } from "./permission/rules.ts";
-import type { EngineAgent, EnginePorts, Overdrawn } from "./ports.ts";
+import type { EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
@@ -30,23 +31,6 @@ import { createScheduler, type Scheduler, type SchedulerLimits } from "./schedul
 import { type MatchableSkill, matchSkills } from "./skill-match.ts";
 import { createExecutionTokens, type ExecutionTokens } from "./tokens.ts";
 import type { Toolbox } from "./toolbox.ts";
-
-/** What of the instance's settings fills in for agents that say nothing. */
-export interface EngineDefaults {
-  model(purpose: NonNullable<Kind["purpose"]>): string | null;
-  models?: { summary: string | null; fallback: readonly string[] };
-  limits: { max_turns: number; timeout_seconds: number };
-  sandbox: {
-    image: string | null;
-    network: Network;
-    runtime?: string | null;
-    memory_mb: number;
-    cpus: number;
-    git_depth?: number;
-    /** How long a chat's sandbox waits for the next turn. */
-    idle_minutes: number;
-  };
-}
 
 export interface SkillSource {
   /** Every enabled skill that the agent sees in this user's work, and that is confirmed. */
@@ -84,6 +68,8 @@ export interface EngineDeps {
   toolbox: Toolbox;
   secretsOf(execution: Execution): Record<string, string>;
   cookiesOf(execution: Execution): string | undefined;
+  /** See `EnginePorts`. */
+  ownLoginOf: EnginePorts["ownLoginOf"];
   /** What the step says, as part of which the execution works, itself or through those that started it. */
   stepNetworkOf?(execution: Execution): Network | undefined;
   /** What drives it instead of what its agent's file names: `acp` is the command in that file. */
@@ -291,6 +277,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     deliver: deps.deliver,
     secretsOf: deps.secretsOf,
     cookiesOf: deps.cookiesOf,
+    ownLoginOf: deps.ownLoginOf,
     variablesOf({ id, sessionId, agentId, runId }, token) {
       const apiUrl = deps.apiUrl();
       return {
@@ -345,52 +332,10 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
   };
 }
 
-/** Of a command that borrows nobody's sandbox. */
-const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} };
-
 /** Those it always takes, and for a piece of work those whose tags match the task. One switched off since is left out. */
 function skillsFor<Skill extends MatchableSkill>(execution: Execution, available: readonly Skill[]): Skill[] {
   const { kind, skills, input } = execution;
   const matched = kindOf(kind).reads === "execution" ? matchSkills(available, textOf(input)) : [];
   const given = available.filter(({ name }) => skills.includes(name));
   return [...new Set([...given, ...matched])];
-}
-
-/** The agent's own settings, else the instance's, else the defaults of agents. */
-function settingsOf(
-  { id, config }: Pick<AgentFile, "id" | "config">,
-  { limits, sandbox }: EngineDefaults,
-  harness: HarnessConfig,
-): Omit<EngineAgent, "network"> & { network: Network } {
-  return {
-    id,
-    harness,
-    thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
-    temperature: config.temperature ?? undefined,
-    maxTurns: config.max_turns ?? limits.max_turns,
-    image: config.image ?? imageOf(harness) ?? sandbox.image ?? undefined,
-    network: config.network ?? sandbox.network,
-    runtime: config.runtime ?? sandbox.runtime ?? undefined,
-    memoryMb: config.memory_mb ?? sandbox.memory_mb,
-    cpus: config.cpus ?? sandbox.cpus,
-  };
-}
-
-/** @throws Problem 409 `no_command` where the file is to name a command and does not any more. */
-function harnessOf(
-  { id, config }: Pick<AgentFile, "id" | "config">,
-  wanted: ReturnType<NonNullable<EngineDeps["harnessIn"]>>,
-): HarnessConfig {
-  const own = config.harness ?? AGENT_DEFAULTS.harness;
-  if (wanted === undefined) return own;
-  if (wanted !== "acp") return wanted;
-  if (typeof own === "string")
-    throw conflict(`The file of the agent ${id} names no command of its own (harness: acp).`, "no_command");
-  return own;
-}
-
-/** An external agent needs an image with its program. */
-function imageOf(harness: HarnessConfig): string | undefined {
-  if (harness === "builtin") return undefined;
-  return typeof harness === "string" ? HARNESS_IMAGE : (harness.image ?? HARNESS_IMAGE);
 }

@@ -1,6 +1,7 @@
 /** What the engine is given by the rest: everything it does outside its own loop goes through here. */
 import type { Clock } from "../core/clock.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
+import type { OwnLoginName } from "../core/harness-names.ts";
 import type { Logger } from "../core/log.ts";
 import type { Masking } from "../core/masking.ts";
 import type { NetworkBounds } from "../core/network.ts";
@@ -18,6 +19,8 @@ import type { Tool } from "./tool.ts";
 export interface EngineAgent {
   id: string;
   harness: HarnessConfig;
+  /** It works with the log-in of the person whose work it does, at this program's vendor. */
+  ownLogin?: OwnLoginName | undefined;
   thinkingLevel: "off" | "low" | "medium" | "high";
   temperature?: number | undefined;
   maxTurns: number;
@@ -75,6 +78,8 @@ export interface EnginePorts {
   secretsOf(execution: Execution): Record<string, string>;
   /** The browser cookies that its agent was granted, as a file; asked for each sandbox. */
   cookiesOf(execution: Execution): string | undefined;
+  /** What the person whose work it is has stored for that program. @throws Problem 409 `own_login_missing`, `own_login_needs_container`. */
+  ownLoginOf(execution: Execution, harness: OwnLoginName): string;
   /** Variables that say where it works: the same in each execution of a session, and those of this one alone. */
   variablesOf(execution: Execution, token: string | null): Record<"session" | "execution", Record<string, string>>;
   tokens: { issue(execution: Execution): string; revoke(executionId: string): void };

@@ -1,6 +1,7 @@
 /** One execution from its row to its end: sandbox, prompt, loop, result. Leaves no token behind, and a sandbox only to a session that takes turns. */
 import { codeOf, isProblem, messageOf } from "../core/errors.ts";
 import { numberIn } from "../core/is-object.ts";
+import { loginTokens } from "../core/login-tokens.ts";
 import type { Turn } from "./calls.ts";
 import { runCommand } from "./command.ts";
 import type { Ending, Execution } from "./execution.ts";
@@ -23,6 +24,8 @@ const PASSING = new Set([
   WAITS,
   ASKS,
 ]);
+/** What stands in texts for a token of a person's own log-in. */
+const LOGIN = "own log-in";
 const BACK_OFF_MS = 5_000;
 const COMMAND_GRACE_MS = 10_000;
 /** What the database and the file system say of a disk that is full or fails. */
@@ -93,7 +96,13 @@ export async function workOn(
     const { image, network, runtime, memoryMb, cpus } = agent;
     const variables = ports.variablesOf(execution, token);
     const env = { ...variables.session, ...secrets };
-    unmask = maskAll(masking, { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) });
+    const held = { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) };
+    const { ownLogin } = agent;
+    const login = ownLogin && isExternal(execution, agent) ? ports.ownLoginOf(execution, ownLogin) : undefined;
+    unmask = maskAll(masking, [
+      ...Object.entries(held),
+      ...loginTokens(login ?? "").map((one) => [LOGIN, one] as const),
+    ]);
     const cookies = ports.cookiesOf(execution);
     const harness = isExternal(execution, agent) ? await ports.workspaces.harness(execution) : undefined;
     keepsSandbox = harness === undefined;
@@ -108,7 +117,8 @@ export async function workOn(
     endIn(leftMs(execution, ports));
     [waitsFor, waitsSince] = [undefined, undefined];
     const { sandbox, open } = lease;
-    const ending = await work({ execution, ports, spec, sandbox, open, masker: masking, signal, aside, setAside });
+    const turn = { execution, ports, spec, sandbox, open, masker: masking, signal, aside, setAside };
+    const ending = await work({ ...turn, login });
     await lease.sandbox.workspace.bringBack();
     if (takesTurns) {
       await lease.release(keepsSandbox);
@@ -156,7 +166,7 @@ const asksPerson = (reason: unknown): boolean => isProblem(reason) && reason.cod
 const isExternal = ({ command }: Execution, { harness }: EngineAgent): boolean => !command && harness !== "builtin";
 
 /** What drives an execution from its sandbox to its end: a command, Skep's own loop, or an external agent. */
-type AgentLoop = (turn: Turn & { spec: SandboxSpec }) => Promise<Ending>;
+type AgentLoop = (turn: Turn & { spec: SandboxSpec; login: string | undefined }) => Promise<Ending>;
 
 /** What it does once it has a sandbox. @throws Problem 503 `no_model`, 403 `shell_denied` for what cannot begin. */
 function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent, token: string | null): AgentLoop {
@@ -167,17 +177,17 @@ function workOf(execution: Execution, ports: EnginePorts, agent: EngineAgent, to
   }
   const model = ports.modelOf(execution);
   const { harness } = agent;
-  return async ({ spec, ...turn }) => {
+  return async ({ spec, login, ...turn }) => {
     const system = await begin({ ...turn, spec }, model);
     const input = { ...turn, agent, model, system };
     if (harness === "builtin") return runLoop(input);
-    return runHarness({ ...input, harness, token: token ?? "" });
+    return runHarness({ ...input, harness, login, token: token ?? "" });
   };
 }
 
 /** What is handed to the sandbox is masked as long as it works, whatever happens to the stored value meanwhile. */
-function maskAll(masking: EnginePorts["masking"], values: Readonly<Record<string, string>>): () => void {
-  const ends = Object.entries(values).map(([name, value]) => masking.add(name, value));
+function maskAll(masking: EnginePorts["masking"], values: readonly (readonly [string, string])[]): () => void {
+  const ends = values.map(([name, value]) => masking.add(name, value));
   return () => {
     for (const end of ends) end();
   };

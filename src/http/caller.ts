@@ -2,6 +2,7 @@
 
 import { forbidden, type Problem, unauthorized } from "../core/errors.ts";
 import type { ExecutionHolder } from "../engine/tokens.ts";
+import { LOCAL_USER } from "../store/tables/providers.ts";
 
 export type CallerKind = "anonymous" | "local" | "user" | "engine" | "execution";
 
@@ -54,6 +55,13 @@ export function denial(caller: Caller, { access, execution }: RouteAccess): Prob
 export function assertOwnAgent(caller: Caller, agentId: string): void {
   if (caller.execution && caller.execution.agentId !== agentId)
     throw forbidden("An execution's token reaches only its own agent.");
+}
+
+/** Whose personal keys and log-ins the caller means. @throws Problem 403 for credentials that belong to no person. */
+export function personOf(caller: Caller): string {
+  if (caller.userId !== undefined) return caller.userId;
+  if (caller.kind === "local") return LOCAL_USER;
+  throw forbidden("This credential belongs to no user; only users have personal keys.", "account_needed");
 }
 
 /** For audit rows. */

@@ -108,6 +108,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   notifications: { goes: { user: "user_id = @id" } },
   cookie_sets: { goes: { user: "owner_id = @id" } },
   cookie_grants: { with: "cookie_sets" },
+  harness_logins: { goes: { user: "user_id = @id" } },
   user_provider_keys: { goes: { user: "user_id = @id" } },
   memory_entries: { stays: "made from files: a user's own files are removed (memory/service.ts), then their rows" },
   memory_units: { stays: "removed with their entry" },

@@ -145,7 +145,7 @@ function variants({ table, belonging }: AnyWhose): Row[] {
     const column = columnsOf(table).find((one) => one.name === name)!;
     const set = name === "whose" ? ["mine", "everyone"] : name.includes("project") ? [PROJECT, null] : [ADA, BEN, null];
     if (table === "events" && name === "user_id") set.push(ADMINISTRATORS);
-    if (table === "user_provider_keys") set.push(LOCAL_USER);
+    if (table === "user_provider_keys" || table === "harness_logins") set.push(LOCAL_USER);
     // The project's own key is its id.
     const values = column.name === "id" ? (table === "projects" ? [PROJECT] : [ADA, BEN]) : set;
     rows = rows.flatMap((row) =>

@@ -92,6 +92,13 @@ export const WHOSE = {
     belonging: ({ user_id }) => ({ owner: user_id === LOCAL_USER ? null : user_id, project: null }),
     columns: (alias) => ({ owner: `nullif(${alias}.user_id, '${LOCAL_USER}')`, project: "NULL" }),
   } satisfies Whose<{ user_id: string }>,
+  /** Of a server without accounts as personal keys. */
+  harness_logins: {
+    table: "harness_logins",
+    policy: POLICIES.owner,
+    belonging: ({ user_id }) => ({ owner: user_id === LOCAL_USER ? null : user_id, project: null }),
+    columns: (alias) => ({ owner: `nullif(${alias}.user_id, '${LOCAL_USER}')`, project: "NULL" }),
+  } satisfies Whose<{ user_id: string }>,
 
   projects: rows("projects", "everybody", { project: "id" }),
   tasks,

@@ -19,6 +19,7 @@ const ask = (method, params) =>
   });
 let mode = "";
 let tools;
+let reach;
 
 /** A request to the gateway. */
 async function gateway(path, body, key = process.env.OPENAI_API_KEY) {
@@ -62,9 +63,9 @@ function files(folder, found = []) {
 }
 
 /** Where that text is in what this container can read. */
-function search(text) {
-  const places = [...files("/skep"), ...files("/workspace"), ...files("/home"), ...files("/tmp"), ...files("/run"), ...files("/etc")];
-  for (const id of fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
+function search(text, folders = ["/skep", "/workspace", "/home", "/tmp", "/run", "/etc"]) {
+  const places = folders.flatMap((folder) => files(folder));
+  if (folders.length > 2) for (const id of fs.readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
     places.push(`/proc/${id}/environ`, `/proc/${id}/cmdline`);
   return places.filter((path) => {
     try {
@@ -78,6 +79,19 @@ function search(text) {
 const chat = (content, more = {}) => ({ model: process.env.OPENAI_MODEL, messages: [{ role: "user", content }], ...more });
 
 const MODES = {
+  /** What it was given of a person's log-in, and its own words with it. */
+  async own(id, text) {
+    const home = process.env.CODEX_HOME;
+    const path = `${home}/auth.json`;
+    const login = fs.existsSync(path) ? fs.readFileSync(path, "utf8") : process.env.CLAUDE_CODE_OAUTH_TOKEN;
+    const token = JSON.parse(login).tokens.access_token;
+    const config = fs.readFileSync(`${home}/config.toml`, "utf8");
+    const keys = Object.keys(process.env).filter((name) => /^(SKEP_(GATEWAY|FILE|TEXT|LINK|TARGET)|OPENAI|ANTHROPIC)/.test(name));
+    reach ??= /Only these hosts can be reached[^:]*: ([^;.]*\.[^;]*?)\. The names/.exec(text)?.[1];
+    const found = { length: login.length, at: fs.realpathSync(path), inState: search(token, ["/skep", "/workspace"]), keys, reach, config };
+    say(id, JSON.stringify({ ...found, words: `the token is ${token}.` }));
+    return { inputTokens: 100, outputTokens: 20, cachedReadTokens: 30, totalTokens: 150 };
+  },
   /** Says what it was given. */
   pictures(sessionId, _text, blocks) {
     say(sessionId, blocks.map(({ type, mimeType, data }) => [type, mimeType, data?.length].filter(Boolean).join(" ")).join(", "));
@@ -260,8 +274,8 @@ async function answer({ id, method, params }) {
     const text = params.prompt.map((block) => block.text).join("\n");
     mode = /MODE: ([a-z ]+)/.exec(text)?.[1] ?? mode;
     if (fs.existsSync("/skep/state")) fs.writeFileSync("/skep/state/mode", mode);
-    await MODES[mode](params.sessionId, text, params.prompt);
-    return send({ id, result: { stopReason: "end_turn" } });
+    const usage = await MODES[mode](params.sessionId, text, params.prompt);
+    return send({ id, result: { stopReason: "end_turn", ...(usage ? { usage } : {}) } });
   }
   if (id !== undefined) send({ id, error: { code: -32601, message: "no" } });
 }

@@ -80,6 +80,7 @@ export async function harnessImage(
     "ls",
     "id",
     "rm",
+    "ln",
     "mkdir",
     "find",
     "ps",

@@ -16,7 +16,7 @@ import type {
   StopReason,
 } from "../../engine/harness/port.ts";
 import { createAcpStream } from "./stream.ts";
-import { permissionIn, updateIn } from "./updates.ts";
+import { permissionIn, updateIn, usageIn } from "./updates.ts";
 
 const REASONS: ReadonlySet<string> = new Set([
   "end_turn",
@@ -96,7 +96,7 @@ export const connectAgent: HarnessPort["connect"] = async (open, handlers, signa
         const answer = await ask(methods.agent.session.prompt, { sessionId, prompt: parts.map(blockOf) });
         const reason = membersOf(answer)["stopReason"];
         if (!isReason(reason)) throw refused("It ended its turn without saying why.");
-        return reason;
+        return { reason, usage: usageIn(answer) };
       },
       cancel: (sessionId) => connection.agent.notify(methods.agent.session.cancel, { sessionId }).catch(() => {}),
     } satisfies HarnessConnection;

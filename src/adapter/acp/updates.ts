@@ -1,6 +1,7 @@
 /** What a program of the Agent Client Protocol says, read field by field: a field that is not as it should be is left out. */
-import { isObject, membersOf, textIn } from "../../core/is-object.ts";
+import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import type { CallKind, CallUpdate, PermissionOption, PermissionRequest } from "../../engine/harness/port.ts";
+import type { ModelUsage } from "../../engine/model.ts";
 
 export type Update =
   | { type: "text" | "thinking"; text: string }
@@ -59,6 +60,24 @@ export function permissionIn(params: unknown): PermissionRequest | undefined {
       const [id, kind] = [textIn(option, "optionId"), oneOf(OPTION_KINDS, option["kind"])];
       return id === undefined || kind === undefined ? [] : [{ id, kind }];
     }),
+  };
+}
+
+const TOKENS_MOST = 1e12;
+
+/** Of the answer to a prompt. */
+export function usageIn(answer: unknown): ModelUsage | undefined {
+  const { usage } = membersOf(answer);
+  const count = (name: string): number => {
+    const found = numberIn(usage, name) ?? 0;
+    return found > 0 && found < TOKENS_MOST ? Math.floor(found) : 0;
+  };
+  if (!isObject(usage)) return undefined;
+  const [read, written] = [count("cachedReadTokens"), count("cachedWriteTokens")];
+  return {
+    input_tokens: count("inputTokens") + read + written,
+    output_tokens: count("outputTokens"),
+    ...{ cache_read_tokens: read, cache_write_tokens: written, reasoning_tokens: count("thoughtTokens") },
   };
 }
 

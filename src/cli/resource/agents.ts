@@ -45,9 +45,14 @@ export const agents: Resource<List> = {
         { flags: "--description <text>", about: "what it is for" },
         { flags: "--model <provider/model>", about: "model it uses" },
         { flags: "--harness <name>", about: `external agent that drives it: ${HARNESS_NAMES.join(", ")}` },
+        {
+          ...{ flags: "--credentials <whose>", choices: ["gateway", "own"] },
+          about: "whom that external agent asks: Skep's gateway, or its vendor with the log-in of whoever starts it",
+        },
       ],
       async run({ client, path, args: [id = ""], flags }) {
-        const fields = bodyOf(flags, { name: "name", description: "description", model: "model", harness: "harness" });
+        const words = { name: "name", description: "description", model: "model" };
+        const fields = bodyOf(flags, { ...words, harness: "harness", credentials: "credentials" });
         const agent = await client.call("POST", path, { ...fields, id, prompt: await readText(flags["prompt"]) });
         return { json: agent, text: linesOf(agent) };
       },

@@ -7,6 +7,7 @@ import { cookies } from "./cookies.ts";
 import { documents } from "./documents.ts";
 import { evals } from "./evals.ts";
 import { executions } from "./executions.ts";
+import { harnessLogins } from "./harness-logins.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { memory } from "./memory.ts";
@@ -37,6 +38,7 @@ export const RESOURCES: readonly AnyResource[] = [
   secrets,
   cookies,
   providers,
+  harnessLogins,
   models,
   codehost,
   jobs,

@@ -16,8 +16,10 @@ export interface LaunchPlace {
 export interface Launch {
   argv: readonly string[];
   env: Readonly<Record<string, string>>;
-  /** Texts by absolute path, written inside the sandbox before it starts. */
+  /** Texts by absolute path, written inside the sandbox before it starts. `~/`: below its home, which is memory. */
   files: Readonly<Record<string, string>>;
+  /** Links by absolute path, to one of the files. */
+  links?: Readonly<Record<string, string>>;
 }
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);

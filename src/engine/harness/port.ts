@@ -1,6 +1,6 @@
 /** External agents as the engine sees them: a program that speaks the Agent Client Protocol over its standard streams. */
 import type { OpenPipe } from "../../core/pipe.ts";
-import type { DataPart } from "../model.ts";
+import type { DataPart, ModelUsage } from "../model.ts";
 import type { TextPart } from "../parts.ts";
 import type { Sandbox } from "../sandbox.ts";
 import type { HarnessTools } from "./tools.ts";
@@ -70,6 +70,12 @@ export type PromptPart = TextPart | DataPart;
 
 export type StopReason = "end_turn" | "max_tokens" | "max_turn_requests" | "refusal" | "cancelled";
 
+export interface TurnEnd {
+  reason: StopReason;
+  /** Tokens of its model calls in this turn, where the program counts them. */
+  usage?: ModelUsage | undefined;
+}
+
 export interface HarnessConnection {
   /** Whether a session of an earlier process can be continued. */
   readonly continues: boolean;
@@ -80,7 +86,7 @@ export interface HarnessConnection {
   /** Whether a prompt may hold pictures. */
   readonly takesPictures: boolean;
   /** One turn. @throws Problem 502 `harness_refused`, also when the program ends meanwhile. */
-  prompt(sessionId: string, parts: readonly PromptPart[]): Promise<StopReason>;
+  prompt(sessionId: string, parts: readonly PromptPart[]): Promise<TurnEnd>;
   /** Asks it to end the turn; `prompt` still resolves by itself. */
   cancel(sessionId: string): Promise<void>;
   /** Resolves with why, in words, when the program or its streams are gone. */

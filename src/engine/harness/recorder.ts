@@ -78,7 +78,8 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
     [shown, thought, characters] = [masker.stream(), masker.stream(), 0];
     const said = [...parts, ...more];
     parts = [];
-    if (textOf(said).trim() !== "") last = textOf(said);
+    // It may become the result, which is stored and shown.
+    if (textOf(said).trim() !== "") last = masker.text(textOf(said));
     return said.length === 0 ? [] : ports.rows.addSaid(execution, masker.json(said), finish).calls;
   }
   function begin(known: Known): StoredCall | undefined {

@@ -7,16 +7,18 @@ import { isProblem, messageOf } from "../../core/errors.ts";
 import { raceSignal } from "../../core/race-signal.ts";
 import type { HarnessConfig } from "../agent-file.ts";
 import { schemaCheck } from "../calls.ts";
+import { sizeOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
 import { createGateway, type Gateway } from "../gateway/gateway.ts";
 import { kindOf } from "../kinds.ts";
 import { endingOf, type LoopInput, REMINDER, sayUnseen } from "../loop.ts";
 import { failed, resultOf } from "../result.ts";
 import type { ToolResult } from "../tool.ts";
-import { harnessTitle, launchOf } from "./definitions.ts";
+import { harnessTitle, type Launch, launchOf } from "./definitions.ts";
 import { programOf } from "./launch.ts";
+import { launchWithLogin, loginModel, loginNote } from "./own-login.ts";
 import { createPermissionDesk, optionFor, type PermissionDesk } from "./permission.ts";
-import type { HarnessConnection, HarnessPlace, StopReason } from "./port.ts";
+import type { HarnessConnection, HarnessPlace, StopReason, TurnEnd } from "./port.ts";
 import { type Prompt, promptParts, saidAfter } from "./prompt.ts";
 import { recapOf } from "./recap.ts";
 import { createRecorder, type Recorder } from "./recorder.ts";
@@ -25,6 +27,8 @@ import { toolServerOf } from "./tools.ts";
 export interface HarnessInput extends LoopInput {
   harness: Exclude<HarnessConfig, "builtin">;
   token: string;
+  /** Of the person whose work it is, at the program's vendor; undefined: it asks the gateway. */
+  login: string | undefined;
 }
 
 /** Times that a program which ended by itself is started again in one execution. */
@@ -101,8 +105,7 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   let place: HarnessPlace | undefined;
   const program = (places: Parameters<Parameters<typeof life.sandbox.open>[0]>[0]) => {
     place = { cwd: places.workspace, tools: { url: `${life.url}/mcp`, token: life.token } };
-    const { url, token, model } = life;
-    return programOf(launchOf(harness, { gateway: url, token, model, state: places.state }));
+    return programOf(launchIn(life, places.state));
   };
   let connection: HarnessConnection;
   try {
@@ -161,6 +164,11 @@ async function live(life: Life): Promise<Ending | { died: string }> {
   }
 }
 
+function launchIn({ agent, harness, login, model, token, url }: Life, state: string): Launch {
+  if (agent.ownLogin && login !== undefined) return launchWithLogin(agent.ownLogin, { model, state, login });
+  return launchOf(harness, { gateway: url, token, model, state });
+}
+
 interface UnderWay {
   /** Of the session in which the program has a turn; undefined: it has none. */
   sessionId: string | undefined;
@@ -201,11 +209,13 @@ async function takeTurns(
     const before = ports.rows.context(execution).at(-1)?.seq ?? -1;
     turn.sessionId = sessionId;
     sayUnseen(life, connection.takesPictures ? undefined : harnessTitle(life.harness));
-    const reason = await connection.prompt(sessionId, await promptParts(life, prompt, connection.takesPictures));
+    const metered = beginTurn(life, prompt.text);
+    const end = await connection.prompt(sessionId, await promptParts(life, prompt, connection.takesPictures));
     turn.sessionId = undefined;
+    metered(end);
     // Its model calls have their rows before the turn has an end.
     const said = recorder.endTurn();
-    const refused = refusalOf(reason, said);
+    const refused = refusalOf(end.reason, said);
     if (refused) return refused;
     ports.rows.takeSteering(execution);
     ports.deliver(execution);
@@ -225,6 +235,25 @@ async function takeTurns(
       return failed("no_completion", "The agent stopped without calling complete.", said);
     }
   }
+}
+
+/** A turn that a vendor answers is one call in the books, with the counts that the program gives and no price. */
+function beginTurn({ execution, ports, agent, model, login }: Life, text: string): (end: TurnEnd) => void {
+  const { ownLogin } = agent;
+  if (ownLogin === undefined || login === undefined) return () => {};
+  const note = loginNote(ownLogin);
+  if (!ports.rows.notes(execution).includes(note)) ports.rows.addNote(execution, note, "announced");
+  const asked = loginModel(ownLogin, model);
+  const started = ports.clock.monotonic();
+  const input_tokens = sizeOf([text]);
+  const measured = { input_tokens, output_tokens: 0, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
+  ports.rows.beginCall(execution, { model: asked.model, purpose: "turn", input_tokens, cost_usd: null });
+  return ({ usage }) => {
+    const reply = { ...asked, parts: [], finish: "stop", cost_usd: null, cost_source: "unknown" } as const;
+    const times = { duration_ms: ports.clock.monotonic() - started, time_to_first_token_ms: null, attempts: 1 };
+    const counted = { usage: usage ?? measured, usage_estimated: usage === undefined };
+    ports.rows.logCall(execution, { ...reply, ...times, ...counted, parts: [], key_source: "user" }, "turn");
+  };
 }
 
 function refusalOf(reason: StopReason, said: string): Ending | undefined {

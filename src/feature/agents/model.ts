@@ -20,6 +20,7 @@ export const AgentSettings = t.Object({
   harness: t.Union([t.String(), t.Object({ acp: t.Array(t.String()), image: t.Optional(t.String()) })], {
     description: "What drives the agent: `builtin`, the name of an external agent, or the command of one.",
   }),
+  credentials: oneOf("gateway", "own"),
   image: orNull(t.String()),
   network: Network,
   runtime: orNull(t.String({ description: "Container runtime; null: the engine's own." })),

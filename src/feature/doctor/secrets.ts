@@ -17,7 +17,8 @@ const REMEDY =
 const SEALED = `
   SELECT name, sealed FROM secrets
   UNION ALL SELECT 'the key of provider ' || id, sealed_key FROM providers WHERE sealed_key IS NOT NULL
-  UNION ALL SELECT 'a personal key for ' || provider_id, sealed_key FROM user_provider_keys`;
+  UNION ALL SELECT 'a personal key for ' || provider_id, sealed_key FROM user_provider_keys
+  UNION ALL SELECT 'a personal log-in of ' || harness, sealed_login FROM harness_logins`;
 
 export function checkSecrets({ data, secretEncryptionKey, secretKeyEphemeral }: SecretsConfig): Finding {
   const path = databasePath(data);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { harnessPort } from "../../adapter/acp/harness-port.ts";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
+import { conflict } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import { BUILD } from "../../core/version.ts";
@@ -12,6 +13,7 @@ import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
 import type { Execution } from "../../engine/execution.ts";
 import { textOf } from "../../engine/parts.ts";
+import type { EnginePorts } from "../../engine/ports.ts";
 import type { PromptParts } from "../../engine/prompt.ts";
 import type { Capabilities } from "../../engine/sandbox.ts";
 import { builtInTools } from "../../engine/tool/built-in.ts";
@@ -24,6 +26,7 @@ import type { Egress } from "../egress/service.ts";
 import type { Evals } from "../evals/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { HarnessLogins } from "../harness-logins/service.ts";
 import type { Inbox } from "../inbox/service.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { memory } from "../memory/feature.ts";
@@ -58,6 +61,7 @@ type Needs = Core & {
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
+  harnessLogins: Pick<HarnessLogins, "open">;
   budgets: Pick<Budgets, "check" | "reserve">;
   sessions: Sessions & { files: Pick<SessionFiles, "assertComplete"> };
   permissions: Pick<PermissionService, "engine">;
@@ -114,6 +118,7 @@ export const engine = defineFeature(
       harnessIn: deps.evals.harnessIn,
       wayOut: deps.egress.open,
       cookiesOf: cookiesFor(deps, sandbox.driver.capabilities),
+      ownLoginOf: ownLoginsFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
       repositoryOf: repositoryFor(deps),
@@ -278,6 +283,19 @@ const cookiesFor = (deps: Needs, { isolation }: Capabilities) => {
     return undefined;
   };
 };
+
+/** Log-ins go into containers alone, as cookies do. */
+const ownLoginsFor =
+  ({ harnessLogins, agents }: Needs, { isolation }: Capabilities): EnginePorts["ownLoginOf"] =>
+  ({ userId, agentId, sessionId, id }, harness) => {
+    if (isolation !== "container")
+      throw conflict(
+        "A person's own log-in is given in containers only. Set SANDBOX=docker, or the agent's credentials to gateway.",
+        "own_login_needs_container",
+      );
+    const agentIds = [agentId, ...agents.powers.boundsOf(sessionId)];
+    return harnessLogins.open({ userId, harness, agentIds, actor: `execution:${id}` });
+  };
 
 /** People read it in the activity of the work, the operator in the log. */
 const reportMissing =

@@ -3,43 +3,25 @@
  * and what is left of them.
  */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { dockerForTests } from "../../testing/docker-image.ts";
-import { harnessImage } from "../../testing/harness-image.ts";
-import {
-  type EndedRun,
-  type MeteredServer,
-  MODEL,
-  SHARED_KEY,
-  startMeteredServer,
-} from "../../testing/metered-server.ts";
+import { EXAMPLE, type ExampleAgents, startExampleAgents } from "../../testing/example-agents.ts";
+import { type MeteredServer, MODEL, SHARED_KEY } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 
 setDefaultTimeout(300_000);
 const docker = await dockerForTests(process.env);
+let examples: ExampleAgents;
 let metered: MeteredServer;
-let image: string;
 beforeAll(async () => {
   if (!docker) return;
-  image = await harnessImage(docker, [], {
-    "opt/agent.cjs": readFileSync(join(import.meta.dir, "../../testing/acp-agent.cjs"), "utf8"),
-  });
-  metered = await startMeteredServer({ SANDBOX: "docker" });
+  examples = await startExampleAgents(docker);
+  ({ metered } = examples);
 });
-afterAll(() => metered?.remove());
+afterAll(() => examples?.remove());
 beforeEach(() => metered?.models.next(reply({ text: "hello", usage: { input: 10, output: 1_000 } })));
 
-const pipeline = (mode: string, agent: Record<string, unknown> = {}, defaults?: Record<string, unknown>) =>
-  metered.pipeline(defaults, {
-    ...{ prompt: `MODE: ${mode}\n.`, harness: { acp: ["node", "/opt/agent.cjs"], image }, memory_mb: 512 },
-    ...agent,
-  });
-/** What the last step says. */
-async function textOf(run: EndedRun): Promise<string> {
-  const { body } = await metered.call<{ text: string }>("GET", `/v1/steps/${run.id}/work/output`);
-  return body.text;
-}
+const pipeline: ExampleAgents["pipeline"] = (...given) => examples.pipeline(...given);
+const textOf: ExampleAgents["textOf"] = (run) => examples.textOf(run);
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR42mP4z8AAAAMBAQDJ/pLvAAAAAElFTkSuQmCC";
 const isRun = test.skipIf(!docker);
 
@@ -160,7 +142,7 @@ isRun(
 );
 
 isRun("a picture that is attached reaches the program, if its model sees; else the person is told", async () => {
-  const agent = { prompt: "MODE: pictures\n.", harness: { acp: ["node", "/opt/agent.cjs"], image }, memory_mb: 512 };
+  const agent = { prompt: "MODE: pictures\n.", harness: { acp: EXAMPLE, image: examples.image }, memory_mb: 512 };
   await metered.call("POST", "/v1/agents", { id: "looker", model: MODEL, ...agent });
   const file = new File([Buffer.from(PNG, "base64")], "roof.png", { type: "image/png" });
   const said = async (): Promise<string[]> => {
@@ -169,11 +151,11 @@ isRun("a picture that is attached reaches the program, if its model sees; else t
     const { body: picture } = await metered.call<{ id: string }>("POST", "/v1/attachments/upload", form);
     const { body: chat } = await metered.call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "looker" });
     const path = `/v1/chat/sessions/${chat.id}`;
-    await metered.call("POST", `${path}/message`, { message: "What is on it?", attachment_ids: [picture.id] });
-    for (;;) {
-      const { body } = await metered.call<{ status: string; messages: { content: string }[] }>("GET", path);
-      if (body.status !== "busy") return body.messages.map(({ content }) => content);
-    }
+    const message = { message: "What is on it?", attachment_ids: [picture.id] };
+    // The stream ends with the reply.
+    await metered.call("POST", `${path}/message?stream=true`, message);
+    const { body } = await metered.call<{ messages: { content: string }[] }>("GET", path);
+    return body.messages.map(({ content }) => content);
   };
   const set = (images: boolean) => metered.call("PUT", "/v1/settings/models", { model: MODEL, images });
   await set(true);

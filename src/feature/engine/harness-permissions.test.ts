@@ -1,11 +1,10 @@
 /** Rules bind a program that drives an agent: what it asks for over its protocol, and Skep's tools that it calls over MCP. */
 import { Database } from "bun:sqlite";
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { framesOf, framesUntil, type ReadFrame } from "../../testing/event-reader.ts";
-import { harnessImage } from "../../testing/harness-image.ts";
+import { EXAMPLE, exampleImage } from "../../testing/example-agents.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { PermissionRequest } from "../permissions/model.ts";
 
@@ -17,9 +16,7 @@ let server: TestServer;
 let image: string;
 beforeAll(async () => {
   if (!docker) return;
-  image = await harnessImage(docker, [], {
-    "opt/agent.cjs": readFileSync(join(import.meta.dir, "../../testing/acp-agent.cjs"), "utf8"),
-  });
+  image = await exampleImage(docker);
   server = await startServer({ env });
 });
 afterAll(() => server?.remove());
@@ -39,7 +36,7 @@ let made = 0;
 async function begin(...asks: object[]): Promise<string> {
   const id = `asker-${++made}`;
   const prompt = ["MODE: asks", ...asks.map((one) => `ASK: ${JSON.stringify(one)}`)].join("\n");
-  const harness = { acp: ["node", "/opt/agent.cjs"], image };
+  const harness = { acp: EXAMPLE, image };
   const post = async <T>(path: string, body: object) => {
     const answer = await server.request<T>("POST", path, { body });
     expect([answer.status, answer.body]).toEqual([201, expect.anything()]);

@@ -3,6 +3,7 @@
 import { Type as t } from "@sinclair/typebox";
 import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { notFound } from "../../core/errors.ts";
+import { personOf } from "../../http/caller.ts";
 import { assertIfMatch } from "../../http/etag.ts";
 import { listOf, PageQuery, pageOf, pageOfArray } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
@@ -20,7 +21,7 @@ import {
 import type { ModelSettings } from "./model-settings.ts";
 import type { Providers } from "./service.ts";
 import type { TestConnection } from "./test-connection.ts";
-import { keyOwner, type UserKeys } from "./user-keys.ts";
+import type { UserKeys } from "./user-keys.ts";
 
 const IdPath = t.Object({ id: t.String({ maxLength: 64 }) });
 const ProviderPath = t.Object({ provider: t.String({ maxLength: 64 }) });
@@ -79,7 +80,7 @@ export function providerRoutes({ providers, userKeys, test, models, windowOf }: 
         answer: ProviderTest,
         summary: "Try a provider with the key that your own work would use",
       },
-      ({ params, caller }) => test(params.provider, {}, keyOwner(caller)),
+      ({ params, caller }) => test(params.provider, {}, personOf(caller)),
     ),
     operation(
       "listModels",

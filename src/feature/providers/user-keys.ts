@@ -1,14 +1,14 @@
 /** People's own provider keys: used before the instance's for what they start, seen by nobody, administrators included. */
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
-import { forbidden, invalidField, notFound } from "../../core/errors.ts";
+import { invalidField, notFound } from "../../core/errors.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
-import { actorOf, type Caller } from "../../http/caller.ts";
+import { actorOf, type Caller, personOf } from "../../http/caller.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
-import { LOCAL_USER, userProviderKeys as table } from "../../store/tables/providers.ts";
+import { userProviderKeys as table } from "../../store/tables/providers.ts";
 import type { ProviderKeys } from "./keys.ts";
 import type { UserKey } from "./model.ts";
 
@@ -23,13 +23,6 @@ export interface UserKeysDeps {
 }
 
 export type UserKeys = ReturnType<typeof createUserKeys>;
-
-/** The owner of the caller's keys. @throws Problem 403 for credentials that belong to no person. */
-export function keyOwner(caller: Caller): string {
-  if (caller.userId !== undefined) return caller.userId;
-  if (caller.kind === "local") return LOCAL_USER;
-  throw forbidden("This credential belongs to no user; only users have personal keys.", "account_needed");
-}
 
 export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, keyChanged }: UserKeysDeps) {
   const rows = store.rows(table);
@@ -50,12 +43,12 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
 
   return {
     list(page: Page, caller: Caller): ListAnswer<UserKey> {
-      const own = rows.list([{ user_id: keyOwner(caller) }], { order: "provider_id" });
+      const own = rows.list([{ user_id: personOf(caller) }], { order: "provider_id" });
       return pageOfArray(own.map(present), page, (key) => key.provider);
     },
     /** @throws Problem 404 unknown provider, 422 one that takes no key. */
     set(provider_id: string, apiKey: string, caller: Caller): UserKey {
-      const user_id = keyOwner(caller);
+      const user_id = personOf(caller);
       const entry = catalogue.provider(provider_id);
       const address = entry && keys.baseUrl(entry);
       if (!entry || (address === undefined && entry.kind !== "scripted")) throw notFound("provider");
@@ -72,7 +65,7 @@ export function createUserKeys({ store, clock, sealer, audit, catalogue, keys, k
     },
     /** @throws Problem 404 when there is none. */
     remove(provider_id: string, caller: Caller): void {
-      const user_id = keyOwner(caller);
+      const user_id = personOf(caller);
       store.write(() => {
         if (rows.remove({ user_id, provider_id }) === 0) throw notFound("personal key");
         record("user_provider_key.removed", caller, provider_id);

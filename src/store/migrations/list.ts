@@ -20,6 +20,7 @@ import evals from "./0015-evals.sql" with { type: "text" };
 import projectScip from "./0016-project-scip.sql" with { type: "text" };
 import runTraces from "./0017-run-traces.sql" with { type: "text" };
 import evalSizes from "./0018-eval-sizes.sql" with { type: "text" };
+import harnessLogins from "./0021-harness-logins.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -45,4 +46,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0016-project-scip", sql: projectScip },
   { name: "0017-run-traces", sql: runTraces },
   { name: "0018-eval-sizes", sql: evalSizes },
+  { name: "0021-harness-logins", sql: harnessLogins },
 ];

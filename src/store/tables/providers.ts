@@ -61,3 +61,20 @@ export const userProviderKeys = sqliteTable(
   },
   (t) => [primaryKey({ columns: [t.user_id, t.provider_id] })],
 );
+
+/** Log-ins of people at the vendors of external agents. */
+export const harnessLogins = sqliteTable(
+  "harness_logins",
+  {
+    user_id: text().notNull(),
+    harness: text().notNull(),
+    sealed_login: text().notNull(),
+    masked_login: text().notNull(),
+    /** Agents that may work with it; `*`: each that the person starts. */
+    agents: text({ mode: "json" }).$type<string[]>().notNull(),
+    created_at: text().notNull(),
+    updated_at: text().notNull(),
+    last_used_at: text(),
+  },
+  (t) => [primaryKey({ columns: [t.user_id, t.harness] })],
+);

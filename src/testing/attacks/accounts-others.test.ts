@@ -346,6 +346,8 @@ describe("A6: one decision, whatever carries the credential", () => {
   test("a ticket works once, on the stream alone, and dies with the session that asked for it", async () => {
     const { ticket } = (await by(a, "POST", "/v1/events/ticket")).body;
     expect((await server.request("GET", `/v1/auth/me?ticket=${ticket}`)).status).toBe(401);
+    const login = { login: '{"tokens":"of-a-0123456789"}', agents: ["*"] };
+    await by(a, "PUT", "/v1/settings/harness-logins/codex", login);
     const run = objects.find(([prefix]) => prefix === "/v1/runs/")![1][0];
     const open = (which: unknown) => server.request("GET", `/v1/events/stream?run_id=${run}&ticket=${which}`);
     expect((await open(ticket)).status).toBe(200);
@@ -368,6 +370,7 @@ const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   recovery_codes: "goes",
   identities: "goes",
   user_provider_keys: "goes",
+  harness_logins: "goes",
   cookie_sets: "goes",
   preferences: "goes",
   attachments: "goes",
@@ -427,7 +430,7 @@ describe("a deleted user", () => {
         expect([name, after[name]!]).toEqual([name, LEFT[name] === "kept" ? had : 0]);
         if (LEFT[name] === "handed over") expect([name, heir[name]! - heirBefore[name]! >= had]).toEqual([name, true]);
       }
-      for (const name of ["runs", "jobs", "user_provider_keys"])
+      for (const name of ["runs", "jobs", "user_provider_keys", "harness_logins"])
         expect([name, before[name]! > 0]).toEqual([name, true]);
     } finally {
       db.close();

@@ -86,6 +86,15 @@ const ACTS: readonly [actions: string[], act: () => Promise<string[]>][] = [
     },
   ],
   [
+    ["harness_login.set", "harness_login.removed"],
+    async () => {
+      const path = "/v1/settings/harness-logins/claude-code";
+      await must(user, "PUT", path, { login: CANARY, agents: ["*"] });
+      await must(user, "DELETE", path);
+      return Array(2).fill("claude-code");
+    },
+  ],
+  [
     ["cookies.created", "cookies.granted", "cookies.revoked", "cookies.deleted"],
     async () => {
       const form = new FormData();

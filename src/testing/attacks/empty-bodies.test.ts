@@ -81,6 +81,7 @@ async function places(): Promise<Record<string, string>> {
     "/v1/pulse-routines/{agent_id}/{id}": `/v1/pulse-routines/scribe/${routine}`,
     "/v1/secrets/{id}": `/v1/secrets/${secret}`,
     "/v1/settings/providers/{id}": "/v1/settings/providers/custom-mine",
+    "/v1/settings/harness-logins/{harness}": "/v1/settings/harness-logins/codex",
     "/v1/settings/user-providers/{provider}": "/v1/settings/user-providers/openai",
     "/v1/users/{id}": `/v1/users/${user}`,
   };

@@ -49,6 +49,7 @@ const bodyOf = ({ choice, text, number, checked }: Fields): Body => ({
   fallback: text("fallback") ? text("fallback").split(/[\s,]+/) : null,
   thinking_level: choice<Agent["config"]["thinking_level"]>("thinking_level"),
   harness: harnessIn(text("harness")),
+  credentials: choice<Agent["config"]["credentials"]>("credentials"),
   image: text("image") || null,
   network: networkOf(choice<NetworkKind>("network"), text("network_allow")),
   enabled: checked("enabled"),
@@ -232,6 +233,16 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
               <option key={name} value={name} />
             ))}
           </datalist>
+          <Field
+            label="Its credentials"
+            hint="own: it asks its vendor with the log-in of whoever starts it. Budgets do not hold there, and its container reaches that vendor alone."
+            error={error("credentials")}
+          >
+            <Select name="credentials" defaultValue={config.credentials}>
+              <option>gateway</option>
+              <option>own</option>
+            </Select>
+          </Field>
           <Field label="Container image" hint="Empty: the instance's." error={error("image")}>
             <Input name="image" defaultValue={config.image ?? ""} spellCheck={false} />
           </Field>

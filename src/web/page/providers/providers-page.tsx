@@ -16,6 +16,7 @@ import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { ModelDialog } from "./model-dialog.tsx";
 import { OwnKeys } from "./own-keys.tsx";
+import { OwnLogins } from "./own-logins.tsx";
 import { ProviderDialog } from "./provider-dialog.tsx";
 
 type Provider = Schemas["Provider"];
@@ -91,6 +92,7 @@ export default function ProvidersPage() {
       />
       {admin && <InstanceProviders />}
       <OwnKeys />
+      <OwnLogins />
       <UsableModels />
     </>
   );

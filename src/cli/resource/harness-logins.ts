@@ -1,0 +1,88 @@
+/** `skep harness-logins`: your own log-ins of external agents. A log-in is never an argument and never shown. */
+import type { RowOf } from "../../api/types.ts";
+import { Problem } from "../../core/errors.ts";
+import { hasOwnLogin, OWN_LOGIN_NAMES, type OwnLoginName } from "../../core/harness-names.ts";
+import { readSecret } from "../read-input.ts";
+import { fieldLines, timeText } from "../terminal/table.ts";
+import type { Answer, Call, Resource } from "./resource.ts";
+import { listOf } from "./words.ts";
+
+type List = "/v1/settings/harness-logins";
+type Item = RowOf<List>;
+
+const HARNESS = { name: "<harness>", about: OWN_LOGIN_NAMES.join(", ") };
+const pathOf = (name: string) => `/v1/settings/harness-logins/${name}` as const;
+
+export const harnessLogins: Resource<List> = {
+  name: "harness-logins",
+  one: "harness",
+  about: "your own log-ins of external agents, for agents with `credentials: own`",
+  path: "/v1/settings/harness-logins",
+  idOf: ({ harness }) => harness,
+  columns: [
+    { head: "HARNESS", of: ({ harness }) => harness },
+    { head: "LOG-IN", of: ({ masked_login }) => masked_login },
+    { head: "AGENTS", of: ({ agents }) => agents.join(", ") || "none", shrinks: true },
+    { head: "LAST USED", of: ({ last_used_at }) => timeText(last_used_at) || "never" },
+  ],
+  empty: "No log-ins. External agents ask Skep's gateway. Store one: skep harness-logins set HARNESS --file FILE",
+  show: async (item) => linesOf(item),
+  verbs: [
+    {
+      name: "set",
+      about: "store a log-in, or say which agents may use it",
+      on: "none",
+      args: [HARNESS],
+      options: [
+        { flags: "--file <path>", about: "read it from a file; - for standard input" },
+        { flags: "--login-env <name>", about: "take it from this environment variable" },
+        { flags: "--agents <ids>", about: "agents that may use it, separated by commas; * for all that you start" },
+      ],
+      run: set,
+    },
+    {
+      name: "remove",
+      about: "delete a log-in; work that has it keeps it until it ends",
+      on: "none",
+      args: [HARNESS],
+      async run({ client, args: [given = ""] }) {
+        const name = nameIn(given);
+        await client.call("DELETE", pathOf(name));
+        return { json: { harness: name, removed: true }, text: `${name}: log-in deleted` };
+      },
+    },
+  ],
+};
+
+function nameIn(given: string): OwnLoginName {
+  if (hasOwnLogin(given)) return given;
+  const all = OWN_LOGIN_NAMES.join(", ");
+  throw new Problem(422, "bad_usage", `There are no log-ins of ${given}. There are: ${all}.`);
+}
+
+async function set({ client, args: [given = ""], flags }: Call): Promise<Answer> {
+  const name = nameIn(given);
+  const { file, loginEnv: env, agents } = flags;
+  if (file !== undefined && env !== undefined)
+    throw new Problem(422, "bad_usage", "Give --file or --login-env, not both.");
+  const isGiven = file !== undefined || env !== undefined || agents === undefined;
+  const from = env === undefined ? { file } : { env };
+  const login = isGiven ? await readSecret(`log-in of ${name}`, from) : undefined;
+  const item = await client.call("PUT", pathOf(name), {
+    ...(login === undefined ? {} : { login }),
+    ...(agents === undefined ? {} : { agents: listOf(agents) }),
+  });
+  return { json: item, text: linesOf(item) };
+}
+
+const linesOf = (item: Item): string[] => [
+  ...fieldLines([
+    ["harness", item.harness],
+    ["log-in", item.masked_login],
+    ["agents", item.agents.join(", ") || "none yet: --agents NAME,NAME"],
+    ["reaches", item.hosts.join(", ")],
+    ["last used", timeText(item.last_used_at) || "never"],
+  ]),
+  "",
+  item.not_held,
+];

@@ -1,0 +1,21 @@
+/** What of a person's log-in is never shown or stored: the tokens in a file, or the whole where it is one word. */
+import { isObject } from "./is-object.ts";
+import { readJson } from "./json-reader.ts";
+
+export function loginTokens(login: string): string[] {
+  try {
+    return tokensIn(readJson(login));
+  } catch {
+    return [login.trim()];
+  }
+}
+
+const TOKEN_CHARACTERS = 16;
+const DATE = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+function tokensIn(value: unknown): string[] {
+  if (typeof value === "string")
+    return value.length >= TOKEN_CHARACTERS && !/\s/.test(value) && !DATE.test(value) ? [value] : [];
+  if (Array.isArray(value)) return value.flatMap(tokensIn);
+  return isObject(value) ? Object.values(value).flatMap(tokensIn) : [];
+}

@@ -1,0 +1,75 @@
+/** What holds for an agent in one execution: its file, else the instance's settings, else the defaults of agents. */
+import { conflict } from "../core/errors.ts";
+import { type EvalHarness, HARNESS_IMAGE, hasOwnLogin, OWN_LOGINS } from "../core/harness-names.ts";
+import type { Network } from "../core/network.ts";
+import { NO_AGENT } from "../core/no-agent.ts";
+import { AGENT_DEFAULTS, type AgentFile, type HarnessConfig } from "./agent-file.ts";
+import type { Kind } from "./kinds.ts";
+import type { EngineAgent } from "./ports.ts";
+
+/** What of the instance's settings fills in for agents that say nothing. */
+export interface EngineDefaults {
+  model(purpose: NonNullable<Kind["purpose"]>): string | null;
+  models?: { summary: string | null; fallback: readonly string[] };
+  limits: { max_turns: number; timeout_seconds: number };
+  sandbox: {
+    image: string | null;
+    network: Network;
+    runtime?: string | null;
+    memory_mb: number;
+    cpus: number;
+    git_depth?: number;
+    /** How long a chat's sandbox waits for the next turn. */
+    idle_minutes: number;
+  };
+}
+
+/** Of a command that borrows nobody's sandbox. */
+export const AGENTLESS: Pick<AgentFile, "id" | "config"> = { id: NO_AGENT, config: {} };
+
+/** The agent's own settings, else the instance's, else the defaults of agents. */
+export function settingsOf(
+  { id, config }: Pick<AgentFile, "id" | "config">,
+  { limits, sandbox }: EngineDefaults,
+  harness: HarnessConfig,
+): Omit<EngineAgent, "network"> & { network: Network } {
+  const ownLogin = ownLoginOf(config, harness);
+  return {
+    id,
+    harness,
+    ownLogin,
+    thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
+    temperature: config.temperature ?? undefined,
+    maxTurns: config.max_turns ?? limits.max_turns,
+    image: config.image ?? imageOf(harness) ?? sandbox.image ?? undefined,
+    // Whoever holds a person's log-in reaches its vendor and nobody else.
+    network: ownLogin ? { allow: [...OWN_LOGINS[ownLogin].hosts] } : (config.network ?? sandbox.network),
+    runtime: config.runtime ?? sandbox.runtime ?? undefined,
+    memoryMb: config.memory_mb ?? sandbox.memory_mb,
+    cpus: config.cpus ?? sandbox.cpus,
+  };
+}
+
+/** A program that an eval tries instead of the file's has no log-in. */
+function ownLoginOf({ credentials, harness: own }: AgentFile["config"], harness: HarnessConfig) {
+  return credentials === "own" && harness === own && hasOwnLogin(harness) ? harness : undefined;
+}
+
+/** @throws Problem 409 `no_command` where the file is to name a command and does not any more. */
+export function harnessOf(
+  { id, config }: Pick<AgentFile, "id" | "config">,
+  wanted: EvalHarness | undefined,
+): HarnessConfig {
+  const own = config.harness ?? AGENT_DEFAULTS.harness;
+  if (wanted === undefined) return own;
+  if (wanted !== "acp") return wanted;
+  if (typeof own === "string")
+    throw conflict(`The file of the agent ${id} names no command of its own (harness: acp).`, "no_command");
+  return own;
+}
+
+/** An external agent needs an image with its program. */
+function imageOf(harness: HarnessConfig): string | undefined {
+  if (harness === "builtin") return undefined;
+  return typeof harness === "string" ? HARNESS_IMAGE : (harness.image ?? HARNESS_IMAGE);
+}

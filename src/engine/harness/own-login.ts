@@ -1,0 +1,104 @@
+/**
+ * External agents with a person's own log-in: the program asks its vendor, not the model gateway. The log-in is in the
+ * container's memory alone, never in a folder of the server's disk.
+ */
+import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
+import type { Launch } from "./definitions.ts";
+
+export interface LoginPlace {
+  model: string;
+  /** As in `LaunchPlace`. */
+  state: string;
+  /** What the person has stored. */
+  login: string;
+}
+
+const toml = (value: string): string => JSON.stringify(value);
+
+/** The vendor's name of the model, where the agent names one of that vendor; else the program takes its own default. */
+function modelAt(name: OwnLoginName, model: string): string | undefined {
+  const head = `${OWN_LOGINS[name].provider}/`;
+  return model.startsWith(head) ? model.slice(head.length) : undefined;
+}
+
+function codex({ model, state, login }: LoginPlace): Launch {
+  const home = `${state}/codex`;
+  const named = modelAt("codex", model);
+  const config = [
+    ...(named === undefined ? [] : [`model = ${toml(named)}`]),
+    'cli_auth_credentials_store = "file"',
+    // The container is the sandbox.
+    'sandbox_mode = "danger-full-access"',
+    'approval_policy = "on-request"',
+    "check_for_update_on_startup = false",
+    "[analytics]",
+    "enabled = false",
+    "",
+  ];
+  return {
+    argv: ["codex-acp"],
+    env: { CODEX_HOME: home, CODEX_PATH: "codex", INITIAL_AGENT_MODE: "agent-full-access" },
+    files: { [`${home}/config.toml`]: config.join("\n"), "~/.skep-login": login },
+    links: { [`${home}/auth.json`]: "~/.skep-login" },
+  };
+}
+
+function claudeCode({ model, state, login }: LoginPlace): Launch {
+  const named = modelAt("claude-code", model);
+  return {
+    argv: ["claude-agent-acp"],
+    env: {
+      CLAUDE_CODE_OAUTH_TOKEN: login,
+      ...(named === undefined ? {} : { ANTHROPIC_MODEL: named }),
+      CLAUDE_CONFIG_DIR: `${state}/claude`,
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+      DISABLE_AUTOUPDATER: "1",
+    },
+    files: {},
+  };
+}
+
+function opencode({ model, state, login }: LoginPlace): Launch {
+  const path = `${state}/opencode.json`;
+  const named = modelAt("opencode", model);
+  const config = {
+    ...{ autoupdate: false, share: "disabled", enabled_providers: ["opencode"] },
+    ...(named === undefined ? {} : { model: `opencode/${named}` }),
+    permission: { edit: "ask", bash: "ask", webfetch: "ask" },
+  };
+  return {
+    argv: ["opencode", "acp"],
+    env: {
+      OPENCODE_AUTH_CONTENT: login,
+      OPENCODE_CONFIG: path,
+      OPENCODE_DISABLE_AUTOUPDATE: "1",
+      OPENCODE_DISABLE_MODELS_FETCH: "1",
+      OPENCODE_DISABLE_LSP_DOWNLOAD: "1",
+      XDG_DATA_HOME: `${state}/data`,
+      XDG_CONFIG_HOME: `${state}/config`,
+      XDG_STATE_HOME: `${state}/state`,
+      XDG_CACHE_HOME: `${state}/cache`,
+    },
+    files: { [path]: JSON.stringify(config, null, 2) },
+  };
+}
+
+const DEFINITIONS: Record<OwnLoginName, (place: LoginPlace) => Launch> = {
+  codex,
+  "claude-code": claudeCode,
+  opencode,
+};
+
+/** How a program is started that asks its vendor. */
+export const launchWithLogin = (harness: OwnLoginName, place: LoginPlace): Launch => DEFINITIONS[harness](place);
+
+/** What is stored of a log-in in calls that the vendor answered. */
+export const loginModel = (harness: string, model: string): { provider: string; model: string } => {
+  const provider = hasOwnLogin(harness) ? OWN_LOGINS[harness].provider : harness;
+  const named = hasOwnLogin(harness) ? modelAt(harness, model) : undefined;
+  return { provider, model: `${provider}/${named ?? "default"}` };
+};
+
+/** Said in the transcript at the start. */
+export const loginNote = (harness: string): string =>
+  `${harness} works with your own log-in at its vendor. Skep cannot meter that: no budget stops it, only its time limit does.`;

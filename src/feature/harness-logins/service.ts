@@ -1,0 +1,170 @@
+/**
+ * People's own log-ins at the vendors of external agents: sealed, used only for the work of the person who stored it, by
+ * the agents that they named. Nobody reads one back, administrators included.
+ */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalidField, notFound } from "../../core/errors.ts";
+import { hasOwnLogin, OWN_LOGINS, type OwnLoginName } from "../../core/harness-names.ts";
+import { isObject } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { loginTokens } from "../../core/login-tokens.ts";
+import { type Masking, maskedPreview } from "../../core/masking.ts";
+import type { Sealer } from "../../core/sealing.ts";
+import { actorOf, type Caller, personOf } from "../../http/caller.ts";
+import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { LOCAL_USER, harnessLogins as table } from "../../store/tables/providers.ts";
+import type { HarnessLogin, HarnessLoginUpdate } from "./model.ts";
+
+export interface HarnessLoginsDeps {
+  store: Store;
+  clock: Clock;
+  sealer: Sealer;
+  masking: Pick<Masking, "add">;
+  audit: Audit;
+  agentExists(id: string): boolean;
+  /** Nobody logs in: work without a user uses what is stored on this server. */
+  localUser: boolean;
+}
+
+export type HarnessLogins = ReturnType<typeof createHarnessLogins>;
+
+type Row = typeof table.$inferSelect;
+
+const EVERY = "*";
+const NOT_HELD =
+  "The program asks its vendor, not Skep: budgets and max_turns do not stop it, its cost is unknown, and tokens that it gets from its vendor while it works are not masked. Its time limit and its network hold.";
+
+export function createHarnessLogins(deps: HarnessLoginsDeps) {
+  const { store, clock, sealer, audit, masking, agentExists, localUser } = deps;
+  const rows = store.rows(table);
+  const now = (): string => timestamp(clock.now());
+  /** Its tokens are masked from then on, each by itself: a program prints one of them, not the file. */
+  const mask = (login: string): string => {
+    for (const token of loginTokens(login)) masking.add("own log-in", token);
+    return login;
+  };
+  const present = ({ harness, masked_login, agents, created_at, updated_at, last_used_at }: Row): HarnessLogin[] =>
+    // One of a program that this version does not know any more is not shown.
+    hasOwnLogin(harness)
+      ? [
+          {
+            ...{ harness, masked_login, agents, created_at, updated_at, last_used_at },
+            ...{ hosts: [...OWN_LOGINS[harness].hosts], not_held: NOT_HELD },
+          },
+        ]
+      : [];
+  const assertAgents = (agents: readonly string[]): void => {
+    const unknown = agents.find((id) => id !== EVERY && !agentExists(id));
+    if (unknown !== undefined) throw invalidField("/agents", `There is no agent ${unknown.slice(0, 64)}`);
+  };
+
+  return {
+    list(page: Page, caller: Caller): ListAnswer<HarnessLogin> {
+      const own = rows.list([{ user_id: personOf(caller) }], { order: "harness" });
+      return pageOfArray(own.flatMap(present), page, ({ harness }) => harness);
+    },
+    /** @throws Problem 422 for what is no log-in of that program, or an agent that there is not. */
+    set(harness: OwnLoginName, { login, agents }: HarnessLoginUpdate, caller: Caller): HarnessLogin {
+      const user_id = personOf(caller);
+      const text = login === undefined ? undefined : mask(loginIn(harness, login));
+      assertAgents(agents ?? []);
+      return store.write(() => {
+        const before = rows.find({ user_id, harness });
+        if (!before && text === undefined) throw invalidField("/login", `Give the log-in: ${OWN_LOGINS[harness].what}`);
+        const at = now();
+        const sealed = text === undefined ? {} : { sealed_login: sealer.seal(text), masked_login: maskedPreview(text) };
+        const change = { ...sealed, ...(agents ? { agents } : {}), updated_at: at };
+        if (before) rows.update(change, { user_id, harness });
+        else {
+          const none = { sealed_login: "", masked_login: "", agents: [], last_used_at: null };
+          rows.insert({ user_id, harness, ...none, created_at: at, ...change });
+        }
+        const row = rows.find({ user_id, harness })!;
+        const data = { agents: row.agents, replaced: text !== undefined };
+        audit({ action: "harness_login.set", actor: actorOf(caller), subject: harness, address: caller.address, data });
+        return present(row)[0]!;
+      });
+    },
+    /** @throws Problem 404 when there is none. */
+    remove(harness: OwnLoginName, caller: Caller): void {
+      store.write(() => {
+        if (rows.remove({ user_id: personOf(caller), harness }) === 0) throw notFound("log-in");
+        const actor = actorOf(caller);
+        audit({ action: "harness_login.removed", actor, subject: harness, address: caller.address });
+      });
+    },
+    /** Opens every log-in once, so that all are masked; one that cannot be opened is reported where it is used. */
+    maskAll(): void {
+      for (const row of rows.list([]))
+        try {
+          mask(sealer.open(row.sealed_login));
+        } catch {}
+    },
+    /** A deleted user's log-ins are deleted, never passed to an heir. */
+    removeOf: (user_id: string): void => void store.write(() => rows.remove({ user_id })),
+    /**
+     * The log-in of the person whose work it is. Audited.
+     * @param agentIds the agent, and those that have started it: each must be named.
+     * @throws Problem 409 `own_login_missing` with what to do.
+     */
+    open(by: {
+      userId: string | undefined;
+      harness: OwnLoginName;
+      agentIds: readonly string[];
+      actor: string;
+    }): string {
+      const { harness } = by;
+      const user_id = by.userId ?? (localUser ? LOCAL_USER : undefined);
+      const row = user_id === undefined ? undefined : rows.find({ user_id, harness });
+      if (!row) throw missing(`You have stored no log-in of ${harness}.`, `skep harness-logins set ${harness}`);
+      const denied = by.agentIds.find((id) => !row.agents.includes(EVERY) && !row.agents.includes(id));
+      if (denied !== undefined)
+        throw missing(
+          `Your log-in of ${harness} is not for the agent ${denied}.`,
+          `skep harness-logins set ${harness} --agents ${[...row.agents, denied].join(",")}`,
+        );
+      const login = mask(openSealed(row, sealer));
+      store.write(() => {
+        audit({ action: "harness_login.read", actor: by.actor, subject: harness });
+        rows.update({ last_used_at: now() }, { user_id: row.user_id, harness });
+      });
+      return login;
+    },
+  };
+}
+
+const missing = (what: string, command: string) =>
+  conflict(`${what} Its agent has \`credentials: own\`. Run: ${command}`, "own_login_missing");
+
+function openSealed({ harness, sealed_login }: Row, sealer: Sealer): string {
+  try {
+    return sealer.open(sealed_login);
+  } catch {
+    throw missing(
+      `Your log-in of ${harness} cannot be opened with this server's key.`,
+      `skep harness-logins set ${harness}`,
+    );
+  }
+}
+
+/** The text as the program reads it. @throws Problem 422. */
+function loginIn(harness: OwnLoginName, text: string): string {
+  const { form, what } = OWN_LOGINS[harness];
+  const login = text.trim();
+  if (Buffer.byteLength(login) > LIMITS.secretValueBytes || login.includes("\0"))
+    throw invalidField("/login", `A log-in has at most ${LIMITS.secretValueBytes} bytes`);
+  const isRight = form === "json" ? isJsonObject(login) : /^[\x21-\x7e]{8,4096}$/.test(login);
+  if (!isRight) throw invalidField("/login", `The log-in of ${harness} is ${what}`);
+  return login;
+}
+
+function isJsonObject(text: string): boolean {
+  try {
+    return isObject(readJson(text));
+  } catch {
+    return false;
+  }
+}
