@@ -39,7 +39,7 @@ function allowed(from: string, to: string): boolean {
   const [source, target] = [room(from), room(to)];
   if (source === target) return true;
   const top = source.split("/")[0]!;
-  if (from.endsWith(".test.ts") || top === "testing") return true;
+  if (/\.test\.tsx?$/.test(from) || top === "testing") return true;
   if (target === "testing") return false;
   switch (top) {
     case "core":
@@ -156,7 +156,7 @@ describe("architecture", () => {
 
   test("the framework stays in one file of http; the graph engine behind one file", () => {
     const strays = [...imports.keys()]
-      .filter((file) => !file.endsWith(".test.ts") && !file.startsWith("testing/"))
+      .filter((file) => !/\.test\.tsx?$/.test(file) && !file.startsWith("testing/"))
       .flatMap((file) =>
         scan(file)
           .filter(
@@ -170,14 +170,14 @@ describe("architecture", () => {
 
   test("commands load the server only where they need it", () => {
     const loading = [...imports]
-      .filter(([file, tos]) => file.startsWith("cli/") && !file.endsWith(".test.ts") && tos.includes("app.ts"))
+      .filter(([file, tos]) => file.startsWith("cli/") && !/\.test\.tsx?$/.test(file) && tos.includes("app.ts"))
       .map(([file]) => file);
     expect(loading).toEqual(["cli/load-app.ts"]);
   });
 
   test("files stay under 400 lines", () => {
     const long = [...imports.keys()]
-      .filter((file) => !file.endsWith(".test.ts") && !file.endsWith(".gen.ts"))
+      .filter((file) => !/\.test\.tsx?$/.test(file) && !file.endsWith(".gen.ts"))
       .map((file) => [file, readFileSync(join(SRC, file), "utf8").split("\n").length] as const)
       .filter(([, lines]) => lines > 400);
     expect(long).toEqual([]);

@@ -1,9 +1,9 @@
 import { PencilLine } from "lucide-react";
 import { Button } from "./button.tsx";
-import type { Draft } from "./draft.ts";
+import type { DraftState } from "./draft.ts";
 
 /** Says that what is shown is not what is stored, when the person comes back to it. */
-export function DraftNote({ draft: { isFound, isChanged, clear } }: { draft: Draft }) {
+export function DraftNote({ draft: { isFound, isChanged, clear } }: { draft: DraftState }) {
   if (!isFound || !isChanged) return null;
   return (
     <div role="status" className="mb-2 flex items-center gap-2 rounded-md bg-wait-soft px-3 py-1.5 text-sm">

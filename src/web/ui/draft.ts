@@ -49,9 +49,9 @@ export function writeDraft<T>(key: string, kept: Kept<T> | undefined): void {
   }
 }
 
-interface DraftOptions {
+interface DraftOptions<T> {
   /** What is stored on the server, which the draft changes. */
-  saved?: string;
+  saved: T;
   /** ETag of that. */
   version?: string | undefined;
   /** As it stands in a sentence. */
@@ -60,9 +60,7 @@ interface DraftOptions {
   asks?: boolean;
 }
 
-export interface Draft {
-  text: string;
-  set(text: string): void;
+export interface DraftState {
   /** Back to what is stored: it was sent, or is not wanted any more. */
   clear(): void;
   isChanged: boolean;
@@ -72,23 +70,43 @@ export interface Draft {
   version: string | undefined;
 }
 
-export function useDraft(key: string, { saved = "", version, what, asks = false }: DraftOptions): Draft {
-  const [found] = useState(() => readDraft<string>(key));
+export interface DraftOf<T> extends DraftState {
+  value: T;
+  set(value: T): void;
+}
+
+export interface Draft extends DraftState {
+  text: string;
+  set(text: string): void;
+}
+
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** A draft of anything that JSON can hold. While there is one, what others store does not replace it. */
+export function useDraftOf<T>(key: string, { saved, version, what, asks = false }: DraftOptions<T>): DraftOf<T> {
+  const [found] = useState(() => readDraft<T>(key));
   const [kept, setKept] = useState(found);
   const now = useRef(kept);
-  const put = (next: Kept<string> | undefined) => {
+  const put = (next: Kept<T> | undefined) => {
     now.current = next;
     writeDraft(key, next);
     setKept(next);
   };
   const clear = () => put(undefined);
-  useUnsaved(() => (now.current && now.current.value !== saved ? { what, asks, kept: true, discard: clear } : null));
+  const isChanged = (draft: Kept<T> | undefined) => draft !== undefined && !isEqual(draft.value, saved);
+  useUnsaved(() => (isChanged(now.current) ? { what, asks, kept: true, discard: clear } : null));
   return {
-    text: kept?.value ?? saved,
-    set: (text) => put(text === saved ? undefined : { value: text, version: now.current?.version ?? version }),
+    value: kept ? kept.value : saved,
+    set: (value) => put(isEqual(value, saved) ? undefined : { value, version: now.current?.version ?? version }),
     clear,
-    isChanged: kept !== undefined && kept.value !== saved,
+    isChanged: isChanged(kept),
     isFound: found !== undefined && kept !== undefined,
     version: kept?.version ?? version,
   };
+}
+
+/** A draft of a text. */
+export function useDraft(key: string, options: Omit<DraftOptions<string>, "saved"> & { saved?: string }): Draft {
+  const { value, ...draft } = useDraftOf(key, { ...options, saved: options.saved ?? "" });
+  return { ...draft, text: value };
 }

@@ -53,6 +53,12 @@ export function Field({ label, hint, name, error: given, children }: FieldProps)
   );
 }
 
+/** The server's error about something that no single field holds, such as a group of boxes. */
+export function FieldError({ name }: { name: string }) {
+  const error = useFieldError(name);
+  return error ? <p className="text-sm text-bad">{error}</p> : null;
+}
+
 function useNaming() {
   const named = useContext(Naming);
   return named

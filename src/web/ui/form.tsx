@@ -54,7 +54,7 @@ interface FormProps {
   children: ReactNode;
   className?: string;
   /** Keeps the fields under this name until they are sent, over reloads. */
-  draft?: string;
+  draft?: string | undefined;
   /** ETag of what it changes. */
   version?: string | undefined;
   /** What it changes, as it stands in a sentence. */

@@ -36,7 +36,7 @@ export function useHeading(title: string) {
   return heading;
 }
 
-interface HeaderProps {
+export interface PageHeaderProps {
   title: string;
   /** Before the title: links to where this belongs. */
   above?: ReactNode;
@@ -49,7 +49,7 @@ interface HeaderProps {
   actions?: ReactNode;
 }
 
-export function PageHeader({ title, above, beside, about, cli, actions }: HeaderProps) {
+export function PageHeader({ title, above, beside, about, cli, actions }: PageHeaderProps) {
   const heading = useHeading(title);
   return (
     <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-2">

@@ -1,13 +1,11 @@
 /** Fields that choose one of what the server has: an agent, a project, a pipeline, a model. */
 import type { ReactNode } from "react";
-import { api, fieldError } from "../api/client.ts";
+import { api } from "../api/client.ts";
 import { Field, Select } from "./field.tsx";
 
 const many = { params: { query: { limit: 200 } } };
 
 interface Picker {
-  /** The form's error, which may name this field. */
-  error?: unknown;
   /** Name of the field, as in the API. */
   name?: string;
   label?: string;
@@ -28,7 +26,6 @@ interface Option {
 
 function PickerField({
   options,
-  error,
   name = "",
   label = "",
   hint,
@@ -42,11 +39,10 @@ function PickerField({
   const listed = options ?? [];
   const missing = chosen !== "" && !listed.some(({ value }) => value === chosen);
   return (
-    <Field label={label} hint={hint} error={fieldError(error, name)}>
+    <Field label={label} hint={hint} name={name}>
       {/* A select takes its default when it is made: it is made again once the options are there. */}
       <Select
         key={options ? "known" : "asked"}
-        name={name}
         defaultValue={chosen}
         required={required}
         disabled={disabled}

@@ -1,6 +1,6 @@
 /** My account: name, password, second factor, keys, log-ins, and how this page behaves. */
 import { useState } from "react";
-import { client, fieldError, must } from "../../api/client.ts";
+import { client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { keysOn, setKeysOn } from "../../keys/single-keys.ts";
 import { useMe } from "../../session/session.tsx";
@@ -72,8 +72,8 @@ function Name() {
             notify("Saved.");
           }}
         >
-          <Field label="Shown to others as" error={fieldError(action.error, "display_name")}>
-            <Input name="display_name" defaultValue={me.display_name} required />
+          <Field label="Shown to others as" name="display_name">
+            <Input defaultValue={me.display_name} required />
           </Field>
         </Form>
       </Panel>
@@ -99,11 +99,11 @@ function Password() {
             setRound(round + 1);
           }}
         >
-          <Field label="Current password" error={fieldError(action.error, "current_password")}>
-            <Input name="current_password" type="password" autoComplete="current-password" required />
+          <Field label="Current password" name="current_password">
+            <Input type="password" autoComplete="current-password" required />
           </Field>
-          <Field label="New password" hint="At least ten characters." error={fieldError(action.error, "password")}>
-            <Input name="password" type="password" autoComplete="new-password" minLength={10} required />
+          <Field label="New password" hint="At least ten characters." name="password">
+            <Input type="password" autoComplete="new-password" minLength={10} required />
           </Field>
         </Form>
       </Panel>

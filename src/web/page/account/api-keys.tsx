@@ -1,7 +1,7 @@
 /** Keys for scripts. A key is shown once, when it is made. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -114,10 +114,10 @@ function AddKey({ onClose }: { onClose(): void }) {
           await refresh("/v1/auth/api-keys");
         }}
       >
-        <Field label="What it is for" error={fieldError(action.error, "name")}>
-          <Input name="name" required autoFocus />
+        <Field label="What it is for" name="name">
+          <Input required autoFocus />
         </Field>
-        <Field label="What it may do" error={fieldError(action.error, "scopes")}>
+        <Field label="What it may do" name="scopes">
           <Select name="scope" defaultValue="runs">
             {SCOPES.map(([value, about]) => (
               <option key={value} value={value}>
@@ -126,8 +126,8 @@ function AddKey({ onClose }: { onClose(): void }) {
             ))}
           </Select>
         </Field>
-        <Field label="Until" hint="Left empty: until it is revoked." error={fieldError(action.error, "expires_at")}>
-          <Input name="expires_at" type="date" />
+        <Field label="Until" hint="Left empty: until it is revoked." name="expires_at">
+          <Input type="date" />
         </Field>
       </Form>
     </Dialog>

@@ -1,6 +1,6 @@
 /** Two-factor verification: a code to scan, one to confirm, recovery codes shown once. */
 import { useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -47,8 +47,8 @@ export function SecondFactor() {
                 <code className="font-mono text-sm">{started.secret}</code> <CopyButton text={started.secret} />
               </div>
             </div>
-            <Field label="The code it shows" error={fieldError(action.error, "code")}>
-              <Input name="code" inputMode="numeric" autoComplete="one-time-code" required autoFocus />
+            <Field label="The code it shows" name="code">
+              <Input inputMode="numeric" autoComplete="one-time-code" required autoFocus />
             </Field>
           </Form>
         ) : (
@@ -89,11 +89,11 @@ function SwitchOff() {
       }}
     >
       <p className="mb-3">It is on.</p>
-      <Field label="Password" error={fieldError(action.error, "password")}>
-        <Input name="password" type="password" autoComplete="current-password" required />
+      <Field label="Password" name="password">
+        <Input type="password" autoComplete="current-password" required />
       </Field>
-      <Field label="Code" hint="Of the authenticator, or a recovery code." error={fieldError(action.error, "code")}>
-        <Input name="code" autoComplete="one-time-code" required />
+      <Field label="Code" hint="Of the authenticator, or a recovery code." name="code">
+        <Input autoComplete="one-time-code" required />
       </Field>
     </Form>
   );

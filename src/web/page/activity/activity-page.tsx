@@ -1,8 +1,10 @@
 /** What agents do now, what they did, and pieces of work that were handed to one of them. */
+
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAgentNames } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -11,7 +13,7 @@ import { costText } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
@@ -252,24 +254,18 @@ function Now() {
   const columns = useMemo(() => sessionColumns(agentName), [agentName]);
   const query = usePages("/v1/lifecycle/sessions", { query: { limit: 100 } });
   return (
-    <Await query={query}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep runs --status running">
-            No agent is at work.
-          </Empty>
-        ) : (
-          <Table
-            label="Sessions"
-            rows={query.rows}
-            columns={columns}
-            keyOf={({ id }) => id}
-            hrefOf={(session) => placeOfSession(session) ?? `/agents/${session.agent_id ?? ""}`}
-            more={query}
-          />
-        )
-      }
-    </Await>
+    <List
+      query={query}
+      label="Sessions"
+      columns={columns}
+      keyOf={({ id }) => id}
+      hrefOf={(session) => placeOfSession(session) ?? `/agents/${session.agent_id ?? ""}`}
+      empty={{
+        text: "No agent is at work.",
+        action: <ButtonLink href="/runs/new">Start a run</ButtonLink>,
+        cli: "skep runs --status running",
+      }}
+    />
   );
 }
 
@@ -295,24 +291,18 @@ function Handed() {
   const columns = useMemo(() => handedColumns(agentName), [agentName]);
   const query = usePages("/v1/spawn-executor", { query: { limit: 50 } });
   return (
-    <Await query={query}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty action={<ButtonLink href="/agents">Ask an agent</ButtonLink>} cli="skep agents">
-            No piece of work was handed to a single agent yet.
-          </Empty>
-        ) : (
-          <Table
-            label="Handed out"
-            rows={query.rows}
-            columns={columns}
-            keyOf={({ id }) => id}
-            hrefOf={({ id }) => `/activity?tab=handed&work=${id}`}
-            more={query}
-          />
-        )
-      }
-    </Await>
+    <List
+      query={query}
+      label="Handed out"
+      columns={columns}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/activity?tab=handed&work=${id}`}
+      empty={{
+        text: "No piece of work was handed to a single agent yet.",
+        action: <ButtonLink href="/agents">Ask an agent</ButtonLink>,
+        cli: "skep agents",
+      }}
+    />
   );
 }
 

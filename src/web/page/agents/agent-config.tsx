@@ -1,6 +1,6 @@
 /** An agent's configuration as a form. An emptied field takes its default. */
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged } from "../../api/tagged.ts";
 import { useAdmin } from "../../session/session.tsx";
@@ -63,18 +63,12 @@ type NetworkKind = "none" | "bridge" | "allow";
 const networkOf = (kind: NetworkKind, list: string): Agent["config"]["network"] =>
   kind === "allow" ? { allow: [...new Set(list.split(/[\s,]+/).filter((entry) => entry !== ""))] } : kind;
 
-function NetworkFields({
-  network,
-  error,
-}: {
-  network: Agent["config"]["network"];
-  error(name: string): string | undefined;
-}) {
+function NetworkFields({ network }: { network: Agent["config"]["network"] }) {
   const [kind, setKind] = useState<NetworkKind>(typeof network === "string" ? network : "allow");
   return (
     <>
-      <Field label="Network of its container" error={error("network")}>
-        <Select name="network" value={kind} onPick={setKind}>
+      <Field label="Network of its container" name="network">
+        <Select value={kind} onPick={setKind}>
           <option value="none">none</option>
           <option value="allow">allow: only the hosts of a list</option>
           <option value="bridge">bridge: it reaches the internet</option>
@@ -84,7 +78,7 @@ function NetworkFields({
         <Field
           label="Hosts it may reach"
           hint="One a line: example.org, *.example.org, example.org:8080, or npm, pypi, crates, go, debian for what the image's tool is configured with."
-          error={error("network/allow")}
+          name="network/allow"
         >
           <TextArea
             name="network_allow"
@@ -137,7 +131,6 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
         />
       </Panel>
     );
-  const error = (name: string) => fieldError(action.error, name);
   if (isConflict(action.error) && rejected)
     return (
       <Conflict
@@ -175,27 +168,27 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
           hint="It works at set times by its routines. Switched off, they run only when somebody runs them."
         />
         <div className="grid gap-x-4 sm:grid-cols-2">
-          <Field label="Name" error={error("name")}>
-            <Input name="name" defaultValue={agent.name} />
+          <Field label="Name" name="name">
+            <Input defaultValue={agent.name} />
           </Field>
-          <Field label="Role" error={error("role")}>
-            <Input name="role" defaultValue={agent.role ?? ""} />
+          <Field label="Role" name="role">
+            <Input defaultValue={agent.role ?? ""} />
           </Field>
-          <Field label="What it is for" error={error("description")}>
-            <Input name="description" defaultValue={agent.description} />
+          <Field label="What it is for" name="description">
+            <Input defaultValue={agent.description} />
           </Field>
-          <Field label="Emoji" error={error("emoji")}>
-            <Input name="emoji" defaultValue={agent.emoji ?? ""} />
+          <Field label="Emoji" name="emoji">
+            <Input defaultValue={agent.emoji ?? ""} />
           </Field>
-          <Field label="Model" hint="Empty: the instance's default." error={error("model")}>
-            <Input name="model" list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
+          <Field label="Model" hint="Empty: the instance's default." name="model">
+            <Input list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
           </Field>
           <Field
             label="Other models instead"
             hint="Asked in this order when its model has no quota left, does not answer or refuses. Empty: as the settings say."
-            error={error("fallback")}
+            name="fallback"
           >
-            <Input name="fallback" defaultValue={config.fallback?.join(", ") ?? ""} spellCheck={false} />
+            <Input defaultValue={config.fallback?.join(", ") ?? ""} spellCheck={false} />
           </Field>
           <datalist id="agent-models">
             {(models.data?.items ?? []).map(({ id, name }) => (
@@ -204,29 +197,24 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
               </option>
             ))}
           </datalist>
-          <Field label="Thinking" error={error("thinking_level")}>
-            <Select name="thinking_level" defaultValue={config.thinking_level}>
+          <Field label="Thinking" name="thinking_level">
+            <Select defaultValue={config.thinking_level}>
               {["off", "low", "medium", "high"].map((level) => (
                 <option key={level}>{level}</option>
               ))}
             </Select>
           </Field>
           {NUMBERS.map(([name, label, hint, step]) => (
-            <Field key={name} label={label} hint={hint} error={error(name)}>
-              <Input name={name} type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
+            <Field key={name} label={label} hint={hint} name={name}>
+              <Input type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
             </Field>
           ))}
           <Field
             label="Driven by"
             hint="builtin: Skep's own loop. An external agent works in its container, with the model above."
-            error={error("harness")}
+            name="harness"
           >
-            <Input
-              name="harness"
-              list="agent-harnesses"
-              defaultValue={harnessText(config.harness)}
-              spellCheck={false}
-            />
+            <Input list="agent-harnesses" defaultValue={harnessText(config.harness)} spellCheck={false} />
           </Field>
           <datalist id="agent-harnesses">
             {HARNESSES.map((name) => (
@@ -236,17 +224,17 @@ export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
           <Field
             label="Its credentials"
             hint="own: it asks its vendor with the log-in of whoever starts it. Budgets do not hold there, and its container reaches that vendor alone."
-            error={error("credentials")}
+            name="credentials"
           >
-            <Select name="credentials" defaultValue={config.credentials}>
+            <Select defaultValue={config.credentials}>
               <option>gateway</option>
               <option>own</option>
             </Select>
           </Field>
-          <Field label="Container image" hint="Empty: the instance's." error={error("image")}>
-            <Input name="image" defaultValue={config.image ?? ""} spellCheck={false} />
+          <Field label="Container image" hint="Empty: the instance's." name="image">
+            <Input defaultValue={config.image ?? ""} spellCheck={false} />
           </Field>
-          <NetworkFields network={config.network} error={error} />
+          <NetworkFields network={config.network} />
         </div>
       </Form>
     </Panel>

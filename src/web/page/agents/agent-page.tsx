@@ -15,7 +15,7 @@ import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
-import { RunTable } from "../runs/run-table.tsx";
+import { RunList } from "../runs/run-list.tsx";
 import { AgentConfig } from "./agent-config.tsx";
 import { AgentPrompt } from "./agent-prompt.tsx";
 import { AgentTools } from "./agent-tools.tsx";
@@ -120,17 +120,14 @@ function Spend({ agent }: { agent: Agent }) {
 function AgentRuns({ agent }: { agent: Agent }) {
   const query = usePages("/v1/runs", { query: { agent_id: agent.id, limit: 50 } });
   return (
-    <Await query={query}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep runs">
-            It has not worked on a run yet.
-          </Empty>
-        ) : (
-          <RunTable rows={query.rows} more={query} />
-        )
-      }
-    </Await>
+    <RunList
+      query={query}
+      empty={{
+        text: "It has not worked on a run yet.",
+        action: <ButtonLink href="/runs/new">Start a run</ButtonLink>,
+        cli: "skep runs",
+      }}
+    />
   );
 }
 

@@ -1,5 +1,5 @@
 /** How an agent's text is read aloud: its own settings, each of which may follow the instance's. */
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -55,7 +55,6 @@ function Effective({ own: { effective } }: { own: Own }) {
 
 function VoiceForm({ own }: { own: Own }) {
   const action = useAction();
-  const about = (name: string) => fieldError(action.error, name);
   return (
     <Section title="Its own settings">
       <Panel className="p-4">
@@ -75,15 +74,15 @@ function VoiceForm({ own }: { own: Own }) {
           }}
         >
           <div className="grid gap-x-4 sm:grid-cols-2">
-            <Field label="Read aloud" error={about("enabled")}>
-              <Select name="enabled" defaultValue={own.enabled === null ? "" : own.enabled ? "on" : "off"}>
+            <Field label="Read aloud" name="enabled">
+              <Select defaultValue={own.enabled === null ? "" : own.enabled ? "on" : "off"}>
                 <option value="">{FOLLOWS}</option>
                 <option value="on">yes</option>
                 <option value="off">no</option>
               </Select>
             </Field>
-            <Field label="Service" error={about("provider")}>
-              <Select name="provider" defaultValue={own.provider ?? ""}>
+            <Field label="Service" name="provider">
+              <Select defaultValue={own.provider ?? ""}>
                 <option value="">{FOLLOWS}</option>
                 {PROVIDERS.map(([id, name]) => (
                   <option key={id} value={id}>
@@ -92,22 +91,22 @@ function VoiceForm({ own }: { own: Own }) {
                 ))}
               </Select>
             </Field>
-            <Field label="Voice" hint={`Left empty: ${FOLLOWS}.`} error={about("voice_id")}>
-              <Input name="voice_id" defaultValue={own.voice_id ?? ""} spellCheck={false} />
+            <Field label="Voice" hint={`Left empty: ${FOLLOWS}.`} name="voice_id">
+              <Input defaultValue={own.voice_id ?? ""} spellCheck={false} />
             </Field>
-            <Field label="Model" hint={`Left empty: ${FOLLOWS}.`} error={about("model")}>
-              <Input name="model" defaultValue={own.model ?? ""} spellCheck={false} />
+            <Field label="Model" hint={`Left empty: ${FOLLOWS}.`} name="model">
+              <Input defaultValue={own.model ?? ""} spellCheck={false} />
             </Field>
-            <Field label="Format" error={about("format")}>
-              <Select name="format" defaultValue={own.format ?? ""}>
+            <Field label="Format" name="format">
+              <Select defaultValue={own.format ?? ""}>
                 <option value="">{FOLLOWS}</option>
                 {FORMATS.map((format) => (
                   <option key={format}>{format}</option>
                 ))}
               </Select>
             </Field>
-            <Field label="Speed" hint="0.25 to 4; 1 is the normal speed." error={about("speed")}>
-              <Input name="speed" type="number" step="0.05" min="0.25" max="4" defaultValue={own.speed ?? ""} />
+            <Field label="Speed" hint="0.25 to 4; 1 is the normal speed." name="speed">
+              <Input type="number" step="0.05" min="0.25" max="4" defaultValue={own.speed ?? ""} />
             </Field>
           </div>
         </Form>

@@ -1,9 +1,11 @@
 /** The team. */
+
 import { Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,10 +13,8 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { placeOfSession } from "../activity/place-of-session.ts";
 
 type Session = RowOf<"/v1/lifecycle/sessions">;
@@ -84,42 +84,30 @@ export default function AgentsPage() {
   const columns = useMemo(() => columnsOf(workOf), [workOf]);
   const query = usePages("/v1/agents", { query: { limit: 100 } }, { further: 200 });
   return (
-    <>
-      <PageHeader
-        title="Agents"
-        about="Each is a file: instructions, tools, a model, limits."
-        cli="skep agents"
-        actions={
-          admin && (
-            <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
-              New agent
-            </Button>
-          )
-        }
-      />
-      <Await query={query} rows={6}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty
-              action={admin && <Button onClick={() => setAdding(true)}>Add the first</Button>}
-              cli="skep agents add ID --prompt FILE"
-            >
-              There is no agent. Pipelines name the agents that do their steps.
-            </Empty>
-          ) : (
-            <Table
-              label="Agents"
-              rows={query.rows}
-              columns={columns}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/agents/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Agents"
+      about="Each is a file: instructions, tools, a model, limits."
+      cli="skep agents"
+      actions={
+        admin && (
+          <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+            New agent
+          </Button>
+        )
+      }
+      query={query}
+      columns={columns}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/agents/${id}`}
+      lines={6}
+      empty={{
+        text: "There is no agent. Pipelines name the agents that do their steps.",
+        action: admin && <Button onClick={() => setAdding(true)}>Add the first</Button>,
+        cli: "skep agents add ID --prompt FILE",
+      }}
+    >
       {adding && <AddAgent onClose={() => setAdding(false)} />}
-    </>
+    </ListPage>
   );
 }
 
@@ -144,21 +132,17 @@ function AddAgent({ onClose }: { onClose(): void }) {
           navigate(`/agents/${agent.id}`);
         }}
       >
-        <Field
-          label="Id"
-          hint="Small letters, digits and dashes; pipelines name the agent by it."
-          error={fieldError(action.error, "id")}
-        >
-          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,63}" spellCheck={false} />
+        <Field label="Id" hint="Small letters, digits and dashes; pipelines name the agent by it." name="id">
+          <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,63}" spellCheck={false} />
         </Field>
-        <Field label="Name" error={fieldError(action.error, "name")}>
-          <Input name="name" />
+        <Field label="Name" name="name">
+          <Input />
         </Field>
-        <Field label="What it is for" error={fieldError(action.error, "description")}>
-          <Input name="description" />
+        <Field label="What it is for" name="description">
+          <Input />
         </Field>
-        <Field label="Instructions" error={fieldError(action.error, "prompt")}>
-          <TextArea name="prompt" rows={8} required placeholder="You are …" />
+        <Field label="Instructions" name="prompt">
+          <TextArea rows={8} required placeholder="You are …" />
         </Field>
       </Form>
     </Dialog>

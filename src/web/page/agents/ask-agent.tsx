@@ -1,6 +1,5 @@
 /** The form that starts a chat or a piece of work: agent, project, model, and the message. */
 import type { ReactNode } from "react";
-import { fieldError } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -54,16 +53,16 @@ export function AskAgent({ title, word, agent, words, withBudget = false, about,
         }}
       >
         {about}
-        <AgentField error={action.error} defaultValue={agent || lastChoice("agent")} />
-        <Field label={words.label} error={fieldError(action.error, words.name)}>
+        <AgentField defaultValue={agent || lastChoice("agent")} />
+        <Field label={words.label} name={words.name}>
           <TextArea name={words.name} rows={5} required={words.required} placeholder={words.placeholder} />
         </Field>
-        <ProjectField hint="The agent then has its code graph." error={action.error} />
+        <ProjectField hint="The agent then has its code graph." />
         <div className={withBudget ? "grid gap-x-3 sm:grid-cols-2" : ""}>
-          <ModelField error={action.error} />
+          <ModelField />
           {withBudget && (
-            <Field label="Budget, USD" error={fieldError(action.error, "budget_usd")}>
-              <Input name="budget_usd" type="number" min="0.01" step="0.01" inputMode="decimal" />
+            <Field label="Budget, USD" name="budget_usd">
+              <Input type="number" min="0.01" step="0.01" inputMode="decimal" />
             </Field>
           )}
         </div>

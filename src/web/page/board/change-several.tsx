@@ -82,7 +82,7 @@ export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
             </Select>
           </Field>
         </div>
-        <AgentField name="assigned_agent" label="Assigned to" none="As it is" error={action.error} />
+        <AgentField name="assigned_agent" label="Assigned to" none="As it is" />
         <div className="grid gap-x-3 sm:grid-cols-2">
           <Field label="Add tags">
             <Input name="add_tags" />

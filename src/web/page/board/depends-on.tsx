@@ -12,11 +12,10 @@ interface Props {
   project: string;
   /** The task that waits, which is not offered. */
   task: Task | undefined;
-  error: string | undefined;
 }
 
 /** The ids stand in the form as `depends_on`, parted by blanks. */
-export function DependsOn({ project, task, error }: Props) {
+export function DependsOn({ project, task }: Props) {
   const [ids, setIds] = useState(task?.depends_on ?? []);
   const [text, setText] = useState("");
   /** Enter was pressed: the first task of the answer to what stands there is taken once it is here. */
@@ -47,8 +46,9 @@ export function DependsOn({ project, task, error }: Props) {
   });
   return (
     <>
-      <Field label="Depends on" hint="Tasks that must be done before. Type a part of the title." error={error}>
+      <Field label="Depends on" hint="Tasks that must be done before. Type a part of the title." name="depends_on">
         <Input
+          name={undefined}
           type="search"
           placeholder="Find a task"
           autoComplete="off"

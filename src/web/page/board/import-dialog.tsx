@@ -1,7 +1,7 @@
 /** Many tasks at once: a list of titles, or the same JSON or YAML that `skep tasks import` takes. */
 import { useState } from "react";
 import { parse } from "yaml";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -63,9 +63,9 @@ export function ImportDialog({ project, onClose }: { project: string; onClose():
           <Field
             label="Tasks"
             hint="A title a line, or a list in JSON or YAML with title, description, priority, tags, key, depends_on."
-            error={fieldError(action.error, "tasks")}
+            name="tasks"
           >
-            <TextArea name="tasks" required rows={8} spellCheck={false} className="font-mono" />
+            <TextArea required rows={8} spellCheck={false} className="font-mono" />
           </Field>
           <CliLine line="skep tasks import tasks.yml" />
         </Form>

@@ -1,5 +1,5 @@
 /** A task's fields, for a new one and for one that is changed. */
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
@@ -54,15 +54,11 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
           onClose();
         }}
       >
-        <Field label="Title" error={fieldError(action.error, "title")}>
-          <Input name="title" required maxLength={300} defaultValue={task?.title} />
+        <Field label="Title" name="title">
+          <Input required maxLength={300} defaultValue={task?.title} />
         </Field>
-        <Field
-          label="Description"
-          hint="What the agents are asked to do. Markdown."
-          error={fieldError(action.error, "description")}
-        >
-          <TextArea name="description" rows={5} defaultValue={task?.description} />
+        <Field label="Description" hint="What the agents are asked to do. Markdown." name="description">
+          <TextArea rows={5} defaultValue={task?.description} />
         </Field>
         <div className="grid gap-x-3 sm:grid-cols-2">
           {!task && (
@@ -96,12 +92,8 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
               ))}
             </Select>
           </Field>
-          <Field label="Agent" error={fieldError(action.error, "assigned_agent")}>
-            <Select
-              key={agents.data ? "ready" : "asking"}
-              name="assigned_agent"
-              defaultValue={task?.assigned_agent ?? ""}
-            >
+          <Field label="Agent" name="assigned_agent">
+            <Select key={agents.data ? "ready" : "asking"} defaultValue={task?.assigned_agent ?? ""}>
               <option value="">Nobody</option>
               {agents.data?.items.map(({ id, name }) => (
                 <option key={id} value={id}>
@@ -110,20 +102,14 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
               ))}
             </Select>
           </Field>
-          <Field label="Estimate, hours" error={fieldError(action.error, "estimate_hours")}>
-            <Input
-              name="estimate_hours"
-              type="number"
-              min="0"
-              step="0.25"
-              defaultValue={task?.estimate_hours ?? undefined}
-            />
+          <Field label="Estimate, hours" name="estimate_hours">
+            <Input type="number" min="0" step="0.25" defaultValue={task?.estimate_hours ?? undefined} />
           </Field>
-          <Field label="Tags" error={fieldError(action.error, "tags")}>
-            <Input name="tags" defaultValue={task?.tags.join(" ")} />
+          <Field label="Tags" name="tags">
+            <Input defaultValue={task?.tags.join(" ")} />
           </Field>
         </div>
-        <DependsOn project={project.id} task={task} error={fieldError(action.error, "depends_on")} />
+        <DependsOn project={project.id} task={task} />
       </Form>
     </Dialog>
   );

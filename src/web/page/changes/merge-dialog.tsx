@@ -1,7 +1,7 @@
 /** Takes work into a branch. What blocks it is shown with its places. */
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, fieldError, problemOf, type Schemas } from "../../api/client.ts";
+import { api, problemOf, type Schemas } from "../../api/client.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -57,19 +57,11 @@ export function MergeDialog({ work, run, onClose }: MergeProps & { onClose(): vo
             ))}
           </Select>
         </Field>
-        <Field label="Into" error={fieldError(action.error, "into")}>
-          <Input
-            name="into"
-            spellCheck={false}
-            placeholder={project.data?.default_branch ?? "the repository's default branch"}
-          />
+        <Field label="Into" name="into">
+          <Input spellCheck={false} placeholder={project.data?.default_branch ?? "the repository's default branch"} />
         </Field>
-        <Field
-          label="Message"
-          hint="Leave it empty for one made from the task."
-          error={fieldError(action.error, "message")}
-        >
-          <TextArea name="message" rows={2} />
+        <Field label="Message" hint="Leave it empty for one made from the task." name="message">
+          <TextArea rows={2} />
         </Field>
         {isAdmin && project.data?.repository && (
           <Check name="push" label="Push the branch afterwards" hint={project.data.repository} />

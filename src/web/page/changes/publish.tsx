@@ -1,7 +1,7 @@
 /** The run's branch at the code host: pushed, or pushed with a pull request. */
 import { ExternalLink, GitPullRequest } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -79,14 +79,14 @@ function PublishDialog({ run, repository, onClose }: { run: Run; repository: str
           onClose();
         }}
       >
-        <Field label="Title" hint="Left empty, it is made from the task." error={fieldError(action.error, "title")}>
-          <Input name="title" />
+        <Field label="Title" hint="Left empty, it is made from the task." name="title">
+          <Input />
         </Field>
-        <Field label="Text" error={fieldError(action.error, "body")}>
-          <TextArea name="body" rows={3} />
+        <Field label="Text" name="body">
+          <TextArea rows={3} />
         </Field>
-        <Field label="Into" hint="Left empty, the default branch." error={fieldError(action.error, "base")}>
-          <Input name="base" spellCheck={false} />
+        <Field label="Into" hint="Left empty, the default branch." name="base">
+          <Input spellCheck={false} />
         </Field>
         <div className="mb-3">
           <Button busy={pushing.busy} onClick={push}>

@@ -1,6 +1,6 @@
 /** Sends a run back to its agents with the comments on its changes: it restarts from a step, and they read them. */
 import { useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -35,13 +35,8 @@ export function SendBackWork({ work, review, onClose }: { work: Work; review: Re
             `${plural(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. `}
           The agent continues on the branch as it is.
         </p>
-        <Field label="Message" error={fieldError(action.error, "message")}>
-          <TextArea
-            name="message"
-            rows={3}
-            required={comments.length === 0}
-            placeholder="What the agent should know."
-          />
+        <Field label="Message" name="message">
+          <TextArea rows={3} required={comments.length === 0} placeholder="What the agent should know." />
         </Field>
       </Form>
     </Dialog>
@@ -76,12 +71,8 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
                 ? `${plural(comments.length, "comment")} ${comments.length === 1 ? "goes" : "go"} with it. The branch stays as it is: the agents continue on it.`
                 : "The branch stays as it is: the agents continue on it."}
             </p>
-            <Field
-              label="From"
-              hint="This step and those after it run again."
-              error={fieldError(action.error, "from_step")}
-            >
-              <Select name="from_step" defaultValue={likelyStep(steps)}>
+            <Field label="From" hint="This step and those after it run again." name="from_step">
+              <Select defaultValue={likelyStep(steps)}>
                 {steps.map(({ id, name }) => (
                   <option key={id} value={id}>
                     {name}
@@ -89,13 +80,8 @@ export function SendBack({ run, review, onClose }: { run: Schemas["Run"]; review
                 ))}
               </Select>
             </Field>
-            <Field label="Message" error={fieldError(action.error, "message")}>
-              <TextArea
-                name="message"
-                rows={3}
-                required={comments.length === 0}
-                placeholder="What all of them should know."
-              />
+            <Field label="Message" name="message">
+              <TextArea rows={3} required={comments.length === 0} placeholder="What all of them should know." />
             </Field>
           </Form>
         )}

@@ -1,9 +1,11 @@
 /** The code host: the state of the connection, its repositories, the rules that start runs, what it sent. */
+
 import { Plug } from "lucide-react";
 import { type ReactNode, useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -12,7 +14,7 @@ import { Await, Empty, Warning } from "../../ui/note.tsx";
 import { CopyButton, PageHeader, Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AddProject } from "../projects/project-form.tsx";
@@ -208,23 +210,17 @@ function Repositories() {
   ];
   return (
     <>
-      <Await query={query} rows={5}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty cli="skep codehost repos">
-              The account that Skep acts as reaches no repository. Let it into one on the host.
-            </Empty>
-          ) : (
-            <Table
-              label="Repositories"
-              rows={query.rows}
-              columns={columns}
-              keyOf={({ full_name }) => full_name}
-              more={query}
-            />
-          )
-        }
-      </Await>
+      <List
+        query={query}
+        label="Repositories"
+        columns={columns}
+        keyOf={({ full_name }) => full_name}
+        lines={5}
+        empty={{
+          text: "The account that Skep acts as reaches no repository. Let it into one on the host.",
+          cli: "skep codehost repos",
+        }}
+      />
       {adding && (
         <AddProject
           name={adding.full_name.split("/").at(-1)}

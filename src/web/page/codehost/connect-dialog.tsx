@@ -1,6 +1,6 @@
 /** How the code host is reached. Secrets are typed in and never shown again. */
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -50,7 +50,7 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
         onClose();
       }}
     >
-      <Field label="Host" error={fieldError(action.error, "kind")}>
+      <Field label="Host" name="kind">
         <Select value={kind} onPick={setKind}>
           <option value="github">GitHub</option>
           <option value="gitea">Gitea or Forgejo</option>
@@ -60,10 +60,9 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
       <Field
         label={github ? "Address of the API" : "Address"}
         hint={github ? "Left empty: github.com. For GitHub Enterprise: https://HOST/api/v3." : undefined}
-        error={fieldError(action.error, "url")}
+        name="url"
       >
         <Input
-          name="url"
           type="url"
           required={!github}
           defaultValue={stored ? connection.url : ""}
@@ -73,24 +72,24 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
       </Field>
       {github && (
         <>
-          <Field label="App ID" error={fieldError(action.error, "app_id")}>
-            <Input name="app_id" defaultValue={connection.app_id ?? ""} inputMode="numeric" spellCheck={false} />
+          <Field label="App ID" name="app_id">
+            <Input defaultValue={connection.app_id ?? ""} inputMode="numeric" spellCheck={false} />
           </Field>
           <Field
             label="Private key of the App"
             hint={kept(stored && connection.has_private_key) || "The whole .pem file."}
-            error={fieldError(action.error, "private_key")}
+            name="private_key"
           >
-            <TextArea name="private_key" rows={3} spellCheck={false} autoComplete="off" className="font-mono" />
+            <TextArea rows={3} spellCheck={false} autoComplete="off" className="font-mono" />
           </Field>
         </>
       )}
       <Field
         label="Access token"
         hint={kept(stored && connection.has_token) || (github ? "Only where there is no App." : undefined)}
-        error={fieldError(action.error, "token")}
+        name="token"
       >
-        <Input name="token" type="password" autoComplete="off" spellCheck={false} />
+        <Input type="password" autoComplete="off" spellCheck={false} />
       </Field>
       <Field
         label="Webhook secret"
@@ -98,9 +97,9 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
           kept(stored && connection.has_webhook_secret) ||
           "16 characters or more; the same as on the host. Without one no rule starts anything."
         }
-        error={fieldError(action.error, "webhook_secret")}
+        name="webhook_secret"
       >
-        <Input name="webhook_secret" type="password" autoComplete="off" spellCheck={false} />
+        <Input type="password" autoComplete="off" spellCheck={false} />
       </Field>
     </Form>
   );

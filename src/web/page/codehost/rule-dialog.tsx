@@ -1,6 +1,6 @@
 /** The form that creates or changes a rule. */
 import { useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -28,7 +28,6 @@ const BY: Record<Rule["permission"], string> = {
 export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(): void }) {
   const action = useAction();
   const [event, setEvent] = useState<Event>(rule?.event ?? "issue_labeled");
-  const about = (name: string) => fieldError(action.error, name);
   return (
     <Dialog title={rule ? "Change the rule" : "Add a rule"} onClose={onClose}>
       <Form
@@ -53,8 +52,8 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           onClose();
         }}
       >
-        <Field label="Name" error={about("name")}>
-          <Input name="name" required maxLength={200} defaultValue={rule?.name} />
+        <Field label="Name" name="name">
+          <Input required maxLength={200} defaultValue={rule?.name} />
         </Field>
         {rule ? (
           <p className="mb-3">
@@ -64,11 +63,10 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           <ProjectField
             none="Choose one"
             required
-            error={action.error}
             hint="The rule is about its repository, which must be on the connected host."
           />
         )}
-        <Field label="When" error={about("event")}>
+        <Field label="When" name="event">
           <Select value={event} onPick={setEvent}>
             {Object.entries(EVENTS).map(([id, word]) => (
               <option key={id} value={id}>
@@ -78,17 +76,17 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
           </Select>
         </Field>
         {event.endsWith("_labeled") && (
-          <Field label="Label" error={about("label")}>
-            <Input name="label" required maxLength={250} defaultValue={rule?.label ?? "agent"} />
+          <Field label="Label" name="label">
+            <Input required maxLength={250} defaultValue={rule?.label ?? "agent"} />
           </Field>
         )}
         {event === "issue_comment" && (
-          <Field label="Command" hint="The first word of the comment." error={about("command")}>
-            <Input name="command" required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
+          <Field label="Command" hint="The first word of the comment." name="command">
+            <Input required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
           </Field>
         )}
-        <Field label="By" hint="The host is asked for the actor's rights at that moment." error={about("permission")}>
-          <Select name="permission" defaultValue={rule?.permission ?? "write"}>
+        <Field label="By" hint="The host is asked for the actor's rights at that moment." name="permission">
+          <Select defaultValue={rule?.permission ?? "write"}>
             {Object.entries(BY).map(([id, word]) => (
               <option key={id} value={id}>
                 {word}
@@ -96,14 +94,10 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
             ))}
           </Select>
         </Field>
-        <Field
-          label="Bots that count as well"
-          hint="Logins, separated by commas, such as renovate[bot]."
-          error={about("bots")}
-        >
-          <Input name="bots" defaultValue={rule?.bots.join(", ")} spellCheck={false} />
+        <Field label="Bots that count as well" hint="Logins, separated by commas, such as renovate[bot]." name="bots">
+          <Input defaultValue={rule?.bots.join(", ")} spellCheck={false} />
         </Field>
-        <PipelineField label="Pipeline that runs" error={action.error} defaultValue={rule?.pipeline_id} />
+        <PipelineField label="Pipeline that runs" defaultValue={rule?.pipeline_id} />
         {event.startsWith("issue_") && (
           <Check
             name="pull_request"

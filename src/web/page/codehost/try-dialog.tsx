@@ -1,7 +1,7 @@
 /** Asks whether a rule would start a run at an issue or pull request. Nothing is started. */
 import { useState } from "react";
 import { Link } from "wouter";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
@@ -28,22 +28,15 @@ export function TryDialog({ rule, onClose }: { rule: Schemas["CodeHostRule"]; on
           setTrial(await must(client.POST("/v1/codehost/rules/{id}/try", { params: { path: { id: rule.id } }, body })));
         }}
       >
-        <Field
-          label={pull ? "Number of the pull request" : "Number of the issue"}
-          error={fieldError(action.error, "number")}
-        >
-          <Input name="number" type="number" min={1} required inputMode="numeric" />
+        <Field label={pull ? "Number of the pull request" : "Number of the issue"} name="number">
+          <Input type="number" min={1} required inputMode="numeric" />
         </Field>
-        <Field
-          label="Who does it"
-          hint="A login on the host. Left empty: the person who opened it."
-          error={fieldError(action.error, "actor")}
-        >
-          <Input name="actor" spellCheck={false} />
+        <Field label="Who does it" hint="A login on the host. Left empty: the person who opened it." name="actor">
+          <Input spellCheck={false} />
         </Field>
         {rule.event === "issue_comment" && (
-          <Field label="What the comment says" error={fieldError(action.error, "comment")}>
-            <Input name="comment" defaultValue={rule.command ?? ""} />
+          <Field label="What the comment says" name="comment">
+            <Input defaultValue={rule.command ?? ""} />
           </Field>
         )}
         {trial && (

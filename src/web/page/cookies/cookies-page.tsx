@@ -1,20 +1,21 @@
 /** Cookie files of websites, and which agents may use them for you. */
+
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, multipart, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
+import { ListPage } from "../../kit/list-page.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
+import { Await } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -51,34 +52,25 @@ export default function CookiesPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Cookies"
-        cli="skep cookies"
-        about="Log-ins of websites for agents that fetch pages for you. They are yours alone, and their values are never shown."
-        actions={add}
-      />
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={add} cli="skep cookies add FILE">
-              Export a site's cookies from your browser as a Netscape cookie file, and add it here.
-            </Empty>
-          ) : (
-            <Table
-              label="Cookie sets"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/cookies?set=${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Cookies"
+      cli="skep cookies"
+      about="Log-ins of websites for agents that fetch pages for you. They are yours alone, and their values are never shown."
+      actions={add}
+      query={query}
+      label="Cookie sets"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/cookies?set=${id}`}
+      empty={{
+        text: "Export a site's cookies from your browser as a Netscape cookie file, and add it here.",
+        action: add,
+        cli: "skep cookies add FILE",
+      }}
+    >
       {adding && <AddSet onClose={() => setAdding(false)} />}
       {set && <SetDialog set={set} onClose={() => show("")} />}
-    </>
+    </ListPage>
   );
 }
 

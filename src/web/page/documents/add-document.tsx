@@ -1,7 +1,7 @@
 /** The forms for a file, which is read, and for a meeting's transcript, which an agent processes. */
 import { type DragEvent, useState } from "react";
 import { useLocation } from "wouter";
-import { client, fieldError, multipart, must } from "../../api/client.ts";
+import { client, multipart, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -31,11 +31,7 @@ export function AddDocument({ onClose }: { onClose(): void }) {
           onClose();
         }}
       >
-        <Field
-          label="File"
-          hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most."
-          error={fieldError(action.error, "file")}
-        >
+        <Field label="File" hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most." name="file">
           <Input
             type="file"
             required
@@ -44,10 +40,10 @@ export function AddDocument({ onClose }: { onClose(): void }) {
             onChange={(event) => setFile(event.target.files?.[0])}
           />
         </Field>
-        <Field label="Title" hint="Left empty: the document's own." error={fieldError(action.error, "title")}>
-          <Input name="title" maxLength={300} />
+        <Field label="Title" hint="Left empty: the document's own." name="title">
+          <Input maxLength={300} />
         </Field>
-        <ProjectField none="None: mine alone" hint={FOR_ALL} error={action.error} />
+        <ProjectField none="None: mine alone" hint={FOR_ALL} />
       </Form>
     </Dialog>
   );
@@ -91,11 +87,7 @@ export function AddTranscript({ onClose }: { onClose(): void }) {
         <p className="mb-3 text-dim">
           It is kept as a document, and the scribe writes summary, decisions and action items to its memory.
         </p>
-        <Field
-          label="What was said"
-          hint="Paste it, or drop a text file here."
-          error={fieldError(action.error, "transcript")}
-        >
+        <Field label="What was said" hint="Paste it, or drop a text file here." name="transcript">
           <TextArea
             rows={9}
             required
@@ -106,22 +98,18 @@ export function AddTranscript({ onClose }: { onClose(): void }) {
             placeholder={"Ann: Prices are cents from now on.\nBen: I tell the others."}
           />
         </Field>
-        <Field label="Title" error={fieldError(action.error, "title")}>
-          <Input name="title" maxLength={300} placeholder="Weekly meeting" />
+        <Field label="Title" name="title">
+          <Input maxLength={300} placeholder="Weekly meeting" />
         </Field>
         <div className="grid gap-x-3 sm:grid-cols-2">
-          <Field
-            label="Who was there"
-            hint="Names, separated by commas."
-            error={fieldError(action.error, "participants")}
-          >
-            <Input name="participants" />
+          <Field label="Who was there" hint="Names, separated by commas." name="participants">
+            <Input />
           </Field>
-          <Field label="Tags" hint="Separated by commas." error={fieldError(action.error, "tags")}>
-            <Input name="tags" />
+          <Field label="Tags" hint="Separated by commas." name="tags">
+            <Input />
           </Field>
         </div>
-        <ProjectField none="None: mine alone" hint={FOR_ALL} error={action.error} />
+        <ProjectField none="None: mine alone" hint={FOR_ALL} />
       </Form>
     </Dialog>
   );

@@ -1,15 +1,17 @@
 /** Documents: uploaded, read in the background, searched. */
+
 import { Captions, FileUp } from "lucide-react";
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { FilterBar, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { bytes, plural, shellWord } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AddDocument, AddTranscript } from "./add-document.tsx";
@@ -62,24 +64,19 @@ export default function DocumentsPage() {
       {q ? (
         <Hits q={q} />
       ) : (
-        <Await query={query} rows={5}>
-          {() =>
-            query.rows.length === 0 ? (
-              <Empty action={add("plain")} cli="skep documents add FILE">
-                There is no document yet. Agents search documents and read them section by section.
-              </Empty>
-            ) : (
-              <Table
-                label="Documents"
-                rows={query.rows}
-                columns={COLUMNS}
-                keyOf={({ id }) => id}
-                hrefOf={({ id }) => `/documents/${id}`}
-                more={query}
-              />
-            )
-          }
-        </Await>
+        <List
+          query={query}
+          label="Documents"
+          columns={COLUMNS}
+          keyOf={({ id }) => id}
+          hrefOf={({ id }) => `/documents/${id}`}
+          lines={5}
+          empty={{
+            text: "There is no document yet. Agents search documents and read them section by section.",
+            action: add("plain"),
+            cli: "skep documents add FILE",
+          }}
+        />
       )}
       {fresh === "1" && <AddDocument onClose={() => setFresh("")} />}
       {fresh === "transcript" && <AddTranscript onClose={() => setFresh("")} />}

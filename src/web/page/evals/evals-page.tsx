@@ -1,11 +1,11 @@
 /** Evals: what agents passed of the tasks that they tried. */
+
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { costText, plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 
 const COLUMNS: Column<Schemas["EvalItem"]>[] = [
@@ -34,31 +34,19 @@ const COLUMNS: Column<Schemas["EvalItem"]>[] = [
 export default function EvalsPage() {
   const query = usePages("/v1/evals", { query: { limit: 50 } });
   return (
-    <>
-      <PageHeader
-        title="Evals"
-        about="Tasks with hidden tests that agents try in their sandboxes: how often they pass, what it costs, how long it takes."
-        cli="skep evals"
-      />
-      <Await query={query} rows={5}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty cli="skep eval shipped tasks">
-              No eval was made yet. Tasks are folders, so the command line starts one. This line writes ten small tasks
-              and says how to go on.
-            </Empty>
-          ) : (
-            <Table
-              label="Evals"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/evals/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
-    </>
+    <ListPage
+      title="Evals"
+      about="Tasks with hidden tests that agents try in their sandboxes: how often they pass, what it costs, how long it takes."
+      cli="skep evals"
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/evals/${id}`}
+      lines={5}
+      empty={{
+        text: "No eval was made yet. Tasks are folders, so the command line starts one. This line writes ten small tasks and says how to go on.",
+        cli: "skep eval shipped tasks",
+      }}
+    />
   );
 }

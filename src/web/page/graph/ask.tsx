@@ -1,6 +1,6 @@
 /** A question to the code graph in Cypher, and its rows. Queries only read. */
 import { useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { useAction } from "../../ui/action.ts";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -31,15 +31,8 @@ export function Ask({ project }: { project: string }) {
           setAnswer(await must(client.POST("/v1/projects/{id}/knowledge-graph/cypher", { params, body })));
         }}
       >
-        <Field label="Question in Cypher" hint="Only reads." error={fieldError(action.error, "query")}>
-          <TextArea
-            name="query"
-            required
-            rows={4}
-            spellCheck={false}
-            className="font-mono"
-            defaultValue={query || EXAMPLE}
-          />
+        <Field label="Question in Cypher" hint="Only reads." name="query">
+          <TextArea required rows={4} spellCheck={false} className="font-mono" defaultValue={query || EXAMPLE} />
         </Field>
       </Form>
       {answer && <Rows answer={answer} />}

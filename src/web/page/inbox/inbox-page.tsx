@@ -1,12 +1,14 @@
 /** Every question to the reader, with its answers; and what was answered before. */
+
 import { CircleCheck, CircleX } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AnswerSeveral } from "../home/answer-several.tsx";
@@ -106,23 +108,14 @@ const COLUMNS: Column<Approval>[] = [
 function Answered() {
   const query = usePages("/v1/approvals", { query: { state: "answered", limit: 50 } });
   return (
-    <Await query={query} rows={6}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty>Nothing was answered yet.</Empty>
-        ) : (
-          <Table
-            label="Answered questions"
-            rows={query.rows}
-            columns={COLUMNS}
-            keyOf={({ id }) => id}
-            hrefOf={(one) =>
-              one.kind === "step" ? `/runs/${one.run_id}?step=${one.step_id}` : (workOf(one) ?? "/inbox")
-            }
-            more={query}
-          />
-        )
-      }
-    </Await>
+    <List
+      query={query}
+      label="Answered questions"
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={(one) => (one.kind === "step" ? `/runs/${one.run_id}?step=${one.step_id}` : (workOf(one) ?? "/inbox"))}
+      lines={6}
+      empty={{ text: "Nothing was answered yet." }}
+    />
   );
 }

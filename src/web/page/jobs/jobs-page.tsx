@@ -1,14 +1,14 @@
 /** Work in the background: clones, indexes, image pulls. */
+
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { sentence } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 
 type Job = Schemas["Job"];
@@ -89,20 +89,19 @@ export default function JobsPage() {
     },
   ];
   return (
-    <>
-      <PageHeader title="Background work" cli="skep jobs" />
-      <ProblemNote error={action.error} />
-      <Await query={query} rows={4}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={<ButtonLink href="/projects">Open the projects</ButtonLink>} cli="skep jobs">
-              Nothing has been done in the background yet: clones, indexes and image pulls show here.
-            </Empty>
-          ) : (
-            <Table label="Background work" rows={query.rows} columns={columns} keyOf={({ id }) => id} more={query} />
-          )
-        }
-      </Await>
-    </>
+    <ListPage
+      title="Background work"
+      cli="skep jobs"
+      before={<ProblemNote error={action.error} />}
+      query={query}
+      columns={columns}
+      keyOf={({ id }) => id}
+      lines={4}
+      empty={{
+        text: "Nothing has been done in the background yet: clones, indexes and image pulls show here.",
+        action: <ButtonLink href="/projects">Open the projects</ButtonLink>,
+        cli: "skep jobs",
+      }}
+    />
   );
 }

@@ -2,7 +2,7 @@
 import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { Actor } from "../../session/actor.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -285,22 +285,22 @@ function EditEntry({ entry, etag, onClose }: { entry: Entry; etag: string; onClo
           )
         }
       >
-        <Field label="Title" error={fieldError(action.error, "title")}>
-          <Input name="title" required maxLength={200} defaultValue={entry.title} />
+        <Field label="Title" name="title">
+          <Input required maxLength={200} defaultValue={entry.title} />
         </Field>
         <Field
           label="Content"
           hint="Markdown. [[entry]] links to another entry. The old text is kept for undo."
-          error={fieldError(action.error, "content")}
+          name="content"
         >
-          <TextArea name="content" rows={12} required defaultValue={entry.content} />
+          <TextArea rows={12} required defaultValue={entry.content} />
         </Field>
         <div className="grid gap-x-3 sm:grid-cols-2">
-          <Field label="Tags" error={fieldError(action.error, "tags")}>
-            <Input name="tags" defaultValue={entry.tags.join(" ")} />
+          <Field label="Tags" name="tags">
+            <Input defaultValue={entry.tags.join(" ")} />
           </Field>
-          <Field label="Expires" hint="Empty: never." error={fieldError(action.error, "expires_at")}>
-            <Input name="expires_at" type="date" defaultValue={entry.expires_at?.slice(0, 10)} />
+          <Field label="Expires" hint="Empty: never." name="expires_at">
+            <Input type="date" defaultValue={entry.expires_at?.slice(0, 10)} />
           </Field>
         </div>
       </Form>
@@ -326,12 +326,8 @@ function Supersede({ entry, onClose }: { entry: Entry; onClose(): void }) {
           onClose();
         }}
       >
-        <Field
-          label="By"
-          hint="Agents then read that one. This one stays to be read by people."
-          error={fieldError(action.error, "superseded_by")}
-        >
-          <Input name="superseded_by" list="memory-entries" required spellCheck={false} placeholder="fact/deploy-day" />
+        <Field label="By" hint="Agents then read that one. This one stays to be read by people." name="superseded_by">
+          <Input list="memory-entries" required spellCheck={false} placeholder="fact/deploy-day" />
         </Field>
         <datalist id="memory-entries">
           {others.data?.items

@@ -1,9 +1,11 @@
 /** What agents remember: their vaults, and a search as agents make it. */
+
 import { Settings2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -13,9 +15,9 @@ import { Check, Field, Input } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, NoMatch, SearchInput } from "../../ui/filter.tsx";
 import { Form } from "../../ui/form.tsx";
 import { bytes, plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { entryHref, type Hit, refreshMemory, vaultName } from "./memory.ts";
@@ -77,24 +79,18 @@ export default function MemoryPage() {
       {q ? (
         <Results q={q} agent={agent} />
       ) : (
-        <Await query={vaults}>
-          {() =>
-            vaults.rows.length === 0 ? (
-              <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep memory">
-                No agent has noted anything yet. They do so while they work.
-              </Empty>
-            ) : (
-              <Table
-                label="Vaults"
-                rows={vaults.rows}
-                columns={COLUMNS}
-                keyOf={({ agent_id }) => agent_id}
-                hrefOf={({ agent_id }) => `/memory/${agent_id}`}
-                more={vaults}
-              />
-            )
-          }
-        </Await>
+        <List
+          query={vaults}
+          label="Vaults"
+          columns={COLUMNS}
+          keyOf={({ agent_id }) => agent_id}
+          hrefOf={({ agent_id }) => `/memory/${agent_id}`}
+          empty={{
+            text: "No agent has noted anything yet. They do so while they work.",
+            action: <ButtonLink href="/runs/new">Start a run</ButtonLink>,
+            cli: "skep memory",
+          }}
+        />
       )}
       {settings && <ScoreSettings onClose={() => setSettings(false)} />}
     </>
@@ -182,7 +178,7 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
           >
             <div className="grid gap-x-3 sm:grid-cols-2">
               {NUMBERS.map(([name, label, step, hint]) => (
-                <Field key={name} label={label} hint={hint} error={fieldError(action.error, name)}>
+                <Field key={name} label={label} hint={hint} name={name}>
                   <Input name={name} type="number" step={step} min="0" required defaultValue={settings[name]} />
                 </Field>
               ))}

@@ -2,7 +2,7 @@
 import { Pin, Plus } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
-import { api, client, fieldError, must } from "../../api/client.ts";
+import { api, client, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -223,8 +223,8 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
           navigate(entryHref(agent, id));
         }}
       >
-        <Field label="Title" error={fieldError(action.error, "title")}>
-          <Input name="title" required maxLength={200} />
+        <Field label="Title" name="title">
+          <Input required maxLength={200} />
         </Field>
         <Field label="Type">
           <Select name="type" defaultValue="fact">
@@ -233,15 +233,11 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
             ))}
           </Select>
         </Field>
-        <Field
-          label="Content"
-          hint="Markdown. [[entry]] links to another entry."
-          error={fieldError(action.error, "content")}
-        >
-          <TextArea name="content" rows={6} required />
+        <Field label="Content" hint="Markdown. [[entry]] links to another entry." name="content">
+          <TextArea rows={6} required />
         </Field>
-        <Field label="Tags" error={fieldError(action.error, "tags")}>
-          <Input name="tags" />
+        <Field label="Tags" name="tags">
+          <Input />
         </Field>
         <Check name="pinned" label="Pinned" hint="Always in the agent's prompt, as far as there is room." />
         {agent !== "shared" && (

@@ -1,12 +1,12 @@
 /** The form that creates or changes a channel. Its address, token and key are never shown again. */
 import { useState } from "react";
-import { client, fieldError, must } from "../../api/client.ts";
+import { client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin, useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
-import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { Check, Field, FieldError, Input, Select } from "../../ui/field.tsx";
 import { type Fields, Form } from "../../ui/form.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
@@ -34,7 +34,6 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
   const admin = useAdmin();
   const [kind, setKind] = useState<Kind>(channel?.kind ?? "ntfy");
   const [made, setMade] = useState<{ id: string; secret: string }>();
-  const about = (name: string) => fieldError(action.error, name);
   if (made) return <KeyOnce secret={made.secret} onClose={() => onMade?.(made.id)} />;
   const submit = async (fields: Fields) => {
     const { text, checked } = fields;
@@ -61,7 +60,7 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
     <Dialog title={channel ? `Change ${channel.name}` : "Add a channel"} onClose={onClose}>
       <Form action={action} word={channel ? "Save" : "Add"} onCancel={onClose} submit={submit}>
         {!channel && (
-          <Field label="Kind" error={about("kind")}>
+          <Field label="Kind" name="kind">
             <Select value={kind} onPick={setKind}>
               {Object.entries(KINDS).map(([id, word]) => (
                 <option key={id} value={id}>
@@ -71,10 +70,10 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
             </Select>
           </Field>
         )}
-        <Field label="Name" error={about("name")}>
-          <Input name="name" required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
+        <Field label="Name" name="name">
+          <Input required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
         </Field>
-        <Target kind={kind} channel={channel} about={about} />
+        <Target kind={kind} channel={channel} />
         <fieldset className="mb-3">
           <legend className="mb-1 text-sm font-medium">When</legend>
           {WHEN.map(([id, word]) => (
@@ -85,9 +84,9 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
               defaultChecked={channel ? channel.on.includes(id) : id !== "ended"}
             />
           ))}
-          {about("on") && <p className="text-sm text-bad">{about("on")}</p>}
+          <FieldError name="on" />
         </fieldset>
-        <ProjectField none="All projects" error={action.error} defaultValue={channel?.project_id} />
+        <ProjectField none="All projects" defaultValue={channel?.project_id} />
         {admin && !channel && <Check name="everyone" label="For everyone's runs" hint="Otherwise for yours alone." />}
         <Check name="enabled" label="Switched on" defaultChecked={channel?.enabled ?? true} />
       </Form>
@@ -119,10 +118,9 @@ const ADDRESSES: Record<Exclude<Kind, "mail">, { hint: string; example: string }
 interface TargetProps {
   kind: Kind;
   channel: Channel | undefined;
-  about(name: string): string | undefined;
 }
 
-function Target({ kind, channel, about }: TargetProps) {
+function Target({ kind, channel }: TargetProps) {
   const admin = useAdmin();
   const { email } = useMe();
   if (kind === "mail")
@@ -134,9 +132,9 @@ function Target({ kind, channel, about }: TargetProps) {
             ? `Left empty: ${channel?.target ?? email ?? "your account's own"}.`
             : "Mail goes to your account's own."
         }
-        error={about("to")}
+        name="to"
       >
-        <Input name="to" type="email" disabled={!admin} />
+        <Input type="email" disabled={!admin} />
       </Field>
     );
   return (
@@ -144,26 +142,26 @@ function Target({ kind, channel, about }: TargetProps) {
       <Field
         label="Address"
         hint={channel ? `At ${channel.target}. Left empty, it stays.` : ADDRESSES[kind].hint}
-        error={about("url")}
+        name="url"
       >
-        <Input name="url" type="url" required={!channel} spellCheck={false} placeholder={ADDRESSES[kind].example} />
+        <Input type="url" required={!channel} spellCheck={false} placeholder={ADDRESSES[kind].example} />
       </Field>
       {(kind === "ntfy" || kind === "gotify") && (
         <Field
           label={kind === "ntfy" ? "Access token" : "Token of the application"}
           hint={channel ? kept : kind === "ntfy" ? "For a protected topic." : "Make an application in Gotify."}
-          error={about("token")}
+          name="token"
         >
-          <Input name="token" type="password" autoComplete="off" required={kind === "gotify" && !channel} />
+          <Input type="password" autoComplete="off" required={kind === "gotify" && !channel} />
         </Field>
       )}
       {kind === "webhook" && (
         <Field
           label="Key"
           hint={channel ? kept : "Signs each delivery. Left empty, one is made and shown once."}
-          error={about("secret")}
+          name="secret"
         >
-          <Input name="secret" type="password" autoComplete="off" minLength={24} />
+          <Input type="password" autoComplete="off" minLength={24} />
         </Field>
       )}
     </>

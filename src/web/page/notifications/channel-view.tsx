@@ -1,16 +1,17 @@
 /** One channel: what was sent there, a test, its changes. */
+
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
 import { type Channel, KINDS } from "./channels.ts";
@@ -115,14 +116,12 @@ function Deliveries({ id }: { id: string }) {
     query: { limit: 20 },
   });
   return (
-    <Await query={query}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty cli={`skep notifications test ${id}`}>Nothing was sent there yet. Send a test to try it.</Empty>
-        ) : (
-          <Table label="Deliveries" rows={query.rows} columns={COLUMNS} keyOf={(one) => one.id} more={query} />
-        )
-      }
-    </Await>
+    <List
+      query={query}
+      label="Deliveries"
+      columns={COLUMNS}
+      keyOf={(one) => one.id}
+      empty={{ text: "Nothing was sent there yet. Send a test to try it.", cli: `skep notifications test ${id}` }}
+    />
   );
 }

@@ -1,7 +1,7 @@
 /** Your onboardings: start one, or continue one. */
 import { Compass } from "lucide-react";
 import { useLocation } from "wouter";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -112,14 +112,10 @@ function Begin({ onClose }: { onClose(): void }) {
           navigate(`/onboarding/${id}`);
         }}
       >
-        <Field
-          label="What do you want to build?"
-          hint="Left empty, the interviewer asks first."
-          error={fieldError(action.error, "message")}
-        >
-          <TextArea name="message" rows={4} placeholder="A bird feeder that photographs its guests" />
+        <Field label="What do you want to build?" hint="Left empty, the interviewer asks first." name="message">
+          <TextArea rows={4} placeholder="A bird feeder that photographs its guests" />
         </Field>
-        <ModelField none="The interviewers' own" error={action.error} />
+        <ModelField none="The interviewers' own" />
       </Form>
     </Dialog>
   );

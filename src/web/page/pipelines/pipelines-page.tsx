@@ -1,15 +1,15 @@
 /** The pipelines, with what is wrong in their files. */
+
 import { Plus } from "lucide-react";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Succeeded, UsualCost, useRunSums } from "../runs/run-sums.tsx";
 
@@ -55,31 +55,21 @@ export default function PipelinesPage() {
     </ButtonLink>
   );
   return (
-    <>
-      <PageHeader
-        title="Pipelines"
-        about="Steps that agents and people do, in the order of a file."
-        cli="skep pipelines"
-        actions={add}
-      />
-      <Await query={query} rows={6}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={add} cli="skep pipelines save FILE">
-              There is no pipeline. It says which agents do what, in which order, and where a person is asked.
-            </Empty>
-          ) : (
-            <Table
-              label="Pipelines"
-              rows={query.rows}
-              columns={columns}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/pipelines/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
-    </>
+    <ListPage
+      title="Pipelines"
+      about="Steps that agents and people do, in the order of a file."
+      cli="skep pipelines"
+      actions={add}
+      query={query}
+      columns={columns}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/pipelines/${id}`}
+      lines={6}
+      empty={{
+        text: "There is no pipeline. It says which agents do what, in which order, and where a person is asked.",
+        action: add,
+        cli: "skep pipelines save FILE",
+      }}
+    />
   );
 }

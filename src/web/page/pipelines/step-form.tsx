@@ -2,10 +2,10 @@
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import type { Schemas } from "../../api/client.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 import { AgentField, ModelField } from "../../ui/pickers.tsx";
 import { addStep, changeStep, readStep, removeStep, type StepChange } from "./step-text.ts";
 

@@ -1,6 +1,6 @@
 /** A project, added or changed. */
 import { Link, useLocation } from "wouter";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -39,7 +39,7 @@ export function AddProject({ onClose, ...given }: AddProps) {
   return (
     <Dialog title="Add a project" onClose={onClose}>
       <Form action={action} word="Add" onCancel={onClose} submit={submit}>
-        <ProjectFields project={given} error={action.error} />
+        <ProjectFields project={given} />
       </Form>
     </Dialog>
   );
@@ -56,7 +56,7 @@ export function EditProject({ project, onClose }: { project: Project; onClose():
   return (
     <Dialog title={`Edit ${project.name}`} onClose={onClose}>
       <Form action={action} word="Save" onCancel={onClose} submit={submit}>
-        <ProjectFields project={project} error={action.error} />
+        <ProjectFields project={project} />
         <Field label="State">
           <Select name="status" defaultValue={project.status}>
             <option value="active">active</option>
@@ -80,54 +80,40 @@ const NEW_REPOSITORY = (
   </>
 );
 
-function ProjectFields({ project, error }: { project: Partial<Project>; error: unknown }) {
+function ProjectFields({ project }: { project: Partial<Project> }) {
   const known = project.id !== undefined;
   return (
     <>
-      <Field label="Name" error={fieldError(error, "name")}>
-        <Input name="name" required autoFocus defaultValue={project.name} />
+      <Field label="Name" name="name">
+        <Input required autoFocus defaultValue={project.name} />
       </Field>
-      <Field
-        label="Repository"
-        hint={known ? "A new address is cloned again." : NEW_REPOSITORY}
-        error={fieldError(error, "repository")}
-      >
-        <Input
-          name="repository"
-          defaultValue={project.repository ?? ""}
-          placeholder="https://example.org/web.git"
-          spellCheck={false}
-        />
+      <Field label="Repository" hint={known ? "A new address is cloned again." : NEW_REPOSITORY} name="repository">
+        <Input defaultValue={project.repository ?? ""} placeholder="https://example.org/web.git" spellCheck={false} />
       </Field>
-      <Field label="Branch" hint="Left empty: the repository's own." error={fieldError(error, "default_branch")}>
-        <Input name="default_branch" defaultValue={project.default_branch ?? ""} spellCheck={false} />
+      <Field label="Branch" hint="Left empty: the repository's own." name="default_branch">
+        <Input defaultValue={project.default_branch ?? ""} spellCheck={false} />
       </Field>
       <PipelineField
         name="default_pipeline_id"
         label="Pipeline used first"
         none="None"
-        error={error}
         defaultValue={project.default_pipeline_id}
       />
-      <Field label="Description" error={fieldError(error, "description")}>
-        <TextArea name="description" rows={2} defaultValue={project.description} />
+      <Field label="Description" name="description">
+        <TextArea rows={2} defaultValue={project.description} />
       </Field>
-      <Field
-        label="Check"
-        hint="Command whose exit code says whether the code works, e.g. npm test."
-        error={fieldError(error, "check")}
-      >
-        <Input name="check" defaultValue={project.check ?? ""} spellCheck={false} />
+      <Field label="Check" hint="Command whose exit code says whether the code works, e.g. npm test." name="check">
+        <Input defaultValue={project.check ?? ""} spellCheck={false} />
       </Field>
       <Field
         label="SCIP index"
         hint="A file of the repository in which a compiler says what calls what, e.g. index.scip. The code graph takes its calls as exact."
-        error={fieldError(error, "scip_path")}
+        name="scip_path"
       >
-        <Input name="scip_path" defaultValue={project.scip_path ?? ""} spellCheck={false} />
+        <Input defaultValue={project.scip_path ?? ""} spellCheck={false} />
       </Field>
-      <Field label="Before a run, what is new is" error={fieldError(error, "fetch_before_run")}>
-        <Select name="fetch_before_run" defaultValue={project.fetch_before_run ?? "try"}>
+      <Field label="Before a run, what is new is" name="fetch_before_run">
+        <Select defaultValue={project.fetch_before_run ?? "try"}>
           <option value="try">fetched where the repository answers</option>
           <option value="require">fetched, or the run fails</option>
           <option value="never">not fetched</option>

@@ -12,13 +12,13 @@ import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
-import { RunTable } from "../runs/run-table.tsx";
+import { RunList } from "../runs/run-list.tsx";
 import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
 
@@ -264,22 +264,14 @@ function ProjectRuns({ project }: { project: Project }) {
   const query = usePages("/v1/runs", { query: { project_id: project.id, limit: 20 } });
   return (
     <Section title="Runs">
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty
-              action={
-                <ButtonLink href={`/runs/new?project=${encodeURIComponent(project.name)}`}>Start a run</ButtonLink>
-              }
-              cli={`skep run feature "…" --project ${shellWord(project.name)}`}
-            >
-              No run has worked here yet. Start one, or put a task on the board.
-            </Empty>
-          ) : (
-            <RunTable rows={query.rows} more={query} />
-          )
-        }
-      </Await>
+      <RunList
+        query={query}
+        empty={{
+          text: "No run has worked here yet. Start one, or put a task on the board.",
+          action: <ButtonLink href={`/runs/new?project=${encodeURIComponent(project.name)}`}>Start a run</ButtonLink>,
+          cli: `skep run feature "…" --project ${shellWord(project.name)}`,
+        }}
+      />
     </Section>
   );
 }

@@ -1,13 +1,13 @@
 /** Projects: a repository each, cloned in the background, with what was done in it. */
+
 import { FolderGit2, Plus } from "lucide-react";
 import { useMemo } from "react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { RunsToday, Spend, useRunSums } from "../runs/run-sums.tsx";
@@ -62,37 +62,32 @@ export default function ProjectsPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Projects"
-        cli="skep projects"
-        actions={
+    <ListPage
+      title="Projects"
+      cli="skep projects"
+      actions={
+        <>
+          <ButtonLink href="/onboarding">Onboard a project</ButtonLink>
+          {add}
+        </>
+      }
+      query={query}
+      columns={columns}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/projects/${id}`}
+      lines={5}
+      empty={{
+        text: (
           <>
-            <ButtonLink href="/onboarding">Onboard a project</ButtonLink>
-            {add}
+            <FolderGit2 aria-hidden className="mx-auto mb-2 text-faint" />A project is a repository that agents work in,
+            each run on a branch of its own.
           </>
-        }
-      />
-      <Await query={query} rows={5}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={add} cli="skep projects add --repository URL">
-              <FolderGit2 aria-hidden className="mx-auto mb-2 text-faint" />A project is a repository that agents work
-              in, each run on a branch of its own.
-            </Empty>
-          ) : (
-            <Table
-              label="Projects"
-              rows={query.rows}
-              columns={columns}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/projects/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+        ),
+        action: add,
+        cli: "skep projects add --repository URL",
+      }}
+    >
       {adding && <AddProject onClose={() => setAdding("")} />}
-    </>
+    </ListPage>
   );
 }

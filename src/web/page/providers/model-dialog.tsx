@@ -1,6 +1,6 @@
 /** One model: its window, prices and abilities where the server says nothing or something wrong, and a trial of it. */
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -57,7 +57,7 @@ export function ModelDialog({ model, onClose }: { model: Model; onClose(): void 
       <Form action={action} word="Save" onCancel={onClose} submit={save}>
         <div className="grid gap-x-3 sm:grid-cols-2">
           {NUMBERS.map(([name, label, hint]) => (
-            <Field key={name} label={label} hint={hint} error={fieldError(action.error, name)}>
+            <Field key={name} label={label} hint={hint} name={name}>
               <Input
                 name={name}
                 type="number"
@@ -68,7 +68,7 @@ export function ModelDialog({ model, onClose }: { model: Model; onClose(): void 
             </Field>
           ))}
           {ABILITIES.map(([name, label]) => (
-            <Field key={name} label={label} error={fieldError(action.error, name)}>
+            <Field key={name} label={label} name={name}>
               <Select name={name} defaultValue="keep">
                 <option value="keep">As now: {model[name] ? "yes" : "no"}</option>
                 <option value="auto">What the server says</option>

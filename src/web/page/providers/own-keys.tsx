@@ -1,7 +1,7 @@
 /** A user's own provider keys: used first for what that user starts, and billed to them. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must } from "../../api/client.ts";
+import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -80,15 +80,11 @@ function AddKey({ onClose }: { onClose(): void }) {
           onClose();
         }}
       >
-        <Field
-          label="Provider"
-          hint="Its short name: anthropic, openai, google, …"
-          error={fieldError(action.error, "provider")}
-        >
-          <Input name="provider" required autoFocus spellCheck={false} />
+        <Field label="Provider" hint="Its short name: anthropic, openai, google, …" name="provider">
+          <Input required autoFocus spellCheck={false} />
         </Field>
-        <Field label="API key" error={fieldError(action.error, "api_key")}>
-          <Input name="api_key" type="password" required autoComplete="off" />
+        <Field label="API key" name="api_key">
+          <Input type="password" required autoComplete="off" />
         </Field>
       </Form>
     </Dialog>

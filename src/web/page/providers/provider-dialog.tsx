@@ -1,7 +1,7 @@
 /** One provider: key and address are tried before they are kept. */
 import { ExternalLink } from "lucide-react";
 import { useRef, useState } from "react";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -77,19 +77,15 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
           <Field
             label="API key"
             hint={masked_key ? `Kept: ${masked_key}. Leave empty to keep it.` : "Sealed here and never shown again."}
-            error={fieldError(action.error, "api_key")}
+            name="api_key"
           >
-            <Input name="api_key" type="password" autoComplete="off" spellCheck={false} autoFocus />
+            <Input type="password" autoComplete="off" spellCheck={false} autoFocus />
           </Field>
-          <Field
-            label="Address"
-            hint="Changing the address drops the stored key."
-            error={fieldError(action.error, "base_url")}
-          >
-            <Input name="base_url" defaultValue={base_url ?? ""} spellCheck={false} />
+          <Field label="Address" hint="Changing the address drops the stored key." name="base_url">
+            <Input defaultValue={base_url ?? ""} spellCheck={false} />
           </Field>
-          <Field label="Default model" error={fieldError(action.error, "default")}>
-            <Input name="default" list="provider-models" defaultValue={provider.default ?? ""} spellCheck={false} />
+          <Field label="Default model" name="default">
+            <Input list="provider-models" defaultValue={provider.default ?? ""} spellCheck={false} />
           </Field>
           <datalist id="provider-models">
             {models.map((model) => (

@@ -1,7 +1,7 @@
 /** Model providers: which are set up, with which key, tested before it is saved. */
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -159,18 +159,14 @@ function AddServer({ onClose, onDone }: { onClose(): void; onDone(id: string): v
           onDone(id);
         }}
       >
-        <Field
-          label="Short name"
-          hint="Its models are then called custom-<short name>/<model>."
-          error={fieldError(action.error, "id")}
-        >
-          <Input name="id" required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,50}" spellCheck={false} />
+        <Field label="Short name" hint="Its models are then called custom-<short name>/<model>." name="id">
+          <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,50}" spellCheck={false} />
         </Field>
-        <Field label="Shown as" error={fieldError(action.error, "name")}>
-          <Input name="name" />
+        <Field label="Shown as" name="name">
+          <Input />
         </Field>
-        <Field label="Address" error={fieldError(action.error, "base_url")}>
-          <Input name="base_url" required type="url" placeholder="http://127.0.0.1:8080/v1" />
+        <Field label="Address" name="base_url">
+          <Input required type="url" placeholder="http://127.0.0.1:8080/v1" />
         </Field>
       </Form>
     </Dialog>

@@ -1,20 +1,22 @@
 /** One routine: what it does, when, and the result of each time. */
+
 import { Pencil, Play, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
 import { dateTime, plural } from "../../ui/format.ts";
-import { Await, Empty, Warning } from "../../ui/note.tsx";
+import { Await, Warning } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { ChangesLink } from "../changes/work-changes.tsx";
@@ -197,22 +199,15 @@ function Ticks({ routine }: { routine: Routine }) {
   const query = usePages("/v1/pulse-routines/{agent_id}/{id}/ticks", { ...pathOf(routine), query: { limit: 25 } });
   return (
     <Section title="Result">
-      <Await query={query} rows={3}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty cli={`skep routines run ${routine.id} --wait`}>It was not due yet. Run it now to try it.</Empty>
-          ) : (
-            <Table
-              label="Times"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `?tick=${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+      <List
+        query={query}
+        label="Times"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        hrefOf={({ id }) => `?tick=${id}`}
+        lines={3}
+        empty={{ text: "It was not due yet. Run it now to try it.", cli: `skep routines run ${routine.id} --wait` }}
+      />
     </Section>
   );
 }

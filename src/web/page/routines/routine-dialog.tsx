@@ -1,7 +1,7 @@
 /** The form that creates or changes a routine. */
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -57,8 +57,8 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
   return (
     <Dialog title={routine ? "Change the routine" : "New routine"} onClose={onClose}>
       <Form action={action} word={routine ? "Save" : "Create"} onCancel={onClose} submit={save}>
-        <Field label="Name" error={fieldError(action.error, "name")}>
-          <Input name="name" required maxLength={100} defaultValue={routine?.name} placeholder="Morning round" />
+        <Field label="Name" name="name">
+          <Input required maxLength={100} defaultValue={routine?.name} placeholder="Morning round" />
         </Field>
         <AgentField
           hint={routine && "A routine stays with its agent."}
@@ -66,15 +66,11 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
           defaultValue={agent}
           onPick={setAgent}
         />
-        <Field
-          label="Instructions"
-          hint="What the agent reads each time."
-          error={fieldError(action.error, "instructions")}
-        >
-          <TextArea name="instructions" rows={4} required defaultValue={routine?.instructions} />
+        <Field label="Instructions" hint="What the agent reads each time." name="instructions">
+          <TextArea rows={4} required defaultValue={routine?.instructions} />
         </Field>
-        <ScheduleField agent={agent} times={times} onChange={setTimes} error={action.error} />
-        <More routine={routine} error={action.error} />
+        <ScheduleField agent={agent} times={times} onChange={setTimes} />
+        <More routine={routine} />
         <Check name="enabled" label="Switched on" defaultChecked={routine?.enabled ?? true} />
       </Form>
     </Dialog>
@@ -82,30 +78,26 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
 }
 
 /** Options that most routines leave at their defaults. */
-function More({ routine, error }: { routine: Routine | undefined; error: unknown }) {
+function More({ routine }: { routine: Routine | undefined }) {
   return (
     <details className="mb-3">
       <summary className="min-h-6 text-sm font-medium text-dim">Project, model, tools, limits</summary>
       <div className="mt-2">
-        <ProjectField hint="It works in this project's files." error={error} defaultValue={routine?.project_id} />
-        <ModelField error={error} defaultValue={routine?.model} />
-        <Field
-          label="Tools"
-          hint="Limits it to some of the agent's tools; left empty: all of them."
-          error={fieldError(error, "tools")}
-        >
-          <Input name="tools" defaultValue={routine?.tools?.join(", ")} placeholder="read, grep" spellCheck={false} />
+        <ProjectField hint="It works in this project's files." defaultValue={routine?.project_id} />
+        <ModelField defaultValue={routine?.model} />
+        <Field label="Tools" hint="Limits it to some of the agent's tools; left empty: all of them." name="tools">
+          <Input defaultValue={routine?.tools?.join(", ")} placeholder="read, grep" spellCheck={false} />
         </Field>
         <div className="grid grid-cols-2 gap-3">
-          <Field label="Seconds at most" error={fieldError(error, "timeout_seconds")}>
-            <Input name="timeout_seconds" type="number" min={1} defaultValue={routine?.timeout_seconds ?? ""} />
+          <Field label="Seconds at most" name="timeout_seconds">
+            <Input type="number" min={1} defaultValue={routine?.timeout_seconds ?? ""} />
           </Field>
-          <Field label="At once" error={fieldError(error, "max_concurrent")}>
-            <Input name="max_concurrent" type="number" min={1} max={8} defaultValue={routine?.max_concurrent ?? 1} />
+          <Field label="At once" name="max_concurrent">
+            <Input type="number" min={1} max={8} defaultValue={routine?.max_concurrent ?? 1} />
           </Field>
         </div>
-        <Field label="Description" error={fieldError(error, "description")}>
-          <Input name="description" defaultValue={routine?.description ?? ""} />
+        <Field label="Description" name="description">
+          <Input defaultValue={routine?.description ?? ""} />
         </Field>
       </div>
     </details>

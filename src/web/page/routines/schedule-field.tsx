@@ -1,6 +1,6 @@
 /** When a routine runs, with the next times it would be due, as the server counts them. */
 import { useDeferredValue, useState } from "react";
-import { api, fieldError, problemOf, type Schemas } from "../../api/client.ts";
+import { api, problemOf, type Schemas } from "../../api/client.ts";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { blackoutsOf, blackoutText, localZone } from "./when.ts";
 
@@ -47,10 +47,9 @@ interface Props {
   times: Times;
   onChange(times: Times): void;
   /** Of the form. */
-  error: unknown;
 }
 
-export function ScheduleField({ agent, times, onChange, error }: Props) {
+export function ScheduleField({ agent, times, onChange }: Props) {
   const set = (change: Partial<Times>) => onChange({ ...times, ...change });
   const [zones] = useState(() => [...new Set(["UTC", localZone(), ...Intl.supportedValuesOf("timeZone")])]);
   return (
@@ -78,7 +77,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
               ))}
             </span>
           }
-          error={fieldError(error, "schedule")}
+          name="schedule"
         >
           <Input
             value={times.cron}
@@ -90,7 +89,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
         </Field>
       ) : (
         <div className="grid grid-cols-2 gap-3">
-          <Field label="Minutes between" error={fieldError(error, "schedule/every_minutes")}>
+          <Field label="Minutes between" name="schedule/every_minutes">
             <Input
               type="number"
               min={1}
@@ -99,7 +98,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
               onChange={(event) => set({ every: event.target.value })}
             />
           </Field>
-          <Field label="Minutes later" hint="5: at 00:05" error={fieldError(error, "schedule/offset_minutes")}>
+          <Field label="Minutes later" hint="5: at 00:05" name="schedule/offset_minutes">
             <Input
               type="number"
               min={0}
@@ -110,7 +109,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
           </Field>
         </div>
       )}
-      <Field label="Time zone" error={fieldError(error, "timezone")}>
+      <Field label="Time zone" name="timezone">
         <Input
           list="time-zones"
           required
@@ -127,7 +126,7 @@ export function ScheduleField({ agent, times, onChange, error }: Props) {
       <Field
         label="Not at these times"
         hint="One per line: 22:00-06:00, or 00:00-00:00 sat,sun for whole days."
-        error={fieldError(error, "blackouts")}
+        name="blackouts"
       >
         <TextArea
           rows={2}

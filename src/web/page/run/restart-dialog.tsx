@@ -1,9 +1,9 @@
 /** Restart from a step, with guidance for the agents. */
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
-import { FormDialog } from "../../ui/form-dialog.tsx";
 
 interface Props {
   run: Schemas["Run"];

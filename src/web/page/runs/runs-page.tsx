@@ -3,15 +3,15 @@ import { Play, RotateCw, Square } from "lucide-react";
 import { useCallback, useState } from "react";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import type { Listed } from "../../kit/list.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { FilterBar, FilterSelect, NoMatch, SearchInput } from "../../ui/filter.tsx";
+import { FilterBar, FilterSelect, SearchInput } from "../../ui/filter.tsx";
 import { plural } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
-import { RunTable, type RunTableProps } from "./run-table.tsx";
+import { type Run, RunList } from "./run-list.tsx";
 import { SavedFilters } from "./saved-filters.tsx";
 
 const STATES = [
@@ -23,6 +23,8 @@ const STATES = [
   { value: "cancelled", label: "Cancelled" },
   { value: "running,queued,waiting", label: "At work" },
 ];
+
+const FILTERS = ["status", "pipeline", "project", "agent", "q"];
 
 const orUndefined = (value: string) => value || undefined;
 
@@ -40,7 +42,6 @@ export default function RunsPage() {
     q: orUndefined(text),
   };
   const query = usePages("/v1/runs", { query: { ...filters, limit: 50 } }, { further: 200 });
-  const { rows } = query;
   const filtered = Object.values(filters).some(Boolean);
   return (
     <>
@@ -61,29 +62,12 @@ export default function RunsPage() {
         <AgentFilter value={agent} onChange={setAgent} />
       </FilterBar>
       <SavedFilters active={filtered} />
-      <Await query={query} rows={8}>
-        {() =>
-          rows.length === 0 ? (
-            filtered ? (
-              <NoMatch clear={["status", "pipeline", "project", "agent", "q"]}>No run matches.</NoMatch>
-            ) : (
-              <Empty
-                action={<ButtonLink href="/runs/new">Start the first</ButtonLink>}
-                cli='skep run hello "Greet me" --follow'
-              >
-                A run is a pipeline at work on one task. There is none yet.
-              </Empty>
-            )
-          ) : (
-            <SelectableRuns rows={rows} more={query} />
-          )
-        }
-      </Await>
+      <SelectableRuns query={query} />
     </>
   );
 }
 
-function SelectableRuns({ rows, more }: Pick<RunTableProps, "rows" | "more">) {
+function SelectableRuns({ query }: { query: Listed<Run> }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
@@ -115,7 +99,18 @@ function SelectableRuns({ rows, more }: Pick<RunTableProps, "rows" | "more">) {
   return (
     <>
       <ProblemNote error={error} />
-      <RunTable rows={rows} selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }} more={more} />
+      <RunList
+        query={query}
+        selection={{ chosen, toggle, all: (keys) => setChosen(new Set(keys)) }}
+        filters={FILTERS}
+        noMatch="No run matches."
+        lines={8}
+        empty={{
+          text: "A run is a pipeline at work on one task. There is none yet.",
+          action: <ButtonLink href="/runs/new">Start the first</ButtonLink>,
+          cli: 'skep run hello "Greet me" --follow',
+        }}
+      />
       {chosen.size > 0 && (
         // Below the table, so that a row that is chosen moves no other, and at the window's edge until that is reached.
         <section

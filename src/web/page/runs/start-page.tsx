@@ -7,7 +7,7 @@
 import { useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -163,7 +163,6 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const [id, setId] = useState(given.pipeline ?? "");
   const draftKey = dry ? "run/dry" : "run/new";
   const action = useAction();
-  const { error } = action;
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
   const start = async ({ text, raw, number }: Fields) => {
@@ -203,7 +202,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
         key={`${id} ${name}`}
         label={required ? `${name} (needed)` : name}
         hint={description}
-        error={fieldError(error, `inputs/${name}`)}
+        name={`inputs/${name}`}
       >
         {value.length > ONE_LINE || value.includes("\n") ? <TextArea {...field} /> : <Input {...field} />}
       </Field>
@@ -231,13 +230,12 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
         )}
         <PipelineField
           hint={pipeline?.description}
-          error={error}
           defaultValue={id}
           onPick={setId}
           none="Choose a pipeline"
           required
         />
-        <Field label="Task" error={fieldError(error, "task_description")}>
+        <Field label="Task" name="task_description">
           <TextArea
             name="task"
             rows={5}
@@ -257,7 +255,6 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
           none="None: an empty folder"
           hint="Its repository is where the agents work, on a branch of the run."
           defaultValue={given.project}
-          error={error}
         />
         <details className="mb-3" open={dry || Boolean(hasMore)}>
           <summary className="text-sm text-dim hover:text-ink">
@@ -265,27 +262,12 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
           </summary>
           <div className="mt-3">
             {optional.map(inputField)}
-            <Field label="Guidance for every step" error={fieldError(error, "human_context")}>
-              <TextArea name="human_context" rows={2} defaultValue={given.guidance ?? ""} />
+            <Field label="Guidance for every step" name="human_context">
+              <TextArea rows={2} defaultValue={given.guidance ?? ""} />
             </Field>
-            <ModelField
-              none="What the pipeline and the agents say"
-              error={error}
-              defaultValue={dry ? SCRIPTED : given.model}
-            />
-            <Field
-              label="Budget, USD"
-              hint="It stops before it would cost more."
-              error={fieldError(error, "budget_usd")}
-            >
-              <Input
-                name="budget_usd"
-                type="number"
-                min="0.000001"
-                step="any"
-                inputMode="decimal"
-                defaultValue={budget ?? ""}
-              />
+            <ModelField none="What the pipeline and the agents say" defaultValue={dry ? SCRIPTED : given.model} />
+            <Field label="Budget, USD" hint="It stops before it would cost more." name="budget_usd">
+              <Input type="number" min="0.000001" step="any" inputMode="decimal" defaultValue={budget ?? ""} />
             </Field>
           </div>
         </details>

@@ -1,8 +1,10 @@
 /** Secrets: sealed values that agents get as environment variables while they work. Values are never shown. */
+
 import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -10,11 +12,10 @@ import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, Empty, Warning } from "../../ui/note.tsx";
+import { Warning } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -64,35 +65,30 @@ export default function SecretsPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Secrets"
-        about="Sealed here, given to the agents you name as environment variables while they work, masked in everything they write."
-        cli="skep secrets"
-        actions={add}
-      />
-      <Await query={query} rows={4}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={add} cli="skep secrets set NAME">
-              <KeyRound aria-hidden className="mx-auto mb-2 text-faint" />
-              There is no secret. Agents work without any.
-            </Empty>
-          ) : (
-            <Table
-              label="Secrets"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              {...(admin ? { hrefOf: ({ id }: Secret) => `?secret=${id}` } : {})}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Secrets"
+      about="Sealed here, given to the agents you name as environment variables while they work, masked in everything they write."
+      cli="skep secrets"
+      actions={add}
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      {...(admin ? { hrefOf: ({ id }: Secret) => `?secret=${id}` } : {})}
+      lines={4}
+      empty={{
+        text: (
+          <>
+            <KeyRound aria-hidden className="mx-auto mb-2 text-faint" />
+            There is no secret. Agents work without any.
+          </>
+        ),
+        action: add,
+        cli: "skep secrets set NAME",
+      }}
+    >
       {adding && <AddSecret onClose={() => setAdding(false)} />}
       {shown && admin && <EditSecret key={shown.id} secret={shown} onClose={() => setOpen("")} />}
-    </>
+    </ListPage>
   );
 }
 
@@ -117,31 +113,17 @@ function AddSecret({ onClose }: { onClose(): void }) {
           onClose();
         }}
       >
-        <Field label="Name" hint="Also the environment variable's name." error={fieldError(action.error, "name")}>
-          <Input
-            name="name"
-            required
-            autoFocus
-            pattern="[A-Za-z_][A-Za-z0-9_]*"
-            spellCheck={false}
-            placeholder="DEPLOY_TOKEN"
-          />
+        <Field label="Name" hint="Also the environment variable's name." name="name">
+          <Input required autoFocus pattern="[A-Za-z_][A-Za-z0-9_]*" spellCheck={false} placeholder="DEPLOY_TOKEN" />
         </Field>
-        <Field label="Description" error={fieldError(action.error, "description")}>
-          <Input name="description" />
+        <Field label="Description" name="description">
+          <Input />
         </Field>
         <Field label="Kind">
           <KindSelect />
         </Field>
-        <Field label="Value" hint="It is never shown again." error={fieldError(action.error, "value")}>
-          <TextArea
-            name="value"
-            rows={3}
-            required
-            spellCheck={false}
-            autoComplete="off"
-            className="font-mono text-sm!"
-          />
+        <Field label="Value" hint="It is never shown again." name="value">
+          <TextArea rows={3} required spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
         </Field>
       </Form>
     </Dialog>
@@ -194,14 +176,14 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
           onClose();
         }}
       >
-        <Field label="Description" error={fieldError(action.error, "description")}>
-          <Input name="description" defaultValue={secret.description} />
+        <Field label="Description" name="description">
+          <Input defaultValue={secret.description} />
         </Field>
         <Field label="Kind">
           <KindSelect value={secret.secret_type} />
         </Field>
-        <Field label="New value" hint="Leave empty to keep the current one." error={fieldError(action.error, "value")}>
-          <TextArea name="value" rows={2} spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
+        <Field label="New value" hint="Leave empty to keep the current one." name="value">
+          <TextArea rows={2} spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
         </Field>
         <Button kind="danger" className="mb-2" onClick={() => setDeleting(true)}>
           Delete…

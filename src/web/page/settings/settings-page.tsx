@@ -1,6 +1,6 @@
 /** Settings of the instance, by what they are about. Saved with the tag of what was read. */
 import { useState } from "react";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useAction } from "../../ui/action.ts";
@@ -232,7 +232,7 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
       >
         <div className="grid gap-x-4 sm:grid-cols-2">
           {rows.map((row) => (
-            <SettingField key={row.name} group={group.id} row={row} value={values[row.name]} error={action.error} />
+            <SettingField key={row.name} group={group.id} row={row} value={values[row.name]} />
           ))}
         </div>
         {unknown.length > 0 && (
@@ -254,11 +254,11 @@ function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }
   );
 }
 
-function SettingField({ group, row, value, error }: { group: string; row: Row; value: unknown; error: unknown }) {
+function SettingField({ group, row, value }: { group: string; row: Row; value: unknown }) {
   const { name, label, hint, kind, step } = row;
   if (kind === "check") return <Check name={name} label={label} defaultChecked={value === true} />;
   return (
-    <Field label={label} hint={hint} error={fieldError(error, `${group}/${name}`)}>
+    <Field label={label} hint={hint} name={`${group}/${name}`}>
       {kind === "network" ? (
         <Select name={name} defaultValue={String(value)}>
           <option value="none">none</option>

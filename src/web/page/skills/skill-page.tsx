@@ -2,7 +2,7 @@
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useAdmin } from "../../session/session.tsx";
@@ -143,14 +143,14 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
               )
             }
           >
-            <Field label="Description" error={fieldError(action.error, "description")}>
-              <Input name="description" defaultValue={skill.description} required />
+            <Field label="Description" name="description">
+              <Input defaultValue={skill.description} required />
             </Field>
-            <Field label="Tags" error={fieldError(action.error, "tags")}>
-              <Input name="tags" defaultValue={skill.tags.join(", ")} />
+            <Field label="Tags" name="tags">
+              <Input defaultValue={skill.tags.join(", ")} />
             </Field>
-            <Field label="Instructions" error={fieldError(action.error, "content")}>
-              <TextArea name="content" rows={18} defaultValue={skill.content} className="font-mono text-sm!" required />
+            <Field label="Instructions" name="content">
+              <TextArea rows={18} defaultValue={skill.content} className="font-mono text-sm!" required />
             </Field>
           </Form>
         </Panel>

@@ -1,9 +1,11 @@
 /** Skills: instructions that agents load when they fit. */
+
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
-import { api, client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -11,9 +13,7 @@ import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 type Skill = Schemas["Skill"];
@@ -62,42 +62,30 @@ export default function SkillsPage() {
   const [adding, setAdding] = useState(false);
   const query = usePages("/v1/skills", { query: { limit: 100 } });
   return (
-    <>
-      <PageHeader
-        title="Skills"
-        about="Instructions that an agent loads when its work needs them, by their tags or by itself."
-        cli="skep skills"
-        actions={
-          admin && (
-            <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
-              New skill
-            </Button>
-          )
-        }
-      />
-      <Await query={query} rows={6}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty
-              action={admin && <Button onClick={() => setAdding(true)}>Write the first</Button>}
-              cli="skep skills add NAME"
-            >
-              There is no skill yet. A skill says once how something is done here, such as a release.
-            </Empty>
-          ) : (
-            <Table
-              label="Skills"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ name, agent_id }) => `${agent_id ?? ""}/${name}`}
-              hrefOf={skillHref}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Skills"
+      about="Instructions that an agent loads when its work needs them, by their tags or by itself."
+      cli="skep skills"
+      actions={
+        admin && (
+          <Button kind="primary" icon={<Plus aria-hidden size={15} />} onClick={() => setAdding(true)}>
+            New skill
+          </Button>
+        )
+      }
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ name, agent_id }) => `${agent_id ?? ""}/${name}`}
+      hrefOf={skillHref}
+      lines={6}
+      empty={{
+        text: "There is no skill yet. A skill says once how something is done here, such as a release.",
+        action: admin && <Button onClick={() => setAdding(true)}>Write the first</Button>,
+        cli: "skep skills add NAME",
+      }}
+    >
       {adding && <AddSkill onClose={() => setAdding(false)} />}
-    </>
+    </ListPage>
   );
 }
 
@@ -127,24 +115,16 @@ function AddSkill({ onClose }: { onClose(): void }) {
           navigate(skillHref(skill));
         }}
       >
-        <Field label="Name" error={fieldError(action.error, "name")}>
-          <Input name="name" required autoFocus spellCheck={false} />
+        <Field label="Name" name="name">
+          <Input required autoFocus spellCheck={false} />
         </Field>
-        <Field
-          label="Description"
-          hint="The agent decides by it whether to load the skill."
-          error={fieldError(action.error, "description")}
-        >
-          <Input name="description" required />
+        <Field label="Description" hint="The agent decides by it whether to load the skill." name="description">
+          <Input required />
         </Field>
-        <Field
-          label="Tags"
-          hint="Steps whose text holds one of them get the skill by themselves."
-          error={fieldError(action.error, "tags")}
-        >
-          <Input name="tags" placeholder="testing, review" />
+        <Field label="Tags" hint="Steps whose text holds one of them get the skill by themselves." name="tags">
+          <Input placeholder="testing, review" />
         </Field>
-        <Field label="For" error={fieldError(action.error, "agent_id")}>
+        <Field label="For" name="agent_id">
           <Select name="agent" defaultValue="">
             <option value="">Every agent</option>
             {(agents.data?.items ?? []).map(({ id, name }) => (
@@ -154,8 +134,8 @@ function AddSkill({ onClose }: { onClose(): void }) {
             ))}
           </Select>
         </Field>
-        <Field label="Instructions" error={fieldError(action.error, "content")}>
-          <TextArea name="content" rows={8} required />
+        <Field label="Instructions" name="content">
+          <TextArea rows={8} required />
         </Field>
       </Form>
     </Dialog>

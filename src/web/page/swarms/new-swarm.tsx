@@ -3,7 +3,7 @@ import { Suspense, useState } from "react";
 import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { FormDialog } from "../../ui/form-dialog.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { lazy } from "../../ui/lazy.tsx";
 import { Loading } from "../../ui/note.tsx";
 import { planOf, TEMPLATE } from "./plan.ts";

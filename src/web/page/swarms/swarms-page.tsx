@@ -1,12 +1,12 @@
 /** Swarms: pieces of work in several tasks, done side by side. */
+
 import { Network } from "lucide-react";
 import { usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { costText } from "../../ui/format.ts";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { NewSwarm } from "./new-swarm.tsx";
@@ -39,32 +39,23 @@ export default function SwarmsPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Swarms"
-        about="Work in several tasks, each done by an agent, side by side where they do not depend on each other."
-        cli="skep swarm"
-        actions={start("primary")}
-      />
-      <Await query={query} rows={5}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={start("plain")} cli="skep swarm run swarm.yml --follow">
-              No swarm was started yet. One takes a large piece of work apart among several agents.
-            </Empty>
-          ) : (
-            <Table
-              label="Swarms"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/swarms/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Swarms"
+      about="Work in several tasks, each done by an agent, side by side where they do not depend on each other."
+      cli="skep swarm"
+      actions={start("primary")}
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/swarms/${id}`}
+      lines={5}
+      empty={{
+        text: "No swarm was started yet. One takes a large piece of work apart among several agents.",
+        action: start("plain"),
+        cli: "skep swarm run swarm.yml --follow",
+      }}
+    >
       {fresh && <NewSwarm onClose={() => setFresh("")} />}
-    </>
+    </ListPage>
   );
 }

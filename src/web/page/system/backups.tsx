@@ -1,9 +1,11 @@
 /** Backups made by the server: making one, and those to download or delete. */
+
 import { Archive, Download, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAction } from "../../ui/action.ts";
 import { BackupTrouble } from "../../ui/backup-trouble.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
@@ -11,10 +13,10 @@ import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { bytes, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { CliLine, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Column, Table } from "../../ui/table.tsx";
+import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 type Backup = Schemas["Backup"];
@@ -85,17 +87,13 @@ export function Backups() {
           }
         />
       )}
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={button} cli="skep backup skep.tar.gz">
-              There is no backup yet.
-            </Empty>
-          ) : (
-            <Table label="Backups" rows={query.rows} columns={COLUMNS} keyOf={({ id }) => id} more={query} />
-          )
-        }
-      </Await>
+      <List
+        query={query}
+        label="Backups"
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        empty={{ text: "There is no backup yet.", action: button, cli: "skep backup skep.tar.gz" }}
+      />
     </Section>
   );
 }

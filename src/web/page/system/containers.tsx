@@ -1,7 +1,7 @@
 /** Containers of this instance, with their output as it comes; images to pull. */
 import { Download } from "lucide-react";
 import { useState } from "react";
-import { api, client, fieldError, must, problemOf, type Schemas } from "../../api/client.ts";
+import { api, client, must, problemOf, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -105,8 +105,8 @@ function PullImage({ onClose }: { onClose(): void }) {
           onClose();
         }}
       >
-        <Field label="Image" error={fieldError(action.error, "image")}>
-          <Input name="image" required autoFocus placeholder="registry.example.org/agent:1" spellCheck={false} />
+        <Field label="Image" name="image">
+          <Input required autoFocus placeholder="registry.example.org/agent:1" spellCheck={false} />
         </Field>
       </Form>
     </Dialog>

@@ -10,7 +10,7 @@ import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
+import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -19,7 +19,7 @@ import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { OVERRULED, PRIORITY, type Project, refreshTasks, type Task, wordOf } from "../board/board.ts";
 import { StartDialog } from "../board/start-dialog.tsx";
 import { TaskDialog } from "../board/task-form.tsx";
-import { RunTable } from "../runs/run-table.tsx";
+import { RunList } from "../runs/run-list.tsx";
 
 export default function TaskPage() {
   const { id = "", tid = "" } = useParams<{ id: string; tid: string }>();
@@ -240,17 +240,13 @@ function Runs({ task }: { task: Task }) {
   const query = usePages("/v1/runs", { query: { task_id: task.id, limit: 20 } });
   return (
     <Section title="Runs">
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty cli={`skep tasks execute ${task.id}`}>
-              No run has worked on it yet. Start agents on it, and their runs show here.
-            </Empty>
-          ) : (
-            <RunTable rows={query.rows} more={query} />
-          )
-        }
-      </Await>
+      <RunList
+        query={query}
+        empty={{
+          text: "No run has worked on it yet. Start agents on it, and their runs show here.",
+          cli: `skep tasks execute ${task.id}`,
+        }}
+      />
     </Section>
   );
 }

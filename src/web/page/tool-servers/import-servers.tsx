@@ -1,7 +1,7 @@
 /** Imports tool servers from a file of an editor or desktop program: pasted, dropped or chosen. Nothing is started. */
 import { useState } from "react";
 import { Link } from "wouter";
-import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -58,7 +58,7 @@ export function ImportServers({ onClose }: { onClose(): void }) {
             onChange={(event) => take(event.target.files?.[0])}
           />
         </Field>
-        <Field label="Its text" hint="Paste it, or drop the file here." error={fieldError(action.error, "config")}>
+        <Field label="Its text" hint="Paste it, or drop the file here." name="config">
           <TextArea
             rows={9}
             required
@@ -82,9 +82,9 @@ export function ImportServers({ onClose }: { onClose(): void }) {
         <Field
           label="Container image of its programs"
           hint="Left empty, programs run on the host, where the server allows that."
-          error={fieldError(action.error, "image")}
+          name="image"
         >
-          <Input name="image" spellCheck={false} />
+          <Input spellCheck={false} />
         </Field>
       </Form>
     </Dialog>

@@ -1,6 +1,6 @@
 /** The form that adds or changes a tool server. Values are shown masked; unchanged ones are kept. */
 import { useState } from "react";
-import { client, fieldError, must } from "../../api/client.ts";
+import { client, must } from "../../api/client.ts";
 import { type RowOf, refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -56,7 +56,6 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
   const action = useAction();
   const [transport, setTransport] = useState<Transport>(server?.transport ?? "http");
   const local = transport === "stdio";
-  const about = (name: string) => fieldError(action.error, name);
   const submit = async (fields: Fields) => {
     const { text, number } = fields;
     const seconds = number("timeout_s");
@@ -76,18 +75,18 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
     <Dialog title={server ? `Change ${server.name || server.id}` : "Add a tool server"} onClose={onClose}>
       <Form action={action} word={server ? "Save" : "Add"} onCancel={onClose} submit={submit}>
         {server ? (
-          <Field label="Name" error={about("name")}>
-            <Input name="name" required maxLength={200} defaultValue={server.name} />
+          <Field label="Name" name="name">
+            <Input required maxLength={200} defaultValue={server.name} />
           </Field>
         ) : (
-          <Field label="Id" hint="Its tools are called id__tool." error={about("id")}>
-            <Input name="id" required spellCheck={false} placeholder="tickets" />
+          <Field label="Id" hint="Its tools are called id__tool." name="id">
+            <Input required spellCheck={false} placeholder="tickets" />
           </Field>
         )}
-        <Field label="Description" error={about("description")}>
-          <Input name="description" maxLength={4_000} defaultValue={server?.description} />
+        <Field label="Description" name="description">
+          <Input maxLength={4_000} defaultValue={server?.description} />
         </Field>
-        <Field label="Kind" error={about("transport")}>
+        <Field label="Kind" name="transport">
           <Select value={transport} onPick={setTransport}>
             <option value="http">A service (HTTP)</option>
             <option value="sse">A service (HTTP with SSE, older)</option>
@@ -95,15 +94,14 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
           </Select>
         </Field>
         {local ? (
-          <ProgramFields server={server} about={about} />
+          <ProgramFields server={server} />
         ) : (
           <Field
             label="Address"
             hint={server ? "Changing the address drops the headers and the log-in of this one." : undefined}
-            error={about("url")}
+            name="url"
           >
             <Input
-              name="url"
               required
               spellCheck={false}
               defaultValue={server?.url ?? ""}
@@ -114,7 +112,7 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
         <Field
           label={local ? "Environment" : "Headers"}
           hint={`NAME=value, one per line. \${secret:NAME} stands for a stored secret.${server ? " Masked values that you leave stay." : ""}`}
-          error={about(local ? "env" : "headers")}
+          name={local ? "env" : "headers"}
         >
           <TextArea
             key={local ? "env" : "headers"}
@@ -125,18 +123,18 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
             defaultValue={server ? linesOf(local ? server.env : server.headers) : ""}
           />
         </Field>
-        {!local && <OAuthFields server={server} about={about} />}
+        {!local && <OAuthFields server={server} />}
         <Field
           label="Forms that it asks for in the middle of a call"
           hint="With its defaults: filled in where they answer all that is required, declined otherwise."
-          error={about("elicitation")}
+          name="elicitation"
         >
-          <Select name="elicitation" defaultValue={server?.elicitation ?? "off"}>
+          <Select defaultValue={server?.elicitation ?? "off"}>
             <option value="off">Nobody answers them</option>
             <option value="defaults">Answered with its own defaults</option>
           </Select>
         </Field>
-        <Field label="Time for one call, seconds" error={about("timeout_ms")}>
+        <Field label="Time for one call, seconds" name="timeout_ms">
           <Input
             name="timeout_s"
             type="number"
@@ -153,20 +151,16 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
 }
 
 /** Only for a service that does not let Skep register itself. */
-function OAuthFields({ server, about }: ProgramProps) {
+function OAuthFields({ server }: ProgramProps) {
   const kept = server?.oauth;
   return (
     <details className="mb-3 rounded-lg border border-line px-3 py-2" open={Boolean(kept)}>
       <summary className="text-sm font-medium">Log-in with a client of your own</summary>
       <p className="my-2 text-sm text-dim">Left empty, Skep registers itself where the service wants a log-in.</p>
-      <Field label="Client id" error={about("oauth/client_id")}>
+      <Field label="Client id" name="oauth/client_id">
         <Input name="oauth_client_id" spellCheck={false} defaultValue={kept?.client_id ?? ""} />
       </Field>
-      <Field
-        label="Authorization server"
-        hint="Its issuer. No other is given the client."
-        error={about("oauth/issuer")}
-      >
+      <Field label="Authorization server" hint="Its issuer. No other is given the client." name="oauth/issuer">
         <Input
           name="oauth_issuer"
           spellCheck={false}
@@ -177,7 +171,7 @@ function OAuthFields({ server, about }: ProgramProps) {
       <Field
         label="Client secret"
         hint={`\${secret:NAME} stands for a stored secret. A masked value that you leave stays.`}
-        error={about("oauth/client_secret")}
+        name="oauth/client_secret"
       >
         <Input
           name="oauth_client_secret"
@@ -192,41 +186,29 @@ function OAuthFields({ server, about }: ProgramProps) {
 
 interface ProgramProps {
   server: Server | undefined;
-  about(name: string): string | undefined;
 }
 
-function ProgramFields({ server, about }: ProgramProps) {
+function ProgramFields({ server }: ProgramProps) {
   return (
     <>
-      <Field
-        label="Container image"
-        hint="Left empty, it runs on the host, where the server allows that."
-        error={about("image")}
-      >
-        <Input name="image" spellCheck={false} defaultValue={server?.image ?? ""} />
+      <Field label="Container image" hint="Left empty, it runs on the host, where the server allows that." name="image">
+        <Input spellCheck={false} defaultValue={server?.image ?? ""} />
       </Field>
-      <Field label="Program" error={about("command")}>
-        <Input name="command" spellCheck={false} defaultValue={server?.command ?? ""} />
+      <Field label="Program" name="command">
+        <Input spellCheck={false} defaultValue={server?.command ?? ""} />
       </Field>
-      <Field label="Arguments" hint="One per line." error={about("args")}>
-        <TextArea
-          name="args"
-          rows={2}
-          spellCheck={false}
-          className="font-mono"
-          defaultValue={server?.args.join("\n")}
-        />
+      <Field label="Arguments" hint="One per line." name="args">
+        <TextArea rows={2} spellCheck={false} className="font-mono" defaultValue={server?.args.join("\n")} />
       </Field>
       <div className="grid gap-x-3 sm:grid-cols-2">
-        <Field label="Network of its container" error={about("network")}>
-          <Select name="network" defaultValue={server?.network ?? "bridge"}>
+        <Field label="Network of its container" name="network">
+          <Select defaultValue={server?.network ?? "bridge"}>
             <option value="none">None</option>
             <option value="bridge">The internet</option>
           </Select>
         </Field>
-        <Field label="Memory, MB" error={about("memory_mb")}>
+        <Field label="Memory, MB" name="memory_mb">
           <Input
-            name="memory_mb"
             type="number"
             min={16}
             inputMode="numeric"

@@ -1,13 +1,13 @@
 /** Tool servers: programs and services that give agents more tools, over the Model Context Protocol. */
+
 import { FileUp, Plug } from "lucide-react";
 import { useLocation } from "wouter";
 import { usePages } from "../../api/queries.ts";
+import { ListPage } from "../../kit/list-page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
-import { Await, Empty } from "../../ui/note.tsx";
-import { PageHeader } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { ImportServers } from "./import-servers.tsx";
 import { type Server, ServerForm } from "./server-form.tsx";
@@ -45,38 +45,29 @@ export default function ToolServersPage() {
     </Button>
   );
   return (
-    <>
-      <PageHeader
-        title="Tool servers"
-        about="Programs and services that give agents more tools, over the Model Context Protocol."
-        cli="skep mcp list"
-        actions={
-          <>
-            <Button icon={<FileUp aria-hidden size={15} />} onClick={() => setFresh("import")}>
-              Import a file
-            </Button>
-            {add("primary")}
-          </>
-        }
-      />
-      <Await query={query} rows={4}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={add("plain")} cli="skep mcp import FILE">
-              Agents have no tools beyond those of Skep yet.
-            </Empty>
-          ) : (
-            <Table
-              label="Tool servers"
-              rows={query.rows}
-              columns={COLUMNS}
-              keyOf={({ id }) => id}
-              hrefOf={({ id }) => `/tool-servers/${id}`}
-              more={query}
-            />
-          )
-        }
-      </Await>
+    <ListPage
+      title="Tool servers"
+      about="Programs and services that give agents more tools, over the Model Context Protocol."
+      cli="skep mcp list"
+      actions={
+        <>
+          <Button icon={<FileUp aria-hidden size={15} />} onClick={() => setFresh("import")}>
+            Import a file
+          </Button>
+          {add("primary")}
+        </>
+      }
+      query={query}
+      columns={COLUMNS}
+      keyOf={({ id }) => id}
+      hrefOf={({ id }) => `/tool-servers/${id}`}
+      lines={4}
+      empty={{
+        text: "Agents have no tools beyond those of Skep yet.",
+        action: add("plain"),
+        cli: "skep mcp import FILE",
+      }}
+    >
       {fresh === "import" && <ImportServers onClose={() => setFresh("")} />}
       {fresh === "1" && (
         <ServerForm
@@ -85,6 +76,6 @@ export default function ToolServersPage() {
           onSaved={({ id }) => navigate(`/tool-servers/${id}`)}
         />
       )}
-    </>
+    </ListPage>
   );
 }

@@ -1,8 +1,10 @@
 /** What it cost: by day, model, agent; the budgets; the calls behind each figure. */
+
 import { Download } from "lucide-react";
 import { Suspense, useMemo } from "react";
 import { api, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useAgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
@@ -11,9 +13,9 @@ import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect } from "../../ui/filter.tsx";
 import { costText, count, duration, plural, usd } from "../../ui/format.ts";
 import { lazy } from "../../ui/lazy.tsx";
-import { Await, Empty, Loading } from "../../ui/note.tsx";
+import { Await, Loading } from "../../ui/note.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
-import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Budgets } from "./budgets.tsx";
@@ -291,24 +293,18 @@ function Calls({ filters, words, agentName, clear }: CallsProps) {
         </span>
       }
     >
-      <Await query={query}>
-        {() =>
-          query.rows.length === 0 ? (
-            <Empty action={<ButtonLink href="/runs/new">Start a run</ButtonLink>} cli="skep usage">
-              No model was asked in this period.
-            </Empty>
-          ) : (
-            <Table
-              label="Model calls"
-              rows={query.rows}
-              columns={columns}
-              keyOf={({ id }) => id}
-              hrefOf={({ run_id }) => (run_id ? `/runs/${run_id}` : "/usage")}
-              more={query}
-            />
-          )
-        }
-      </Await>
+      <List
+        query={query}
+        label="Model calls"
+        columns={columns}
+        keyOf={({ id }) => id}
+        hrefOf={({ run_id }) => (run_id ? `/runs/${run_id}` : "/usage")}
+        empty={{
+          text: "No model was asked in this period.",
+          action: <ButtonLink href="/runs/new">Start a run</ButtonLink>,
+          cli: "skep usage",
+        }}
+      />
     </Section>
   );
 }

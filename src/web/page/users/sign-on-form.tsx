@@ -1,6 +1,6 @@
 /** One sign-on provider, added or changed, tried before it is kept. */
 import { useRef, useState } from "react";
-import { client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
@@ -85,8 +85,8 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
     <Dialog title={provider ? provider.name : "Add a sign-on provider"} onClose={onClose}>
       <div ref={box}>
         <Form action={action} word="Save" onCancel={onClose} submit={submit}>
-          <ClientFields provider={provider} error={action.error} />
-          <RightsFields provider={provider} error={action.error} />
+          <ClientFields provider={provider} />
+          <RightsFields provider={provider} />
           <div className="mb-3 flex flex-wrap items-center gap-2">
             <Button busy={trial.busy} onClick={test}>
               {trial.busy ? "Asking it…" : "Test"}
@@ -107,11 +107,10 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
 
 interface PartProps {
   provider: Provider | undefined;
-  error: unknown;
 }
 
 /** Where people are sent, and the client that Skep uses. */
-function ClientFields({ provider, error }: PartProps) {
+function ClientFields({ provider }: PartProps) {
   const [slug, setSlug] = useState(provider?.slug ?? "");
   const [name, setName] = useState(provider?.name ?? "");
   const back =
@@ -119,13 +118,8 @@ function ClientFields({ provider, error }: PartProps) {
   return (
     <>
       {!provider && (
-        <Field
-          label="Short name"
-          hint="Part of the address that the provider sends people back to."
-          error={fieldError(error, "slug")}
-        >
+        <Field label="Short name" hint="Part of the address that the provider sends people back to." name="slug">
           <Input
-            name="slug"
             required
             autoFocus
             pattern="[a-z0-9][a-z0-9\-]{0,63}"
@@ -140,21 +134,15 @@ function ClientFields({ provider, error }: PartProps) {
           <CopyButton text={back} label="Copy the address" />
         </p>
       )}
-      <Field label="Name" error={fieldError(error, "name")}>
-        <Input name="name" required value={name} onChange={(event) => setName(event.target.value)} />
+      <Field label="Name" name="name">
+        <Input required value={name} onChange={(event) => setName(event.target.value)} />
       </Field>
-      <LookFields name={name} look={provider?.button ?? {}} error={error} />
-      <Field label="Issuer" error={fieldError(error, "issuer")}>
-        <Input
-          name="issuer"
-          type="url"
-          required
-          defaultValue={provider?.issuer ?? ""}
-          placeholder="https://login.example.org/"
-        />
+      <LookFields name={name} look={provider?.button ?? {}} />
+      <Field label="Issuer" name="issuer">
+        <Input type="url" required defaultValue={provider?.issuer ?? ""} placeholder="https://login.example.org/" />
       </Field>
-      <Field label="Client id" error={fieldError(error, "client_id")}>
-        <Input name="client_id" required defaultValue={provider?.client_id ?? ""} spellCheck={false} />
+      <Field label="Client id" name="client_id">
+        <Input required defaultValue={provider?.client_id ?? ""} spellCheck={false} />
       </Field>
       <Field
         label="Client secret"
@@ -163,42 +151,34 @@ function ClientFields({ provider, error }: PartProps) {
             ? "Leave empty to keep it; changing the issuer drops it."
             : "Sealed here. Left empty for a public client."
         }
-        error={fieldError(error, "client_secret")}
+        name="client_secret"
       >
-        <Input name="client_secret" type="password" autoComplete="off" />
+        <Input type="password" autoComplete="off" />
       </Field>
-      <Field label="Scopes" error={fieldError(error, "scopes")}>
-        <Input name="scopes" defaultValue={provider?.scopes.join(" ") ?? SCOPES} spellCheck={false} />
+      <Field label="Scopes" name="scopes">
+        <Input defaultValue={provider?.scopes.join(" ") ?? SCOPES} spellCheck={false} />
       </Field>
     </>
   );
 }
 
 /** Who may sign on, and with which role. */
-function RightsFields({ provider, error }: PartProps) {
+function RightsFields({ provider }: PartProps) {
   return (
     <>
       <Field
         label="Domains that may sign on"
         hint="Of e-mail addresses; * is any. Empty: known addresses of any domain."
-        error={fieldError(error, "allowed_domains")}
+        name="allowed_domains"
       >
-        <Input
-          name="allowed_domains"
-          defaultValue={provider?.allowed_domains.join(", ") ?? ""}
-          placeholder="example.org"
-        />
+        <Input defaultValue={provider?.allowed_domains.join(", ") ?? ""} placeholder="example.org" />
       </Field>
       <div className="grid gap-x-3 sm:grid-cols-2">
-        <Field label="Claim with the role" hint="Such as groups." error={fieldError(error, "role_claim")}>
-          <Input name="role_claim" defaultValue={provider?.role_claim ?? ""} spellCheck={false} />
+        <Field label="Claim with the role" hint="Such as groups." name="role_claim">
+          <Input defaultValue={provider?.role_claim ?? ""} spellCheck={false} />
         </Field>
-        <Field
-          label="Its values for administrators"
-          hint="With commas between them."
-          error={fieldError(error, "admin_values")}
-        >
-          <Input name="admin_values" defaultValue={provider?.admin_values.join(", ") ?? ""} spellCheck={false} />
+        <Field label="Its values for administrators" hint="With commas between them." name="admin_values">
+          <Input defaultValue={provider?.admin_values.join(", ") ?? ""} spellCheck={false} />
         </Field>
       </div>
       <Check

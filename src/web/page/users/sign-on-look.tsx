@@ -1,6 +1,6 @@
 /** How a provider's button looks on the log-in page, with a preview. */
 import { useState } from "react";
-import { fieldError, type Schemas } from "../../api/client.ts";
+import type { Schemas } from "../../api/client.ts";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { SIGN_ON_ICONS, SignOnButton } from "../login/sign-on-button.tsx";
@@ -13,7 +13,7 @@ export function lookOf({ text }: Pick<Fields, "text">): Look {
   return { ...(label ? { label } : {}), ...(icon ? { icon } : {}), ...(color ? { color } : {}) };
 }
 
-export function LookFields({ name, look, error }: { name: string; look: Look; error: unknown }) {
+export function LookFields({ name, look }: { name: string; look: Look }) {
   const [shown, show] = useState(look);
   const change = (part: Partial<Look>) => show({ ...shown, ...part });
   const { icon = "" } = look;
@@ -21,11 +21,7 @@ export function LookFields({ name, look, error }: { name: string; look: Look; er
     <fieldset className="mb-3">
       <legend className="mb-1 text-sm font-medium">Button on the log-in page</legend>
       <div className="grid gap-x-3 sm:grid-cols-[minmax(0,1fr)_8rem_7rem]">
-        <Field
-          label="Text of the button"
-          hint="Empty: Continue with the name."
-          error={fieldError(error, "button/label")}
-        >
+        <Field label="Text of the button" hint="Empty: Continue with the name." name="button/label">
           <Input
             name="label"
             maxLength={64}
@@ -33,7 +29,7 @@ export function LookFields({ name, look, error }: { name: string; look: Look; er
             onChange={(event) => change({ label: event.target.value.trim() })}
           />
         </Field>
-        <Field label="Icon" error={fieldError(error, "button/icon")}>
+        <Field label="Icon" name="button/icon">
           <Select name="icon" defaultValue={icon} onChange={(event) => change({ icon: event.target.value })}>
             <option value="">None</option>
             {Object.entries(SIGN_ON_ICONS).map(([word, { title }]) => (
@@ -44,7 +40,7 @@ export function LookFields({ name, look, error }: { name: string; look: Look; er
             {icon && !SIGN_ON_ICONS[icon] && <option value={icon}>{icon} (not shown)</option>}
           </Select>
         </Field>
-        <Field label="Color" hint="Such as #1a56db." error={fieldError(error, "button/color")}>
+        <Field label="Color" hint="Such as #1a56db." name="button/color">
           <Input
             name="color"
             pattern="#[0-9a-fA-F]{6}"

@@ -1,8 +1,10 @@
 /** Users: their accounts and roles, and the waitlist. */
+
 import { Plus } from "lucide-react";
 import { useState } from "react";
-import { client, fieldError, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
+import { client, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { List } from "../../kit/list.tsx";
 import { useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -131,18 +133,18 @@ function AddUser({ onClose }: { onClose(): void }) {
           setAdded({ email: body.email, password: body.password !== undefined });
         }}
       >
-        <Field label="E-mail" error={fieldError(action.error, "email")}>
-          <Input name="email" type="email" required autoFocus autoComplete="off" />
+        <Field label="E-mail" name="email">
+          <Input type="email" required autoFocus autoComplete="off" />
         </Field>
-        <Field label="Name" error={fieldError(action.error, "display_name")}>
-          <Input name="display_name" autoComplete="off" />
+        <Field label="Name" name="display_name">
+          <Input autoComplete="off" />
         </Field>
         <Field
           label="Password"
           hint="At least ten characters; they can change it. Left empty, they log in through a sign-on provider."
-          error={fieldError(action.error, "password")}
+          name="password"
         >
-          <Input name="password" type="password" autoComplete="new-password" minLength={10} />
+          <Input type="password" autoComplete="new-password" minLength={10} />
         </Field>
         <Field label="Role">
           <RoleSelect />
@@ -257,18 +259,18 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
           onClose();
         }}
       >
-        <Field label="E-mail" error={fieldError(action.error, "email")}>
-          <Input name="email" type="email" defaultValue={user.email} required />
+        <Field label="E-mail" name="email">
+          <Input type="email" defaultValue={user.email} required />
         </Field>
-        <Field label="Name" error={fieldError(action.error, "display_name")}>
-          <Input name="display_name" defaultValue={user.display_name} required />
+        <Field label="Name" name="display_name">
+          <Input defaultValue={user.display_name} required />
         </Field>
-        <Field label="Role" error={fieldError(action.error, "role")}>
+        <Field label="Role" name="role">
           <RoleSelect value={user.role} />
         </Field>
         {user.id !== me.id && (
-          <Field label="New password" hint="Leave empty to keep it." error={fieldError(action.error, "password")}>
-            <Input name="password" type="password" autoComplete="new-password" minLength={10} />
+          <Field label="New password" hint="Leave empty to keep it." name="password">
+            <Input type="password" autoComplete="new-password" minLength={10} />
           </Field>
         )}
         <Check
@@ -299,25 +301,22 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
 function WaitlistView() {
   const query = usePages("/v1/waitlist", { query: { limit: 100 } });
   return (
-    <Await query={query}>
-      {() =>
-        query.rows.length === 0 ? (
-          <Empty action={<ButtonLink href="/users">See the users</ButtonLink>}>
+    <List
+      query={query}
+      label="Waitlist"
+      columns={[
+        { title: "E-mail", cell: ({ email }) => email },
+        { title: "Since", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
+      ]}
+      keyOf={({ email }) => email}
+      empty={{
+        text: (
+          <>
             Nobody waits. A page of your own can send addresses to <code className="font-mono">POST /v1/waitlist</code>.
-          </Empty>
-        ) : (
-          <Table
-            label="Waitlist"
-            rows={query.rows}
-            columns={[
-              { title: "E-mail", cell: ({ email }) => email },
-              { title: "Since", align: "right", cell: ({ created_at }) => <Ago at={created_at} /> },
-            ]}
-            keyOf={({ email }) => email}
-            more={query}
-          />
-        )
-      }
-    </Await>
+          </>
+        ),
+        action: <ButtonLink href="/users">See the users</ButtonLink>,
+      }}
+    />
   );
 }

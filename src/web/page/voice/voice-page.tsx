@@ -65,7 +65,7 @@ function SettingsForm({ settings }: { settings: Settings }) {
           }}
         >
           <Check name="enabled" label="Agents may speak" defaultChecked={settings.enabled} />
-          <Field label="Service" error={fieldError(action.error, "provider")}>
+          <Field label="Service" name="provider">
             <Select
               value={provider ?? ""}
               onChange={(event) => setProvider((event.target.value || null) as Settings["provider"])}
@@ -86,23 +86,23 @@ function SettingsForm({ settings }: { settings: Settings }) {
               {health.data.detail ?? health.data.url}
             </p>
           )}
-          <Voices provider={provider} value={settings.voice_id} error={fieldError(action.error, "voice_id")} />
+          <Voices provider={provider} value={settings.voice_id} />
           <div className="grid gap-x-3 sm:grid-cols-2">
-            <Field label="Model" hint="Empty: the service's own." error={fieldError(action.error, "model")}>
-              <Input name="model" defaultValue={settings.model ?? ""} />
+            <Field label="Model" hint="Empty: the service's own." name="model">
+              <Input defaultValue={settings.model ?? ""} />
             </Field>
-            <Field label="Format" error={fieldError(action.error, "format")}>
-              <Select name="format" defaultValue={settings.format}>
+            <Field label="Format" name="format">
+              <Select defaultValue={settings.format}>
                 <option>mp3</option>
                 <option>wav</option>
                 <option>opus</option>
               </Select>
             </Field>
-            <Field label="Speed" error={fieldError(action.error, "speed")}>
-              <Input name="speed" type="number" min="0.25" max="4" step="0.05" defaultValue={settings.speed} />
+            <Field label="Speed" name="speed">
+              <Input type="number" min="0.25" max="4" step="0.05" defaultValue={settings.speed} />
             </Field>
-            <Field label="Longest text, characters" error={fieldError(action.error, "max_characters")}>
-              <Input name="max_characters" type="number" min="1" defaultValue={settings.max_characters} />
+            <Field label="Longest text, characters" name="max_characters">
+              <Input type="number" min="1" defaultValue={settings.max_characters} />
             </Field>
           </div>
         </Form>
@@ -114,19 +114,18 @@ function SettingsForm({ settings }: { settings: Settings }) {
 interface VoicesProps {
   provider: Settings["provider"];
   value: string | null;
-  error: string | undefined;
 }
 
 /** Voices that the service lists; another can be typed, since not every service lists all. */
-function Voices({ provider, value, error }: VoicesProps) {
+function Voices({ provider, value }: VoicesProps) {
   const local = LOCAL.has(provider ?? "");
   const page = { params: { query: { limit: 200 } } };
   const hosted = api.useQuery("get", "/v1/tts/voices", page, { enabled: provider !== null && !local });
   const here = api.useQuery("get", "/v1/tts/localvoice/profiles", page, { enabled: local });
   const voices = (local ? here.data?.items : hosted.data?.items) ?? [];
   return (
-    <Field label="Voice" hint="Empty: the service's own." error={error}>
-      <Input name="voice_id" list="voices" spellCheck={false} defaultValue={value ?? ""} />
+    <Field label="Voice" hint="Empty: the service's own." name="voice_id">
+      <Input list="voices" spellCheck={false} defaultValue={value ?? ""} />
       <datalist id="voices">
         {voices.map(({ id, name, languages }) => (
           <option key={id} value={id}>
@@ -172,8 +171,8 @@ function Try({ settings }: { settings: Settings }) {
               ))}
             </Select>
           </Field>
-          <Field label="Text" error={fieldError(action.error, "text")}>
-            <TextArea name="text" rows={4} required defaultValue="Hello. The build is green." />
+          <Field label="Text" name="text" error={fieldError(action.error, "text")}>
+            <TextArea rows={4} required defaultValue="Hello. The build is green." />
           </Field>
           <ProblemNote error={action.error} />
           <div className="flex flex-wrap items-center justify-end gap-3">

@@ -1,8 +1,9 @@
 /** A list of runs, the same wherever runs are listed. */
 import type { Schemas } from "../../api/client.ts";
+import { List, type ListProps } from "../../kit/list.tsx";
 import { costText } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
-import { type Column, Table, type TableProps, TwoLines } from "../../ui/table.tsx";
+import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago, Took } from "../../ui/time.tsx";
 import { Progress } from "./progress.tsx";
 
@@ -35,8 +36,8 @@ const COLUMNS: Column<Run>[] = [
   { title: "Started", wide: true, align: "right", cell: (run) => <Ago at={run.created_at} /> },
 ];
 
-export type RunTableProps = Pick<TableProps<Run>, "rows" | "selection" | "more"> & { label?: string };
+type RunListProps = Pick<ListProps<Run>, "query" | "selection" | "empty" | "filters" | "noMatch" | "lines">;
 
-export function RunTable({ label = "Runs", ...table }: RunTableProps) {
-  return <Table label={label} {...table} columns={COLUMNS} keyOf={({ id }) => id} hrefOf={({ id }) => `/runs/${id}`} />;
-}
+export const RunList = (list: RunListProps) => (
+  <List label="Runs" {...list} columns={COLUMNS} keyOf={({ id }) => id} hrefOf={({ id }) => `/runs/${id}`} />
+);

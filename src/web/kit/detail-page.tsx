@@ -1,0 +1,34 @@
+/** A page about one thing: its heading once it is known, before that the word for what it is. */
+import type { ReactNode } from "react";
+import { Await } from "../ui/note.tsx";
+import { PageHeader, type PageHeaderProps } from "../ui/page.tsx";
+
+interface Asked {
+  isPending: boolean;
+  error: unknown;
+  data: unknown;
+  refetch(): unknown;
+}
+
+interface DetailPageProps<Q extends Asked> {
+  query: Q;
+  /** What it is, as the heading of a page that cannot be shown. */
+  kind: string;
+  head(data: NonNullable<Q["data"]>): PageHeaderProps;
+  children(data: NonNullable<Q["data"]>): ReactNode;
+  /** Grey lines while it loads. */
+  lines?: number;
+}
+
+export function DetailPage<Q extends Asked>({ query, kind, head, children, lines = 6 }: DetailPageProps<Q>) {
+  return (
+    <Await query={query} page={kind} rows={lines}>
+      {(data) => (
+        <>
+          <PageHeader {...head(data)} />
+          {children(data)}
+        </>
+      )}
+    </Await>
+  );
+}

@@ -1,0 +1,105 @@
+/**
+ * A form over something that is stored. What others save meanwhile does not touch what is being written. If it is sent
+ * over theirs, both versions are shown, and the person decides.
+ */
+import { type ReactNode, useState } from "react";
+import type { Tagged } from "../api/tagged.ts";
+import { Conflict, isConflict } from "../ui/conflict.tsx";
+import { writeDraft } from "../ui/draft.ts";
+import { type Fields, Form } from "../ui/form.tsx";
+import { type ApiPath, useChange } from "./change.ts";
+import { useEdit } from "./edit.ts";
+
+interface EditFormProps<T, Body> {
+  tagged: Tagged<T>;
+  /** Paths whose answers are other ones afterwards. */
+  changes: ApiPath[];
+  /** Where what is typed is kept until it is sent. Without it, it is lost with the page, which asks before. */
+  draft?: string;
+  /** What is changed, as it stands in a sentence. */
+  what: string;
+  word?: string;
+  said?: string;
+  bodyOf(fields: Fields): Body;
+  /** @param etag of what the person began with; the server refuses if somebody else changed that. */
+  send(body: Body, etag: string | undefined): Promise<unknown>;
+  /** Both versions as text, when somebody else was first. */
+  mine(body: Body): string;
+  theirs(value: T): string;
+  onCancel?: () => void;
+  onDone?: () => void;
+  children(value: T): ReactNode;
+}
+
+export function EditForm<T, Body>({
+  tagged,
+  changes,
+  draft,
+  what,
+  word = "Save",
+  said = "Saved.",
+  bodyOf,
+  send,
+  mine,
+  theirs,
+  onCancel,
+  onDone,
+  children,
+}: EditFormProps<T, Body>) {
+  const change = useChange(...changes);
+  const edit = useEdit(tagged);
+  const [refused, setRefused] = useState<Body>();
+  const isRefused = refused !== undefined && isConflict(change.error);
+  const end = () => {
+    if (draft !== undefined) writeDraft(draft, undefined);
+    setRefused(undefined);
+    edit.release();
+  };
+  const run = async (work: () => Promise<unknown>) => {
+    const done = await change.run(work, said);
+    if (!done) return false;
+    end();
+    onDone?.();
+    return true;
+  };
+  const take = () => {
+    change.clear();
+    end();
+    onDone?.();
+  };
+  return (
+    <>
+      {isRefused && (
+        <Conflict
+          mine={mine(refused)}
+          theirs={theirs(tagged.value)}
+          overwrite={() => run(() => send(refused, tagged.etag))}
+          take={take}
+        />
+      )}
+      {edit.newer && !isRefused && !change.busy && (
+        <p role="status" className="mb-3 rounded-md bg-wait-soft px-3 py-1.5 text-sm">
+          Somebody else saved this meanwhile. Your text stays here; when you save, both versions are shown.
+        </p>
+      )}
+      <div hidden={isRefused} onInput={edit.hold} onChange={edit.hold}>
+        <Form
+          key={edit.etag}
+          action={{ ...change, error: isRefused ? undefined : change.error, run }}
+          word={word}
+          draft={draft}
+          version={edit.etag}
+          what={what}
+          onCancel={onCancel}
+          submit={async (fields, version) => {
+            const body = bodyOf(fields);
+            setRefused(body);
+            return send(body, version);
+          }}
+        >
+          {children(edit.value)}
+        </Form>
+      </div>
+    </>
+  );
+}

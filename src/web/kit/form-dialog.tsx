@@ -1,0 +1,56 @@
+/** A form in a dialog, which closes once it was sent. */
+import { type ReactNode, useRef } from "react";
+import { Dialog } from "../ui/dialog.tsx";
+import { type Fields, Form } from "../ui/form.tsx";
+import { type ApiPath, settle, useChange } from "./change.ts";
+
+interface FormDialogProps {
+  title: string;
+  /** The word on the button. */
+  word: string;
+  /** Paths whose answers are other ones afterwards. */
+  changes?: ApiPath[];
+  /** Told to the person once it is done. */
+  said?: string | undefined;
+  /**
+   * Sends it. A problem is shown in the form, at the `Field` whose name it tells. If it returns a function, that is called
+   * afterwards instead of closing the dialog: to go to what was made.
+   */
+  submit(fields: Fields): Promise<unknown>;
+  onClose(): void;
+  children: ReactNode;
+  wide?: boolean;
+  /** Keeps the fields under this name until they are sent, over reloads. */
+  draft?: string;
+}
+
+export function FormDialog({
+  title,
+  word,
+  changes = [],
+  said,
+  submit,
+  onClose,
+  children,
+  wide = false,
+  draft,
+}: FormDialogProps) {
+  const change = useChange(...changes);
+  const after = useRef(onClose);
+  const send = async (fields: Fields) => {
+    const next = await settle(submit(fields));
+    after.current = typeof next === "function" ? () => next() : onClose;
+  };
+  const run = async (work: () => Promise<unknown>) => {
+    const done = await change.run(work, said);
+    if (done) after.current();
+    return done;
+  };
+  return (
+    <Dialog title={title} onClose={onClose} wide={wide}>
+      <Form action={{ ...change, run }} word={word} onCancel={onClose} submit={send} draft={draft}>
+        {children}
+      </Form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,48 @@
+/** Rows of one kind, from the API: loading, an error, none yet, none that fits, a table with more on demand. */
+import type { ReactNode } from "react";
+import { useSearchParams } from "wouter";
+import { NoMatch } from "../ui/filter.tsx";
+import { Await, Empty } from "../ui/note.tsx";
+import { Table, type TableProps } from "../ui/table.tsx";
+
+/** What `usePages` answers. */
+export interface Listed<T> {
+  rows: T[];
+  isPending: boolean;
+  error: unknown;
+  data: unknown;
+  refetch(): unknown;
+  hasNextPage: boolean;
+  isFetchingNextPage: boolean;
+  fetchNextPage(): unknown;
+}
+
+export interface ListProps<T> extends Pick<TableProps<T>, "columns" | "keyOf" | "hrefOf" | "selection"> {
+  /** What the rows are, for readers of the screen. */
+  label: string;
+  query: Listed<T>;
+  /** Instead of a table without rows: a sentence, one thing to do, the same from a terminal. */
+  empty: { text: ReactNode; action?: ReactNode; cli?: string };
+  /** Names of filters in the address. If one is set and no row fits, the person is offered to clear them. */
+  filters?: string[];
+  noMatch?: string;
+  /** Grey lines while it loads. */
+  lines?: number;
+}
+
+export function List<T>({ query, empty, filters = [], noMatch, lines, ...table }: ListProps<T>) {
+  const [params] = useSearchParams();
+  const isFiltered = filters.some((name) => params.get(name));
+  const none = isFiltered ? (
+    <NoMatch clear={filters}>{noMatch ?? "Nothing matches."}</NoMatch>
+  ) : (
+    <Empty action={empty.action} {...(empty.cli ? { cli: empty.cli } : {})}>
+      {empty.text}
+    </Empty>
+  );
+  return (
+    <Await query={query} {...(lines ? { rows: lines } : {})}>
+      {() => (query.rows.length === 0 ? none : <Table rows={query.rows} more={query} {...table} />)}
+    </Await>
+  );
+}
