@@ -1,6 +1,10 @@
 /** A provider whose quota is used up is waited for: through kill -9, once, and no longer than is wanted. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { temporaryFolder } from "../../testing/command.ts";
 import { createModelServer, type ModelServer, reply } from "../../testing/model-server.ts";
+import { lacks } from "../../testing/parts.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Run } from "./model.ts";
 
@@ -75,6 +79,58 @@ test("a used-up quota is a wait that a killed server takes up again, and one cal
   expect(calls()).toBe(before + 2);
   expect((await server.request("POST", `/v1/runs/${id}/try-now`)).status).toBe(409);
 });
+
+const [FAKETIME] = new Bun.Glob("/usr/lib/*/faketime/libfaketime.so.1").scanSync({
+  cwd: "/",
+  absolute: true,
+});
+test.skipIf(lacks("faketime", FAKETIME !== undefined))(
+  "a quota whose time passes is asked once: when the clock is set forward, and after a start when the server was down",
+  async () => {
+    const folder = temporaryFolder();
+    const ahead = join(folder.path, "ahead");
+    const setClock = (hours: number) => writeFileSync(ahead, `+${hours}h\n`);
+    setClock(0);
+    // The clock of the day alone moves, as where somebody sets it.
+    const env = {
+      ...{ LD_PRELOAD: FAKETIME!, FAKETIME_TIMESTAMP_FILE: ahead },
+      ...{ FAKETIME_NO_CACHE: "1", FAKETIME_DONT_FAKE_MONOTONIC: "1" },
+    };
+    const waits = async () => {
+      models.next(used(7_200));
+      const id = await start();
+      await until(
+        () => runOf(id),
+        ({ waiting_reason }) => waiting_reason !== null,
+      );
+      models.next(done);
+      return [id, calls()] as const;
+    };
+    const endsWithOneCall = async ([id, before]: readonly [string, number]) => {
+      const ended = await until(
+        () => runOf(id),
+        ({ status }) => status === "succeeded" || status === "failed",
+      );
+      expect(ended).toMatchObject({ status: "succeeded", waiting_reason: null });
+      expect(calls()).toBe(before + 1);
+    };
+    await server.stop();
+    server = await startServer({ data: server.data, env });
+    const atWork = await waits();
+    setClock(3);
+    await endsWithOneCall(atWork);
+
+    const down = await waits();
+    await server.stop("SIGKILL");
+    setClock(6);
+    server = await startServer({ data: server.data, env });
+    await endsWithOneCall(down);
+
+    await server.stop();
+    server = await startServer({ data: server.data });
+    folder.remove();
+  },
+);
 
 test("a wait longer than the setting allows is a failure that says when the quota is there again", async () => {
   models.next(used(60 * 60 * 30));
