@@ -80,10 +80,7 @@ test("a used-up quota is a wait that a killed server takes up again, and one cal
   expect((await server.request("POST", `/v1/runs/${id}/try-now`)).status).toBe(409);
 });
 
-const [FAKETIME] = new Bun.Glob("/usr/lib/*/faketime/libfaketime.so.1").scanSync({
-  cwd: "/",
-  absolute: true,
-});
+const [FAKETIME] = new Bun.Glob("/usr/lib/*/faketime/libfaketime.so.1").scanSync({ cwd: "/", absolute: true });
 test.skipIf(lacks("faketime", FAKETIME !== undefined))(
   "a quota whose time passes is asked once: when the clock is set forward, and after a start when the server was down",
   async () => {
