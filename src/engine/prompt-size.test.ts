@@ -1,16 +1,22 @@
 /** What every call of an agent begins with: its instructions and tools, counted with a tokenizer that models use (o200k). */
 import { afterEach, expect, test } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
 import { countTokens } from "gpt-tokenizer";
 import { TOOL_SEARCH } from "../core/outside-table.ts";
+import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel, type HandCall } from "../testing/hand-model.ts";
 
 const rigs = createRigs();
 afterEach(rigs.close);
 
-const AGENTS = ["engineer", "architect", "lead", "researcher", "reviewer", "scribe"];
+/** Every agent that is shipped, whatever they are called. */
+const AGENTS = readdirSync(join(import.meta.dir, "../../agents")).filter((name) => !name.startsWith("_"));
 /** As the four file tools alone need: no memory, no skills, no graph. */
 const FILES = "---\nname: Files\ntools: [read, write, edit, ls]\n---\nYou change files as you are told.";
+/** Nothing is named, so it has the tools of every group. */
+const EVERY = "---\nname: Every\n---\nYou do what you are told.";
 
 async function open(agents: readonly string[], own: Record<string, string> = {}) {
   const model = createHandModel();
@@ -33,9 +39,10 @@ const tokensOf = ({ request }: HandCall) => ({
 });
 const end = (call: HandCall) => call.reply([{ tool: "complete", input: { summary: "done" } }]);
 
-test("an agent with the file tools begins with at most 1,500 tokens, each shipped agent with at most 3,000", async () => {
-  const { rig, model } = await open(["files", ...AGENTS], { files: FILES });
-  for (const agent of ["files", ...AGENTS]) {
+test("an agent with the file tools begins with at most 1,500 tokens, one with every group and each of the ten shipped ones with at most 3,000", async () => {
+  expect(AGENTS).toHaveLength(10);
+  const { rig, model } = await open(["files", "every", ...AGENTS], { files: FILES, every: EVERY });
+  for (const agent of ["files", "every", ...AGENTS]) {
     const { id } = rig.create(agent);
     const call = await model.next();
     const { system, tools } = tokensOf(call);
@@ -44,6 +51,37 @@ test("an agent with the file tools begins with at most 1,500 tokens, each shippe
     end(call);
     await rig.ended(id);
   }
+});
+
+test("each interviewer begins with at most 3,000 tokens where interviewers work, in an onboarding", async () => {
+  const { rig, model } = await open([]);
+  rig.services.onboarding.create({ message: "A bird feeder that tells who comes." }, LOCAL_ADMIN);
+  const sections: Record<string, object> = {
+    intake: { name: "Feeder", summary: "It tells which birds come." },
+    strategy: { problem: "Nobody knows.", goals: ["Birds are named"] },
+    product: { features: [{ title: "Names", description: "Names each bird." }] },
+    architecture: { approach: "One script.", pipeline_id: null, tasks: [{ key: "a", title: "T", description: "D" }] },
+  };
+  const interviewers = AGENTS.filter((name) => name.startsWith("interviewer-"));
+  expect(interviewers).toHaveLength(4);
+  const measured = new Map<string, number>();
+  while (measured.size < interviewers.length) {
+    const call = await model.next();
+    const agent = interviewers.find((one) => one === call.request.scope.agentId)!;
+    const phase = agent.replace("interviewer-", "");
+    if (measured.has(agent)) {
+      call.reply("The next one asks you.");
+      continue;
+    }
+    const { system, tools } = tokensOf(call);
+    console.log(`${agent}: ${system} of instructions, ${tools} of ${call.request.tools.length} tools`);
+    measured.set(agent, system + tools);
+    call.reply([
+      { tool: "update_context", input: { [phase]: sections[phase] } },
+      { tool: "finish_phase", input: {} },
+    ]);
+  }
+  expect([...measured].filter(([, tokens]) => tokens > 3_000)).toEqual([]);
 });
 
 test("a tool that is not shown is found by words, shown from then on behind the others, and works", async () => {
