@@ -144,6 +144,13 @@ describe("answers that the worker made", () => {
         Math.hypot(nodes.x[at]! - communities.x[place]!, nodes.y[at]! - communities.y[place]!),
       ).toBeLessThanOrEqual(communities.r[place]!);
     expect(Math.max(...edges.from, ...edges.to)).toBeLessThan(nodes.id.length);
+    // What calls nothing and is called by nothing is on the map as well.
+    const clusterOf = (name: string) =>
+      nodes.name.flatMap((one, node) => (one === name ? [communities.id[nodes.community[node]!]] : []));
+    expect([clusterOf("twice"), clusterOf("hub")]).toEqual([["none", "none"], [expect.stringMatching(/^Community:/)]]);
+    expect([communities.id.at(-1), communities.label.at(-1), communities.symbol_count.at(-1)]).toEqual([
+      ...["none", "In no cluster", 2],
+    ]);
     const rows = await get("/graph-data?limit=2000");
     expect(sizeOf(answer)).toBeLessThan(sizeOf(rows) / 4);
     const few = (await get<Columns>("/graph-data?format=columns&limit=10&labels=Function")).body;

@@ -203,7 +203,10 @@ export const GraphColumns = t.Object(
       confidence: t.Array(Confidence),
     }),
     communities: t.Object({
-      ...{ id: Texts, label: Texts, symbol_count: Integers },
+      id: t.Array(t.String(), {
+        description: "On a map the last may be `none`: the symbols that are in no cluster.",
+      }),
+      ...{ label: Texts, symbol_count: Integers },
       x: t.Array(t.Integer(), {
         description: "Of the disc that its symbols are in, as `y` and `r`; empty with a focus.",
       }),

@@ -264,7 +264,7 @@ function listRoutes(graphs: KnowledgeGraph) {
         },
         summary: "Nodes and relationships for drawing, most connected first",
         description:
-          "`format=columns` is small and has positions: a map of the most connected symbols of each cluster or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
+          "`format=columns` is small and has positions: a map of the most connected symbols of each cluster, and of those in no cluster, or, with `focus`, what depends on a symbol and what it depends on. The `ETag` is the index's: it changes when the project is indexed again.",
       },
       ({ params, query, caller, request }) => graphDataOf(graphs, params.id, query, caller, request),
     ),

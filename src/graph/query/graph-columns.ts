@@ -4,7 +4,15 @@
  */
 import type { CodeGraph } from "../code-graph.ts";
 import { GraphError } from "../graph-error.ts";
-import { CONFIDENCE, EDGE_TYPES, NODE_LABELS, type NodeLabel, REASONS } from "../model.ts";
+import {
+  CONFIDENCE,
+  EDGE_TYPES,
+  NODE_LABELS,
+  type NodeLabel,
+  REASONS,
+  REFERENCE_LABELS,
+  SYMBOL_LABELS,
+} from "../model.ts";
 import { placeDiscs, spotIn } from "./graph-layout.ts";
 import { candidatesOf, findSymbols, unclear } from "./symbols.ts";
 
@@ -52,6 +60,8 @@ const typesOf = (...names: (typeof EDGE_TYPES)[number][]) => new Set(names.map((
 const FOLLOWED = typesOf("CALLS", "USES", "IMPORTS", "EXTENDS", "IMPLEMENTS");
 /** Clusters of a map; the smallest of more are left out. */
 const MAX_DISCS = 300;
+/** The disc of a map for symbols that no cluster has: what calls nothing and is called by nothing. */
+const LOOSE = { id: "none", label: "In no cluster" };
 const EDGES_PER_NODE = 4;
 /** Distances in a neighbourhood: between columns, and between the symbols of a column. */
 const COLUMN = 320;
@@ -82,6 +92,14 @@ function communitiesOf(graph: CodeGraph): Int32Array {
 
 const degreeOf = (graph: CodeGraph, node: number): number => graph.outgoing(node).length + graph.incoming(node).length;
 
+const DECLARED = new Set(
+  SYMBOL_LABELS.filter((label) => !REFERENCE_LABELS.has(label)).map((label) => NODE_LABELS.indexOf(label)),
+);
+
+/** Declared symbols that no cluster has. */
+const looseOf = (graph: CodeGraph, community: Int32Array): number[] =>
+  [...community.keys()].filter((node) => community[node] === -1 && DECLARED.has(graph.nodes.label[node]!));
+
 /** Nodes by degree, the most connected first. */
 function byDegree(graph: CodeGraph, nodes: readonly number[]): number[] {
   return nodes
@@ -100,8 +118,11 @@ function mapOf(graph: CodeGraph, community: Int32Array, { limit, labels, path }:
     .map(({ members }, at) => ({ at, members: members.filter(fits) }))
     .filter(({ members }) => members.length > 0)
     .sort((a, b) => b.members.length - a.members.length || a.at - b.at);
-  const total = groups.reduce((sum, { members }) => sum + members.length, 0);
-  const discs = groups.slice(0, Math.min(MAX_DISCS, limit));
+  const loose = { at: graph.communities.length, members: looseOf(graph, community).filter(fits) };
+  for (const node of loose.members) community[node] = loose.at;
+  const total = groups.reduce((sum, { members }) => sum + members.length, loose.members.length);
+  const room = Math.min(MAX_DISCS, limit);
+  const discs = loose.members.length > 0 ? [...groups.slice(0, room - 1), loose] : groups.slice(0, room);
   const share = Math.min(1, limit / Math.max(total, 1));
   let left = limit;
   const shown = discs.map(({ at, members }, place) => {
@@ -223,14 +244,22 @@ function columnsOf(
   const { edges, cut } = edgesAmong(graph, chosen);
   return {
     ...{ labels: [...NODE_LABELS], types: [...EDGE_TYPES], files: [...files.keys()], nodes, edges },
-    communities: {
-      id: shown.map((at) => graph.id(graph.communities[at]!.node)),
-      label: shown.map((at) => graph.communities[at]!.label),
-      symbol_count: shown.map((at) => graph.communities[at]!.members.length),
-      ...{ x: [], y: [], r: [] },
-    },
+    communities: { ...communityColumns(graph, community, shown), x: [], y: [], r: [] },
     links: { from: [], to: [], count: [] },
     truncated: cut,
+  };
+}
+
+function communityColumns(graph: CodeGraph, community: Int32Array, shown: readonly number[]) {
+  const about = shown.map((at) => {
+    const known = graph.communities[at];
+    if (known) return { id: graph.id(known.node), label: known.label, count: known.members.length };
+    return { ...LOOSE, count: community.reduce((sum, one) => sum + (one === at ? 1 : 0), 0) };
+  });
+  return {
+    id: about.map(({ id }) => id),
+    label: about.map(({ label }) => label),
+    symbol_count: about.map(({ count }) => count),
   };
 }
 

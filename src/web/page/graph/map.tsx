@@ -27,7 +27,7 @@ export default function MapTab({ project }: { project: string }) {
             action={<ButtonLink href={`/projects/${project}/graph`}>Search the symbols</ButtonLink>}
             cli="skep graph status"
           >
-            No clusters were found: there is nothing to fold a map by. Search finds every symbol.
+            The index found no symbol, so there is nothing to draw. Check that it reads the project's languages.
           </Empty>
         ) : (
           <MapWithList project={project} map={map} />
@@ -71,7 +71,7 @@ function MapWithList({ map }: { project: string; map: Columns }) {
         <SearchInput label="Find on the map" value={text} onChange={setText} />
         <p className="text-sm text-dim">
           {count(map.nodes.id.length)} of {plural(map.total, "symbol")} in{" "}
-          {plural(map.communities.id.length, "cluster")}
+          {plural(map.communities.id.filter((id) => id !== "none").length, "cluster")}
           {text && `, ${plural(marked.size, "match", "matches")}`}
         </p>
       </div>
