@@ -9,8 +9,13 @@ import { refresh } from "../api/queries.ts";
 import type { Action } from "../ui/action.ts";
 import { notify } from "../ui/notice.tsx";
 
-/** A path of the API as its document writes it: `/v1/secrets/{id}`. All that begin with it are asked for again. */
-export type ApiPath = keyof paths;
+type Start<P> = P extends `/v1/${infer One}/${infer Two}/${string}`
+  ? `/v1/${One}` | `/v1/${One}/${Two}`
+  : P extends `/v1/${infer One}/${string}`
+    ? `/v1/${One}`
+    : never;
+/** A path of the API as its document writes it, or how several begin: `/v1/secrets/{id}`, `/v1/memory`. */
+export type ApiPath = keyof paths | Start<keyof paths>;
 
 export interface Change extends Action {
   /**

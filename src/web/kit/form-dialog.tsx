@@ -4,6 +4,9 @@ import { Dialog } from "../ui/dialog.tsx";
 import { type Fields, Form } from "../ui/form.tsx";
 import { type ApiPath, settle, useChange } from "./change.ts";
 
+/** What `submit` returns if the dialog stays, because it shows what came of it. */
+export const stay = () => {};
+
 interface FormDialogProps {
   title: string;
   /** The word on the button. */
@@ -14,7 +17,7 @@ interface FormDialogProps {
   said?: string | undefined;
   /**
    * Sends it. A problem is shown in the form, at the `Field` whose name it tells. If it returns a function, that is called
-   * afterwards instead of closing the dialog: to go to what was made.
+   * afterwards instead of closing the dialog: to go to what was made, or `stay`.
    */
   submit(fields: Fields): Promise<unknown>;
   onClose(): void;

@@ -77,8 +77,8 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
 }
 
 /** Rows that are drawn at once, and rows that each further slice adds. */
-const FIRST = 200;
-const SLICE = 50;
+const FIRST = 50;
+const SLICE = 15;
 
 /** Many rows that come together are drawn a slice in each frame, so that keys and scrolling come in between. */
 function useSlices<T>(rows: T[]): T[] {

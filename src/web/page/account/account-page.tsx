@@ -1,8 +1,9 @@
 /** My account: name, password, second factor, keys, log-ins, and how this page behaves. */
+
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { keysOn, setKeysOn } from "../../keys/single-keys.ts";
+import { useChange } from "../../kit/change.ts";
 import { useMe } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Check, Field, Input } from "../../ui/field.tsx";
@@ -58,7 +59,7 @@ function SingleKeys() {
 
 function Name() {
   const me = useMe();
-  const action = useAction();
+  const action = useChange("/v1/auth/me");
   return (
     <Section title="Name">
       <Panel className="p-4">
@@ -68,7 +69,6 @@ function Name() {
           submit={async ({ text }) => {
             const body = { display_name: text("display_name") };
             await must(client.PUT("/v1/users/{id}", { params: { path: { id: me.id } }, body }));
-            await refresh("/v1/auth/me");
             notify("Saved.");
           }}
         >

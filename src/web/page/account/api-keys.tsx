@@ -1,14 +1,14 @@
 /** Keys for scripts. A key is shown once, when it is made. */
+
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
+import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { Await, Warning } from "../../ui/note.tsx";
 import { CopyButton, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -25,13 +25,10 @@ const SCOPES = [
 
 export function ApiKeys() {
   const [adding, setAdding] = useState(false);
-  const action = useAction();
+  const action = useChange("/v1/auth/api-keys");
   const query = api.useQuery("get", "/v1/auth/api-keys");
   const revoke = (id: string) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/auth/api-keys/{id}", { params: { path: { id } } }));
-      await refresh("/v1/auth/api-keys");
-    });
+    action.run(() => client.DELETE("/v1/auth/api-keys/{id}", { params: { path: { id } } }));
   return (
     <Section
       title="API keys"
@@ -84,7 +81,6 @@ export function ApiKeys() {
 }
 
 function AddKey({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [made, setMade] = useState<Schemas["ApiKey"]>();
   if (made?.key)
     return (
@@ -97,39 +93,38 @@ function AddKey({ onClose }: { onClose(): void }) {
       </Dialog>
     );
   return (
-    <Dialog title="New API key" onClose={onClose}>
-      <Form
-        action={action}
-        word="Make it"
-        onCancel={onClose}
-        submit={async ({ choice, text }) => {
-          const scope = choice<"" | "read" | "runs" | "write" | "publish" | "admin">("scope");
-          const until = text("expires_at");
-          const body: Schemas["CreateApiKeyBody"] = {
-            name: text("name"),
-            ...(scope ? { scopes: [scope] } : {}),
-            ...(until ? { expires_at: new Date(until).toISOString() } : {}),
-          };
-          setMade(await must(client.POST("/v1/auth/api-keys", { body })));
-          await refresh("/v1/auth/api-keys");
-        }}
-      >
-        <Field label="What it is for" name="name">
-          <Input required autoFocus />
-        </Field>
-        <Field label="What it may do" name="scopes">
-          <Select name="scope" defaultValue="runs">
-            {SCOPES.map(([value, about]) => (
-              <option key={value} value={value}>
-                {about}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Until" hint="Left empty: until it is revoked." name="expires_at">
-          <Input type="date" />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New API key"
+      word="Make it"
+      changes={["/v1/auth/api-keys"]}
+      submit={async ({ choice, text }) => {
+        const scope = choice<"" | "read" | "runs" | "write" | "publish" | "admin">("scope");
+        const until = text("expires_at");
+        const body: Schemas["CreateApiKeyBody"] = {
+          name: text("name"),
+          ...(scope ? { scopes: [scope] } : {}),
+          ...(until ? { expires_at: new Date(until).toISOString() } : {}),
+        };
+        setMade(await must(client.POST("/v1/auth/api-keys", { body })));
+        return stay;
+      }}
+      onClose={onClose}
+    >
+      <Field label="What it is for" name="name">
+        <Input required autoFocus />
+      </Field>
+      <Field label="What it may do" name="scopes">
+        <Select name="scope" defaultValue="runs">
+          {SCOPES.map(([value, about]) => (
+            <option key={value} value={value}>
+              {about}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Until" hint="Left empty: until it is revoked." name="expires_at">
+        <Input type="date" />
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 /** Two-factor verification: a code to scan, one to confirm, recovery codes shown once. */
+
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useMe } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -13,7 +13,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 
 export function SecondFactor() {
   const me = useMe();
-  const action = useAction();
+  const action = useChange("/v1/auth/me");
   const [started, setStarted] = useState<Schemas["Enable2faAnswer"]>();
   const [codes, setCodes] = useState<string[]>();
   const begin = () => action.run(async () => setStarted(await must(client.POST("/v1/auth/2fa/enable"))));
@@ -33,7 +33,6 @@ export function SecondFactor() {
               const body = { code: text("code").replace(/\s/g, "") };
               const answer = await must(client.POST("/v1/auth/2fa/verify", { body }));
               setCodes(answer.recovery_codes);
-              await refresh("/v1/auth/me");
             }}
           >
             <div className="mb-3 flex flex-wrap items-center gap-4">
@@ -76,7 +75,7 @@ const RecoveryCodes = ({ codes }: { codes: string[] }) => (
 );
 
 function SwitchOff() {
-  const action = useAction();
+  const action = useChange("/v1/auth/me");
   return (
     <Form
       action={action}
@@ -85,7 +84,6 @@ function SwitchOff() {
         const code = text("code").replace(/\s/g, "");
         const body = { password: raw("password"), ...(/^\d{6}$/.test(code) ? { code } : { recovery_code: code }) };
         await must(client.POST("/v1/auth/2fa/disable", { body }));
-        await refresh("/v1/auth/me");
       }}
     >
       <p className="mb-3">It is on.</p>

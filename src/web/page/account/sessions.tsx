@@ -1,7 +1,7 @@
 /** Where I am logged in. */
-import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+
+import { api, client } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -19,13 +19,9 @@ function deviceOf(agent: string | null): string {
 }
 
 export function Sessions() {
-  const action = useAction();
+  const action = useChange("/v1/auth/sessions");
   const query = api.useQuery("get", "/v1/auth/sessions");
-  const end = (id: string) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/auth/sessions/{id}", { params: { path: { id } } }));
-      await refresh("/v1/auth/sessions");
-    });
+  const end = (id: string) => action.run(() => client.DELETE("/v1/auth/sessions/{id}", { params: { path: { id } } }));
   return (
     <Section title="Log-ins">
       <ProblemNote error={action.error} />

@@ -3,7 +3,7 @@
 import { useMemo, useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { usePages } from "../../api/queries.ts";
 import { List } from "../../kit/list.tsx";
 import { useAgentNames } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
@@ -314,12 +314,14 @@ function HandOut({ onClose }: { onClose(): void }) {
       word="Start"
       words={{ name: "prompt", label: "What it should do", required: true }}
       withBudget
+      changes={["/v1/spawn-executor"]}
       onClose={onClose}
       submit={async (asked, prompt) => {
         const made = await must(client.POST("/v1/spawn-executor/execute", { body: { ...asked, prompt } }));
-        await refresh("/v1/spawn-executor");
-        onClose();
-        show(made.id);
+        return () => {
+          onClose();
+          show(made.id);
+        };
       }}
     />
   );

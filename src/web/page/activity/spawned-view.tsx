@@ -1,8 +1,8 @@
 /** One piece of work that was handed to an agent: what was asked, its state, what it gave, its log. */
-import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+
+import { api, client } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { Actor } from "../../session/actor.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
@@ -18,14 +18,10 @@ import { Transcript } from "../run/transcript.tsx";
 
 export function SpawnedView({ id }: { id: string }) {
   const [, show] = useParam("work");
-  const action = useAction();
+  const action = useChange("/v1/spawn-executor");
   const params = { path: { id } };
   const query = api.useQuery("get", "/v1/spawn-executor/{id}", { params });
-  const cancel = () =>
-    action.run(async () => {
-      await must(client.POST("/v1/spawn-executor/{id}/cancel", { params }));
-      await refresh("/v1/spawn-executor");
-    });
+  const cancel = () => action.run(() => client.POST("/v1/spawn-executor/{id}/cancel", { params }));
   return (
     <Dialog title="Piece of work" onClose={() => show("")} wide>
       <Await query={query}>

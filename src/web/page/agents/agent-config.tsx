@@ -1,18 +1,14 @@
 /** An agent's configuration as a form. An emptied field takes its default. */
+
 import { useState } from "react";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged } from "../../api/tagged.ts";
+import { EditForm } from "../../kit/edit-form.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
-import { Conflict, isConflict } from "../../ui/conflict.tsx";
-import { writeDraft } from "../../ui/draft.ts";
 import { FactList } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
-import { notify } from "../../ui/notice.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { Panel } from "../../ui/page.tsx";
-import { presentAgent } from "./agent-prompt.tsx";
 
 type Agent = Schemas["Agent"];
 type Body = Schemas["UpdateAgentConfigBody"];
@@ -99,144 +95,120 @@ const shownValue = (value: unknown): string =>
     : String(value ?? "–");
 
 export function AgentConfig({ tagged }: { tagged: Tagged<Agent> }) {
-  const { value: agent, etag } = tagged;
-  const { config } = agent;
-  const draftKey = `agent/${agent.id}/config`;
+  const agent = tagged.value;
   const admin = useAdmin();
-  const action = useAction();
-  const [rejected, setRejected] = useState<{ body: Body; theirs: Agent | undefined }>();
-  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
-  const put = (body: Body, tag: string | undefined) =>
-    must(client.PUT("/v1/agents/{id}/config", { params: { path: { id: agent.id } }, body, ...ifMatch(tag) }));
-  const save = async (body: Body, tag: string | undefined) => {
-    try {
-      await put(body, tag);
-      setRejected(undefined);
-      writeDraft(draftKey, undefined);
-      notify("Saved. It takes effect with the agent's next session.");
-      await refresh("/v1/agents");
-    } catch (thrown) {
-      if (isConflict(thrown)) setRejected({ body, theirs: await presentAgent(agent.id) });
-      throw thrown;
-    }
-  };
   if (!admin)
     return (
       <Panel className="p-4">
         <FactList
-          facts={Object.entries(config).map(([name, value]) => [
+          facts={Object.entries(agent.config).map(([name, value]) => [
             name,
             name === "permissions" ? agent.rules.join("; ") || "–" : shownValue(value),
           ])}
         />
       </Panel>
     );
-  if (isConflict(action.error) && rejected)
-    return (
-      <Conflict
-        mine={JSON.stringify(rejected.body, null, 2)}
-        theirs={rejected.theirs && JSON.stringify({ ...rejected.theirs.config, name: rejected.theirs.name }, null, 2)}
-        overwrite={() => action.run(() => save(rejected.body, undefined))}
-        take={() => {
-          action.clear();
-          writeDraft(draftKey, undefined);
-          void refresh("/v1/agents");
-        }}
-      />
-    );
+  const params = { path: { id: agent.id } };
   return (
     <Panel className="p-4">
-      <Form
-        key={etag}
-        action={action}
-        word="Save"
-        draft={draftKey}
-        version={etag}
+      <EditForm
+        tagged={tagged}
+        changes={["/v1/agents"]}
+        draft={`agent/${agent.id}/config`}
         what={`the configuration of ${agent.name}`}
-        submit={(fields, version) => save(bodyOf(fields), version)}
+        said="Saved. It takes effect with the agent's next session."
+        bodyOf={bodyOf}
+        send={(body, etag) => client.PUT("/v1/agents/{id}/config", { params, body, ...ifMatch(etag) })}
+        mine={(body) => JSON.stringify(body, null, 2)}
+        theirs={({ config, name }) => JSON.stringify({ ...config, name }, null, 2)}
       >
-        <Check
-          name="enabled"
-          defaultChecked={agent.enabled}
-          label="Switched on"
-          hint="Switched off, it takes no work."
-        />
-        <Check
-          name="pulse_enabled"
-          defaultChecked={config.pulse_enabled}
-          label="Routines"
-          hint="It works at set times by its routines. Switched off, they run only when somebody runs them."
-        />
-        <div className="grid gap-x-4 sm:grid-cols-2">
-          <Field label="Name" name="name">
-            <Input defaultValue={agent.name} />
-          </Field>
-          <Field label="Role" name="role">
-            <Input defaultValue={agent.role ?? ""} />
-          </Field>
-          <Field label="What it is for" name="description">
-            <Input defaultValue={agent.description} />
-          </Field>
-          <Field label="Emoji" name="emoji">
-            <Input defaultValue={agent.emoji ?? ""} />
-          </Field>
-          <Field label="Model" hint="Empty: the instance's default." name="model">
-            <Input list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
-          </Field>
-          <Field
-            label="Other models instead"
-            hint="Asked in this order when its model has no quota left, does not answer or refuses. Empty: as the settings say."
-            name="fallback"
-          >
-            <Input defaultValue={config.fallback?.join(", ") ?? ""} spellCheck={false} />
-          </Field>
-          <datalist id="agent-models">
-            {(models.data?.items ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </datalist>
-          <Field label="Thinking" name="thinking_level">
-            <Select defaultValue={config.thinking_level}>
-              {["off", "low", "medium", "high"].map((level) => (
-                <option key={level}>{level}</option>
-              ))}
-            </Select>
-          </Field>
-          {NUMBERS.map(([name, label, hint, step]) => (
-            <Field key={name} label={label} hint={hint} name={name}>
-              <Input type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
-            </Field>
-          ))}
-          <Field
-            label="Driven by"
-            hint="builtin: Skep's own loop. An external agent works in its container, with the model above."
-            name="harness"
-          >
-            <Input list="agent-harnesses" defaultValue={harnessText(config.harness)} spellCheck={false} />
-          </Field>
-          <datalist id="agent-harnesses">
-            {HARNESSES.map((name) => (
-              <option key={name} value={name} />
-            ))}
-          </datalist>
-          <Field
-            label="Its credentials"
-            hint="own: it asks its vendor with the log-in of whoever starts it. Budgets do not hold there, and its container reaches that vendor alone."
-            name="credentials"
-          >
-            <Select defaultValue={config.credentials}>
-              <option>gateway</option>
-              <option>own</option>
-            </Select>
-          </Field>
-          <Field label="Container image" hint="Empty: the instance's." name="image">
-            <Input defaultValue={config.image ?? ""} spellCheck={false} />
-          </Field>
-          <NetworkFields network={config.network} />
-        </div>
-      </Form>
+        {(stored) => <ConfigFields agent={stored} />}
+      </EditForm>
     </Panel>
+  );
+}
+
+function ConfigFields({ agent }: { agent: Agent }) {
+  const { config } = agent;
+  const models = api.useQuery("get", "/v1/models", { params: { query: { limit: 200 } } });
+  return (
+    <>
+      <Check name="enabled" defaultChecked={agent.enabled} label="Switched on" hint="Switched off, it takes no work." />
+      <Check
+        name="pulse_enabled"
+        defaultChecked={config.pulse_enabled}
+        label="Routines"
+        hint="It works at set times by its routines. Switched off, they run only when somebody runs them."
+      />
+      <div className="grid gap-x-4 sm:grid-cols-2">
+        <Field label="Name" name="name">
+          <Input defaultValue={agent.name} />
+        </Field>
+        <Field label="Role" name="role">
+          <Input defaultValue={agent.role ?? ""} />
+        </Field>
+        <Field label="What it is for" name="description">
+          <Input defaultValue={agent.description} />
+        </Field>
+        <Field label="Emoji" name="emoji">
+          <Input defaultValue={agent.emoji ?? ""} />
+        </Field>
+        <Field label="Model" hint="Empty: the instance's default." name="model">
+          <Input list="agent-models" defaultValue={config.model ?? ""} spellCheck={false} />
+        </Field>
+        <Field
+          label="Other models instead"
+          hint="Asked in this order when its model has no quota left, does not answer or refuses. Empty: as the settings say."
+          name="fallback"
+        >
+          <Input defaultValue={config.fallback?.join(", ") ?? ""} spellCheck={false} />
+        </Field>
+        <datalist id="agent-models">
+          {(models.data?.items ?? []).map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </datalist>
+        <Field label="Thinking" name="thinking_level">
+          <Select defaultValue={config.thinking_level}>
+            {["off", "low", "medium", "high"].map((level) => (
+              <option key={level}>{level}</option>
+            ))}
+          </Select>
+        </Field>
+        {NUMBERS.map(([name, label, hint, step]) => (
+          <Field key={name} label={label} hint={hint} name={name}>
+            <Input type="number" step={step} min="0" defaultValue={config[name] ?? ""} />
+          </Field>
+        ))}
+        <Field
+          label="Driven by"
+          hint="builtin: Skep's own loop. An external agent works in its container, with the model above."
+          name="harness"
+        >
+          <Input list="agent-harnesses" defaultValue={harnessText(config.harness)} spellCheck={false} />
+        </Field>
+        <datalist id="agent-harnesses">
+          {HARNESSES.map((name) => (
+            <option key={name} value={name} />
+          ))}
+        </datalist>
+        <Field
+          label="Its credentials"
+          hint="own: it asks its vendor with the log-in of whoever starts it. Budgets do not hold there, and its container reaches that vendor alone."
+          name="credentials"
+        >
+          <Select defaultValue={config.credentials}>
+            <option>gateway</option>
+            <option>own</option>
+          </Select>
+        </Field>
+        <Field label="Container image" hint="Empty: the instance's." name="image">
+          <Input defaultValue={config.image ?? ""} spellCheck={false} />
+        </Field>
+        <NetworkFields network={config.network} />
+      </div>
+    </>
   );
 }

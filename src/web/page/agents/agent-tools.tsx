@@ -1,8 +1,9 @@
 /** Which tools an agent has: from its file, switched on or off here. A switch takes effect with its next turn. */
+
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await } from "../../ui/note.tsx";
@@ -14,22 +15,19 @@ import { Quiet } from "../home/needs-you.tsx";
 
 export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange("/v1/agent-tools", "/v1/agents");
   const overrides = api.useQuery("get", "/v1/agent-tools/{agent_id}", {
     params: { path: { agent_id: agent.id }, query: { limit: 200 } },
   });
   const pathOf = (tool: string) => ({ params: { path: { agent_id: agent.id, tool } } });
-  const again = () => refresh("/v1/agent-tools", "/v1/agents");
   const set = (tool: string, enabled: boolean) =>
     action.run(async () => {
       await must(client.PUT("/v1/agent-tools/{agent_id}/{tool}", { ...pathOf(tool), body: { enabled } }));
       notify(`${tool} is ${enabled ? "on" : "off"} for ${agent.name}.`, () => set(tool, !enabled));
-      await again();
     });
   const drop = (tool: string) =>
     action.run(async () => {
       await must(client.DELETE("/v1/agent-tools/{agent_id}/{tool}", pathOf(tool)));
-      await again();
     });
   return (
     <>
@@ -79,14 +77,13 @@ export function AgentTools({ agent }: { agent: Schemas["Agent"] }) {
 /** What its tools may do, by its file; and what people have allowed since. */
 function Rules({ agent }: { agent: Schemas["Agent"] }) {
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange("/v1/permissions");
   const answers = usePages("/v1/permissions/answers", { query: { agent_id: agent.id, limit: 50 } });
   const revoke = (id: string) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/permissions/answers/{id}", { params: { path: { id } } }));
-      notify("Taken back. The rule asks again.");
-      await refresh("/v1/permissions");
-    });
+    action.run(
+      () => client.DELETE("/v1/permissions/answers/{id}", { params: { path: { id } } }),
+      "Taken back. The rule asks again.",
+    );
   return (
     <>
       <Section title="Permission rules">

@@ -1,8 +1,8 @@
 /** How an agent's text is read aloud: its own settings, each of which may follow the instance's. */
+
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { FactList } from "../../ui/facts.tsx";
 import { Field, Input, Select } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -54,7 +54,7 @@ function Effective({ own: { effective } }: { own: Own }) {
 }
 
 function VoiceForm({ own }: { own: Own }) {
-  const action = useAction();
+  const action = useChange("/v1/agents");
   return (
     <Section title="Its own settings">
       <Panel className="p-4">
@@ -69,7 +69,6 @@ function VoiceForm({ own }: { own: Own }) {
               format: choice<NonNullable<Own["format"]>>("format") || null,
             };
             await must(client.PUT("/v1/agents/{id}/tts-settings", { params: { path: { id: own.agent_id } }, body }));
-            await refresh("/v1/agents");
             notify("The voice is saved.");
           }}
         >

@@ -4,15 +4,13 @@ import { Plus } from "lucide-react";
 import { useMemo, useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { type RowOf, usePages } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { Status } from "../../ui/status.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { placeOfSession } from "../activity/place-of-session.ts";
@@ -112,39 +110,36 @@ export default function AgentsPage() {
 }
 
 function AddAgent({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [, navigate] = useLocation();
   return (
-    <Dialog title="New agent" onClose={onClose}>
-      <Form
-        action={action}
-        word="Create"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const body = {
-            id: text("id"),
-            prompt: text("prompt"),
-            ...(text("name") ? { name: text("name") } : {}),
-            ...(text("description") ? { description: text("description") } : {}),
-          };
-          const agent = await must(client.POST("/v1/agents", { body }));
-          await refresh("/v1/agents");
-          navigate(`/agents/${agent.id}`);
-        }}
-      >
-        <Field label="Id" hint="Small letters, digits and dashes; pipelines name the agent by it." name="id">
-          <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,63}" spellCheck={false} />
-        </Field>
-        <Field label="Name" name="name">
-          <Input />
-        </Field>
-        <Field label="What it is for" name="description">
-          <Input />
-        </Field>
-        <Field label="Instructions" name="prompt">
-          <TextArea rows={8} required placeholder="You are …" />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New agent"
+      word="Create"
+      changes={["/v1/agents"]}
+      submit={async ({ text }) => {
+        const body = {
+          id: text("id"),
+          prompt: text("prompt"),
+          ...(text("name") ? { name: text("name") } : {}),
+          ...(text("description") ? { description: text("description") } : {}),
+        };
+        const agent = await must(client.POST("/v1/agents", { body }));
+        return () => navigate(`/agents/${agent.id}`);
+      }}
+      onClose={onClose}
+    >
+      <Field label="Id" hint="Small letters, digits and dashes; pipelines name the agent by it." name="id">
+        <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,63}" spellCheck={false} />
+      </Field>
+      <Field label="Name" name="name">
+        <Input />
+      </Field>
+      <Field label="What it is for" name="description">
+        <Input />
+      </Field>
+      <Field label="Instructions" name="prompt">
+        <TextArea rows={8} required placeholder="You are …" />
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,10 +1,11 @@
 /** The form that starts a chat or a piece of work: agent, project, model, and the message. */
+
 import type { ReactNode } from "react";
-import { useAction } from "../../ui/action.ts";
+import type { ApiPath } from "../../kit/change.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
 
 export interface Asked {
@@ -23,7 +24,9 @@ interface Props {
   words: { name: string; label: string; placeholder?: string; required?: boolean };
   withBudget?: boolean;
   about?: ReactNode;
-  /** @param words as typed; may be empty. */
+  /** Paths whose answers are other ones afterwards. */
+  changes: ApiPath[];
+  /** @param words as typed; may be empty. @returns what comes afterwards instead of closing. */
   submit(asked: Asked, words: string): Promise<unknown>;
   onClose(): void;
 }
@@ -38,35 +41,33 @@ function askedOf({ text, number }: Fields): Asked {
   };
 }
 
-export function AskAgent({ title, word, agent, words, withBudget = false, about, submit, onClose }: Props) {
-  const action = useAction();
+export function AskAgent({ title, word, agent, words, withBudget = false, about, changes, submit, onClose }: Props) {
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form
-        action={action}
-        word={word}
-        onCancel={onClose}
-        submit={(fields) => {
-          const asked = askedOf(fields);
-          rememberChoice("agent", asked.agent_id);
-          return submit(asked, fields.text(words.name) ? fields.raw(words.name) : "");
-        }}
-      >
-        {about}
-        <AgentField defaultValue={agent || lastChoice("agent")} />
-        <Field label={words.label} name={words.name}>
-          <TextArea name={words.name} rows={5} required={words.required} placeholder={words.placeholder} />
-        </Field>
-        <ProjectField hint="The agent then has its code graph." />
-        <div className={withBudget ? "grid gap-x-3 sm:grid-cols-2" : ""}>
-          <ModelField />
-          {withBudget && (
-            <Field label="Budget, USD" name="budget_usd">
-              <Input type="number" min="0.01" step="0.01" inputMode="decimal" />
-            </Field>
-          )}
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={title}
+      word={word}
+      changes={changes}
+      submit={(fields) => {
+        const asked = askedOf(fields);
+        rememberChoice("agent", asked.agent_id);
+        return submit(asked, fields.text(words.name) ? fields.raw(words.name) : "");
+      }}
+      onClose={onClose}
+    >
+      {about}
+      <AgentField defaultValue={agent || lastChoice("agent")} />
+      <Field label={words.label} name={words.name}>
+        <TextArea name={words.name} rows={5} required={words.required} placeholder={words.placeholder} />
+      </Field>
+      <ProjectField hint="The agent then has its code graph." />
+      <div className={withBudget ? "grid gap-x-3 sm:grid-cols-2" : ""}>
+        <ModelField />
+        {withBudget && (
+          <Field label="Budget, USD" name="budget_usd">
+            <Input type="number" min="0.01" step="0.01" inputMode="decimal" />
+          </Field>
+        )}
+      </div>
+    </FormDialog>
   );
 }

@@ -1,11 +1,9 @@
 /** One change to several tasks, with a result for each. */
+
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 import { notify } from "../../ui/notice.tsx";
 import { AgentField } from "../../ui/pickers.tsx";
@@ -24,74 +22,70 @@ interface Props {
 }
 
 export function ChangeSeveral({ project, tasks, statuses, onClose }: Props) {
-  const action = useAction();
   const [refused, setRefused] = useState<ReadonlyMap<string, string>>(new Map());
   return (
-    <Dialog title="Change several tasks" onClose={onClose}>
-      <Form
-        action={action}
-        word="Change"
-        onCancel={onClose}
-        submit={async ({ choice, text, checked }) => {
-          const ids = tasks.map(({ id }) => id).filter((id) => checked(id));
-          const change: Change = {
-            ...(text("status") ? { status: text("status") } : {}),
-            ...(text("priority") ? { priority: choice<NonNullable<Change["priority"]>>("priority") } : {}),
-            ...(text("assigned_agent") ? { assigned_agent: text("assigned_agent") } : {}),
-            ...(text("add_tags") ? { add_tags: words(text("add_tags")) } : {}),
-            ...(text("remove_tags") ? { remove_tags: words(text("remove_tags")) } : {}),
-          };
-          const params = { path: { id: project } };
-          const { items } = await must(client.PATCH("/v1/projects/{id}/tasks", { params, body: { ids, change } }));
-          await refresh("/v1/projects/{id}/tasks");
-          const failed = items.filter(({ error }) => error !== null);
-          setRefused(new Map(failed.map(({ id, error }) => [id, error?.message ?? ""])));
-          if (failed.length > 0) return;
-          notify(`${plural(items.length, "task")} changed.`);
-          onClose();
-        }}
-      >
-        <fieldset className="mb-3 max-h-60 overflow-y-auto rounded-md border border-line p-2">
-          <legend className="px-1 text-sm font-medium">Tasks</legend>
-          {tasks.map(({ id, title }) => (
-            <Check
-              key={id}
-              name={id}
-              label={title}
-              hint={refused.has(id) && <span className="text-bad">{refused.get(id)}</span>}
-            />
-          ))}
-        </fieldset>
-        <div className="grid gap-x-3 sm:grid-cols-2">
-          <Field label="Status">
-            <Select name="status">
-              <option value="">As it is</option>
-              {statuses.map((status) => (
-                <option key={status} value={status}>
-                  {status.replaceAll("_", " ")}
-                </option>
-              ))}
-            </Select>
-          </Field>
-          <Field label="Priority">
-            <Select name="priority">
-              <option value="">As it is</option>
-              {["p0", "p1", "p2", "p3"].map((one) => (
-                <option key={one}>{one}</option>
-              ))}
-            </Select>
-          </Field>
-        </div>
-        <AgentField name="assigned_agent" label="Assigned to" none="As it is" />
-        <div className="grid gap-x-3 sm:grid-cols-2">
-          <Field label="Add tags">
-            <Input name="add_tags" />
-          </Field>
-          <Field label="Remove tags">
-            <Input name="remove_tags" />
-          </Field>
-        </div>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Change several tasks"
+      word="Change"
+      changes={["/v1/projects/{id}/tasks"]}
+      submit={async ({ choice, text, checked }) => {
+        const ids = tasks.map(({ id }) => id).filter((id) => checked(id));
+        const change: Change = {
+          ...(text("status") ? { status: text("status") } : {}),
+          ...(text("priority") ? { priority: choice<NonNullable<Change["priority"]>>("priority") } : {}),
+          ...(text("assigned_agent") ? { assigned_agent: text("assigned_agent") } : {}),
+          ...(text("add_tags") ? { add_tags: words(text("add_tags")) } : {}),
+          ...(text("remove_tags") ? { remove_tags: words(text("remove_tags")) } : {}),
+        };
+        const params = { path: { id: project } };
+        const { items } = await must(client.PATCH("/v1/projects/{id}/tasks", { params, body: { ids, change } }));
+        const failed = items.filter(({ error }) => error !== null);
+        setRefused(new Map(failed.map(({ id, error }) => [id, error?.message ?? ""])));
+        if (failed.length > 0) return stay;
+        notify(`${plural(items.length, "task")} changed.`);
+      }}
+      onClose={onClose}
+    >
+      <fieldset className="mb-3 max-h-60 overflow-y-auto rounded-md border border-line p-2">
+        <legend className="px-1 text-sm font-medium">Tasks</legend>
+        {tasks.map(({ id, title }) => (
+          <Check
+            key={id}
+            name={id}
+            label={title}
+            hint={refused.has(id) && <span className="text-bad">{refused.get(id)}</span>}
+          />
+        ))}
+      </fieldset>
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        <Field label="Status">
+          <Select name="status">
+            <option value="">As it is</option>
+            {statuses.map((status) => (
+              <option key={status} value={status}>
+                {status.replaceAll("_", " ")}
+              </option>
+            ))}
+          </Select>
+        </Field>
+        <Field label="Priority">
+          <Select name="priority">
+            <option value="">As it is</option>
+            {["p0", "p1", "p2", "p3"].map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </Select>
+        </Field>
+      </div>
+      <AgentField name="assigned_agent" label="Assigned to" none="As it is" />
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        <Field label="Add tags">
+          <Input name="add_tags" />
+        </Field>
+        <Field label="Remove tags">
+          <Input name="remove_tags" />
+        </Field>
+      </div>
+    </FormDialog>
   );
 }

@@ -1,9 +1,9 @@
 /** The run's branch at the code host: pushed, or pushed with a pull request. */
+
 import { ExternalLink, GitPullRequest } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
@@ -46,14 +46,13 @@ export function Publish({ run }: { run: Run }) {
 }
 
 function PublishDialog({ run, repository, onClose }: { run: Run; repository: string; onClose(): void }) {
-  const action = useAction();
-  const pushing = useAction();
+  const action = useChange("/v1/runs");
+  const pushing = useChange("/v1/runs");
   const params = { path: { id: run.id } };
   const push = () =>
     pushing.run(async () => {
       const { branch } = await must(client.POST("/v1/runs/{id}/push", { params }));
       notify(`${branch} is pushed.`);
-      await refresh("/v1/runs");
       onClose();
     });
   return (
@@ -75,7 +74,6 @@ function PublishDialog({ run, repository, onClose }: { run: Run; repository: str
           };
           await must(client.POST("/v1/runs/{id}/pull-request", { params, body }));
           notify("The pull request is being opened.");
-          await refresh("/v1/runs");
           onClose();
         }}
       >

@@ -1,17 +1,18 @@
 /** One chat with an agent. */
+
 import { Download, FoldVertical, MessageSquareX, MoreHorizontal, Pencil, Pin, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useOwnId } from "../../session/session.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
-import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { Field, Input } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { costText, count, plural } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { KeepButton, keepWord, useKeeping } from "../../ui/keep.tsx";
@@ -347,21 +348,18 @@ function ChatHeader({ chat, agent }: { chat: Chat; agent: string }) {
         />
       )}
       {dialog === "rename" && (
-        <Dialog title="Rename the chat" onClose={close}>
-          <Form
-            action={action}
-            word="Save"
-            onCancel={close}
-            submit={async ({ text }) => {
-              await change({ title: text("title") });
-              close();
-            }}
-          >
-            <Field label="Title">
-              <Input name="title" required maxLength={200} defaultValue={chat.title ?? ""} />
-            </Field>
-          </Form>
-        </Dialog>
+        <FormDialog
+          title="Rename the chat"
+          word="Save"
+          submit={async ({ text }) => {
+            await change({ title: text("title") });
+          }}
+          onClose={close}
+        >
+          <Field label="Title">
+            <Input name="title" required maxLength={200} defaultValue={chat.title ?? ""} />
+          </Field>
+        </FormDialog>
       )}
       {dialog === "end" && (
         <Confirm

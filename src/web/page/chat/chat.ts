@@ -1,8 +1,10 @@
 /** A chat as it is shown: its messages page by page, and the text of the running reply. */
+
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useLayoutEffect, useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import type { ApiPath } from "../../kit/change.ts";
 import type { LiveEvent } from "../../live/connection.ts";
 import { onLive } from "../../live/stream.ts";
 
@@ -25,7 +27,7 @@ export function useChat(id: string) {
   return { ...query, chat: pages[0], messages: pages.toReversed().flatMap(({ messages }) => messages) };
 }
 
-const CHAT_PATHS = ["/v1/chat/sessions"];
+export const CHAT_PATHS: ApiPath[] = ["/v1/chat/sessions"];
 export const refreshChat = () => refresh(...CHAT_PATHS);
 
 export interface Reply {

@@ -14,7 +14,7 @@ import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { AskAgent } from "../agents/ask-agent.tsx";
-import { refreshChat } from "./chat.ts";
+import { CHAT_PATHS } from "./chat.ts";
 
 type Item = Schemas["ChatSessionItem"];
 const many = { params: { query: { limit: 200 } } };
@@ -117,6 +117,7 @@ function NewChat({ agent, onClose }: { agent: string; onClose(): void }) {
   return (
     <AskAgent
       title="New chat"
+      changes={CHAT_PATHS}
       word="Start"
       agent={agent === "1" ? "" : agent}
       words={{ name: "message", label: "First message", placeholder: "Optional: you can also write it later." }}
@@ -125,8 +126,7 @@ function NewChat({ agent, onClose }: { agent: string; onClose(): void }) {
         const chat = await must(client.POST("/v1/chat/sessions", { body }));
         const path = { params: { path: { id: chat.id } } };
         if (message) await must(client.POST("/v1/chat/sessions/{id}/message", { ...path, body: { message } }));
-        await refreshChat();
-        navigate(`/chat/${chat.id}`);
+        return () => navigate(`/chat/${chat.id}`);
       }}
     />
   );

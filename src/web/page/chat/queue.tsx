@@ -1,12 +1,13 @@
 /** Messages that wait for their turn: changed or withdrawn until they are read. */
+
 import { Clock, Pencil, X } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { TextArea } from "../../ui/field.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { type Chat, refreshChat } from "./chat.ts";
+import { CHAT_PATHS, type Chat } from "./chat.ts";
 
 type Waiting = Schemas["ChatSessionQueue"];
 
@@ -30,19 +31,17 @@ export function Queue({ chat }: { chat: Chat }) {
 function Item({ chat, waiting: { message_id, content } }: { chat: string; waiting: Waiting }) {
   const [editing, setEditing] = useState(false);
   const [text, setText] = useState(content);
-  const action = useAction();
+  const action = useChange(...CHAT_PATHS);
   const path = { params: { path: { id: chat, message_id } } };
   const save = async () => {
     const done = await action.run(async () => {
       await must(client.PUT("/v1/chat/sessions/{id}/queue/{message_id}", { ...path, body: { message: text } }));
-      await refreshChat();
     });
     if (done) setEditing(false);
   };
   const withdraw = () =>
     action.run(async () => {
       await must(client.DELETE("/v1/chat/sessions/{id}/queue/{message_id}", path));
-      await refreshChat();
     });
   return (
     <li className="rounded-lg border border-dashed border-line-strong px-3 py-1.5">

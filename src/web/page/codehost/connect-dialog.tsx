@@ -1,8 +1,8 @@
 /** How the code host is reached. Secrets are typed in and never shown again. */
+
 import { useState } from "react";
 import { api, client, must, type Schemas, siteUrl } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
@@ -27,7 +27,7 @@ export function ConnectDialog({ onClose }: { onClose(): void }) {
 }
 
 function ConnectForm({ connection, onClose }: { connection: Connection; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/codehost");
   const [kind, setKind] = useState<Kind>(connection.kind);
   const github = kind === "github";
   const stored = connection.source === "settings" && connection.kind === kind;
@@ -45,7 +45,6 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
           ...{ ...secret("private_key"), ...secret("token"), ...secret("webhook_secret") },
         };
         await must(client.PUT("/v1/codehost/connection", { body }));
-        await refresh("/v1/codehost");
         notify("The connection is saved.");
         onClose();
       }}

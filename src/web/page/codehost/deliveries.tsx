@@ -1,8 +1,9 @@
 /** What the code host sent, and the result. */
+
 import { Link } from "wouter";
-import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -24,15 +25,12 @@ const STATES = [
 
 export function Deliveries() {
   const [state, setState] = useParam<Delivery["state"]>("state");
-  const action = useAction();
+  const action = useChange("/v1/codehost");
   const query = usePages("/v1/codehost/deliveries", {
     query: { limit: 50, ...(state ? { state } : {}) },
   });
   const retry = (id: string) =>
-    action.run(async () => {
-      await must(client.POST("/v1/codehost/deliveries/{id}/retry", { params: { path: { id } } }));
-      await refresh("/v1/codehost");
-    });
+    action.run(() => client.POST("/v1/codehost/deliveries/{id}/retry", { params: { path: { id } } }));
   const columns: Column<Delivery>[] = [
     {
       title: "Event",

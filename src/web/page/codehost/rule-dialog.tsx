@@ -1,11 +1,9 @@
 /** The form that creates or changes a rule. */
+
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { PipelineField, ProjectField } from "../../ui/pickers.tsx";
 
 type Rule = Schemas["CodeHostRule"];
@@ -26,86 +24,82 @@ const BY: Record<Rule["permission"], string> = {
 
 /** @param rule the rule to change; a new one without it. */
 export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(): void }) {
-  const action = useAction();
   const [event, setEvent] = useState<Event>(rule?.event ?? "issue_labeled");
   return (
-    <Dialog title={rule ? "Change the rule" : "Add a rule"} onClose={onClose}>
-      <Form
-        action={action}
-        word={rule ? "Save" : "Add"}
-        onCancel={onClose}
-        submit={async ({ choice, text, checked }) => {
-          const fields = {
-            ...{ name: text("name"), event, pipeline_id: text("pipeline_id") },
-            label: event.endsWith("_labeled") ? text("label") : null,
-            command: event === "issue_comment" ? text("command") : null,
-            permission: choice<Rule["permission"]>("permission"),
-            bots: text("bots")
-              .split(/[\s,]+/)
-              .filter(Boolean),
-            pull_request: event.startsWith("issue_") && checked("pull_request"),
-          };
-          if (rule)
-            await must(client.PUT("/v1/codehost/rules/{id}", { params: { path: { id: rule.id } }, body: fields }));
-          else await must(client.POST("/v1/codehost/rules", { body: { ...fields, project_id: text("project_id") } }));
-          await refresh("/v1/codehost/rules");
-          onClose();
-        }}
-      >
-        <Field label="Name" name="name">
-          <Input required maxLength={200} defaultValue={rule?.name} />
+    <FormDialog
+      title={rule ? "Change the rule" : "Add a rule"}
+      word={rule ? "Save" : "Add"}
+      changes={["/v1/codehost/rules"]}
+      submit={async ({ choice, text, checked }) => {
+        const fields = {
+          ...{ name: text("name"), event, pipeline_id: text("pipeline_id") },
+          label: event.endsWith("_labeled") ? text("label") : null,
+          command: event === "issue_comment" ? text("command") : null,
+          permission: choice<Rule["permission"]>("permission"),
+          bots: text("bots")
+            .split(/[\s,]+/)
+            .filter(Boolean),
+          pull_request: event.startsWith("issue_") && checked("pull_request"),
+        };
+        if (rule)
+          await must(client.PUT("/v1/codehost/rules/{id}", { params: { path: { id: rule.id } }, body: fields }));
+        else await must(client.POST("/v1/codehost/rules", { body: { ...fields, project_id: text("project_id") } }));
+      }}
+      onClose={onClose}
+    >
+      <Field label="Name" name="name">
+        <Input required maxLength={200} defaultValue={rule?.name} />
+      </Field>
+      {rule ? (
+        <p className="mb-3">
+          In <code>{rule.repository}</code>
+        </p>
+      ) : (
+        <ProjectField
+          none="Choose one"
+          required
+          hint="The rule is about its repository, which must be on the connected host."
+        />
+      )}
+      <Field label="When" name="event">
+        <Select value={event} onPick={setEvent}>
+          {Object.entries(EVENTS).map(([id, word]) => (
+            <option key={id} value={id}>
+              {word}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      {event.endsWith("_labeled") && (
+        <Field label="Label" name="label">
+          <Input required maxLength={250} defaultValue={rule?.label ?? "agent"} />
         </Field>
-        {rule ? (
-          <p className="mb-3">
-            In <code>{rule.repository}</code>
-          </p>
-        ) : (
-          <ProjectField
-            none="Choose one"
-            required
-            hint="The rule is about its repository, which must be on the connected host."
-          />
-        )}
-        <Field label="When" name="event">
-          <Select value={event} onPick={setEvent}>
-            {Object.entries(EVENTS).map(([id, word]) => (
-              <option key={id} value={id}>
-                {word}
-              </option>
-            ))}
-          </Select>
+      )}
+      {event === "issue_comment" && (
+        <Field label="Command" hint="The first word of the comment." name="command">
+          <Input required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
         </Field>
-        {event.endsWith("_labeled") && (
-          <Field label="Label" name="label">
-            <Input required maxLength={250} defaultValue={rule?.label ?? "agent"} />
-          </Field>
-        )}
-        {event === "issue_comment" && (
-          <Field label="Command" hint="The first word of the comment." name="command">
-            <Input required defaultValue={rule?.command ?? "/skep"} spellCheck={false} />
-          </Field>
-        )}
-        <Field label="By" hint="The host is asked for the actor's rights at that moment." name="permission">
-          <Select defaultValue={rule?.permission ?? "write"}>
-            {Object.entries(BY).map(([id, word]) => (
-              <option key={id} value={id}>
-                {word}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Bots that count as well" hint="Logins, separated by commas, such as renovate[bot]." name="bots">
-          <Input defaultValue={rule?.bots.join(", ")} spellCheck={false} />
-        </Field>
-        <PipelineField label="Pipeline that runs" defaultValue={rule?.pipeline_id} />
-        {event.startsWith("issue_") && (
-          <Check
-            name="pull_request"
-            label="Open a pull request when the run succeeds"
-            defaultChecked={rule?.pull_request ?? true}
-          />
-        )}
-      </Form>
-    </Dialog>
+      )}
+      <Field label="By" hint="The host is asked for the actor's rights at that moment." name="permission">
+        <Select defaultValue={rule?.permission ?? "write"}>
+          {Object.entries(BY).map(([id, word]) => (
+            <option key={id} value={id}>
+              {word}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Bots that count as well" hint="Logins, separated by commas, such as renovate[bot]." name="bots">
+        <Input defaultValue={rule?.bots.join(", ")} spellCheck={false} />
+      </Field>
+      <PipelineField label="Pipeline that runs" defaultValue={rule?.pipeline_id} />
+      {event.startsWith("issue_") && (
+        <Check
+          name="pull_request"
+          label="Open a pull request when the run succeeds"
+          defaultChecked={rule?.pull_request ?? true}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,9 +1,10 @@
 /** Rules: what on the code host starts a run, who may start it, and a trial of each. */
+
 import { FlaskConical, MoreHorizontal, Plus, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -24,12 +25,9 @@ export function RulesView() {
   const query = usePages("/v1/codehost/rules", { query: { limit: 50 } });
   const [shown, show] = useParam("rule");
   const [dialog, setDialog] = useState<{ is: "try" | "delete"; rule: Rule }>();
-  const action = useAction();
+  const action = useChange("/v1/codehost/rules");
   const toggle = ({ id, enabled }: Rule) =>
-    action.run(async () => {
-      await must(client.PUT("/v1/codehost/rules/{id}", { params: { path: { id } }, body: { enabled: !enabled } }));
-      await refresh("/v1/codehost/rules");
-    });
+    action.run(() => client.PUT("/v1/codehost/rules/{id}", { params: { path: { id } }, body: { enabled: !enabled } }));
   const columns: Column<Rule>[] = [
     {
       title: "Rule",

@@ -4,9 +4,9 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, multipart, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -92,7 +92,7 @@ function AddSet({ onClose }: { onClose(): void }) {
 }
 
 function SetDialog({ set, onClose }: { set: CookieSet; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/browser/cookies");
   const [deleting, setDeleting] = useState(false);
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const toggle = (agent_id: string, granted: boolean) =>
@@ -100,7 +100,6 @@ function SetDialog({ set, onClose }: { set: CookieSet; onClose(): void }) {
       const params = { path: { agent_id, id: set.id } };
       if (granted) await must(client.DELETE("/v1/browser/cookies/agents/{agent_id}/{id}", { params }));
       else await must(client.POST("/v1/browser/cookies/agents/{agent_id}/{id}/grant", { params }));
-      await refreshCookies();
     });
   if (deleting)
     return (

@@ -1,51 +1,44 @@
 /** The forms for a file, which is read, and for a meeting's transcript, which an agent processes. */
+
 import { type DragEvent, useState } from "react";
 import { useLocation } from "wouter";
 import { client, multipart, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
 
 const FOR_ALL = "Everybody who sees the project reads it.";
 
 export function AddDocument({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [file, setFile] = useState<File>();
   return (
-    <Dialog title="Add a document" onClose={onClose}>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const form = new FormData();
-          if (file) form.set("file", file, file.name);
-          for (const name of ["title", "project_id"]) if (text(name)) form.set(name, text(name));
-          await must(client.POST("/v1/ingest/document", multipart(form)));
-          await refresh("/v1/documents");
-          notify("It is being read.");
-          onClose();
-        }}
-      >
-        <Field label="File" hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most." name="file">
-          <Input
-            type="file"
-            required
-            accept=".pdf,.docx,.html,.htm,.md,.txt"
-            className="py-1.5"
-            onChange={(event) => setFile(event.target.files?.[0])}
-          />
-        </Field>
-        <Field label="Title" hint="Left empty: the document's own." name="title">
-          <Input maxLength={300} />
-        </Field>
-        <ProjectField none="None: mine alone" hint={FOR_ALL} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Add a document"
+      word="Add"
+      changes={["/v1/documents"]}
+      said="It is being read."
+      submit={async ({ text }) => {
+        const form = new FormData();
+        if (file) form.set("file", file, file.name);
+        for (const name of ["title", "project_id"]) if (text(name)) form.set(name, text(name));
+        await must(client.POST("/v1/ingest/document", multipart(form)));
+      }}
+      onClose={onClose}
+    >
+      <Field label="File" hint="PDF, DOCX, HTML, Markdown or text; 50 MiB at most." name="file">
+        <Input
+          type="file"
+          required
+          accept=".pdf,.docx,.html,.htm,.md,.txt"
+          className="py-1.5"
+          onChange={(event) => setFile(event.target.files?.[0])}
+        />
+      </Field>
+      <Field label="Title" hint="Left empty: the document's own." name="title">
+        <Input maxLength={300} />
+      </Field>
+      <ProjectField none="None: mine alone" hint={FOR_ALL} />
+    </FormDialog>
   );
 }
 
@@ -56,7 +49,6 @@ const wordsOf = (text: string): string[] =>
     .filter(Boolean);
 
 export function AddTranscript({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [transcript, setTranscript] = useState("");
   const [, navigate] = useLocation();
   const take = (file: File | undefined) => file && void file.text().then(setTranscript);
@@ -65,52 +57,51 @@ export function AddTranscript({ onClose }: { onClose(): void }) {
     take(event.dataTransfer.files[0]);
   };
   return (
-    <Dialog title="Add a transcript" onClose={onClose} wide>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const [participants, tags] = [wordsOf(text("participants")), wordsOf(text("tags"))];
-          const body = {
-            transcript,
-            ...(text("title") ? { title: text("title") } : {}),
-            ...(participants.length > 0 ? { participants } : {}),
-            ...(tags.length > 0 ? { tags } : {}),
-            ...(text("project_id") ? { project_id: text("project_id") } : {}),
-          };
-          const { document_id } = await must(client.POST("/v1/ingest/transcript", { body }));
-          await refresh("/v1/documents");
-          navigate(`/documents/${document_id}`);
-        }}
-      >
-        <p className="mb-3 text-dim">
-          It is kept as a document, and the scribe writes summary, decisions and action items to its memory.
-        </p>
-        <Field label="What was said" hint="Paste it, or drop a text file here." name="transcript">
-          <TextArea
-            rows={9}
-            required
-            value={transcript}
-            onChange={(event) => setTranscript(event.target.value)}
-            onDragOver={(event) => event.preventDefault()}
-            onDrop={drop}
-            placeholder={"Ann: Prices are cents from now on.\nBen: I tell the others."}
-          />
+    <FormDialog
+      title="Add a transcript"
+      word="Add"
+      changes={["/v1/documents"]}
+      submit={async ({ text }) => {
+        const [participants, tags] = [wordsOf(text("participants")), wordsOf(text("tags"))];
+        const body = {
+          transcript,
+          ...(text("title") ? { title: text("title") } : {}),
+          ...(participants.length > 0 ? { participants } : {}),
+          ...(tags.length > 0 ? { tags } : {}),
+          ...(text("project_id") ? { project_id: text("project_id") } : {}),
+        };
+        const { document_id } = await must(client.POST("/v1/ingest/transcript", { body }));
+        return () => navigate(`/documents/${document_id}`);
+      }}
+      onClose={onClose}
+      wide
+    >
+      <p className="mb-3 text-dim">
+        It is kept as a document, and the scribe writes summary, decisions and action items to its memory.
+      </p>
+      <Field label="What was said" hint="Paste it, or drop a text file here." name="transcript">
+        <TextArea
+          rows={9}
+          required
+          value={transcript}
+          onChange={(event) => setTranscript(event.target.value)}
+          onDragOver={(event) => event.preventDefault()}
+          onDrop={drop}
+          placeholder={"Ann: Prices are cents from now on.\nBen: I tell the others."}
+        />
+      </Field>
+      <Field label="Title" name="title">
+        <Input maxLength={300} placeholder="Weekly meeting" />
+      </Field>
+      <div className="grid gap-x-3 sm:grid-cols-2">
+        <Field label="Who was there" hint="Names, separated by commas." name="participants">
+          <Input />
         </Field>
-        <Field label="Title" name="title">
-          <Input maxLength={300} placeholder="Weekly meeting" />
+        <Field label="Tags" hint="Separated by commas." name="tags">
+          <Input />
         </Field>
-        <div className="grid gap-x-3 sm:grid-cols-2">
-          <Field label="Who was there" hint="Names, separated by commas." name="participants">
-            <Input />
-          </Field>
-          <Field label="Tags" hint="Separated by commas." name="tags">
-            <Input />
-          </Field>
-        </div>
-        <ProjectField none="None: mine alone" hint={FOR_ALL} />
-      </Form>
-    </Dialog>
+      </div>
+      <ProjectField none="None: mine alone" hint={FOR_ALL} />
+    </FormDialog>
   );
 }

@@ -1,7 +1,9 @@
 /** Whether the graph is up to date, and how far an index is, phase by phase. */
+
 import { RotateCw } from "lucide-react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { count, duration, plural } from "../../ui/format.ts";
@@ -22,14 +24,11 @@ const PHASES: Record<string, string> = {
 };
 
 export function IndexState({ project, status }: { project: string; status: GraphStatus }) {
-  const action = useAction();
+  const action = useChange("/v1/projects");
   const start = (force: boolean) =>
-    action.run(async () => {
-      await must(
-        client.POST("/v1/projects/{id}/knowledge-graph/index", { params: { path: { id: project } }, body: { force } }),
-      );
-      await refresh("/v1/projects");
-    });
+    action.run(() =>
+      client.POST("/v1/projects/{id}/knowledge-graph/index", { params: { path: { id: project } }, body: { force } }),
+    );
   const stale = status.state === "stale" || status.state === "not_indexed" || status.state === "failed";
   return (
     <div className="mb-4">

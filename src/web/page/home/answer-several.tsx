@@ -1,8 +1,8 @@
 /** Several questions answered at once. What each answer does is shown beside it: nothing is approved unread. */
+
 import { useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
@@ -13,7 +13,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 type Approval = Schemas["PendingApproval"];
 
 export function AnswerSeveral({ approvals, onClose }: { approvals: Approval[]; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/approvals", "/v1/runs", "/v1/steps");
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [comment, setComment] = useState("");
   const [failed, setFailed] = useState<ReadonlyMap<string, string>>(new Map());
@@ -27,7 +27,6 @@ export function AnswerSeveral({ approvals, onClose }: { approvals: Approval[]; o
         ...(comment.trim() ? { comment: comment.trim() } : {}),
       }));
       const { items } = await must(client.POST("/v1/approvals", { body: { answers } }));
-      await refresh("/v1/approvals", "/v1/runs", "/v1/steps");
       const refused = new Map(items.flatMap(({ ok, detail }, at) => (ok ? [] : [[asked[at]!.id, detail ?? ""]])));
       setFailed(refused);
       setChosen(new Set(refused.keys()));

@@ -1,9 +1,9 @@
 /** Work in the background: clones, indexes, image pulls. */
 
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { ListPage } from "../../kit/list-page.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { sentence } from "../../ui/format.ts";
 import { ProblemNote } from "../../ui/problem-note.tsx";
@@ -28,14 +28,10 @@ const WORDS: Record<string, string> = {
 
 export default function JobsPage() {
   const query = usePages("/v1/jobs", { query: { limit: 50 } });
-  const action = useAction();
+  const action = useChange("/v1/jobs");
   const projects = api.useQuery("get", "/v1/projects", { params: { query: { limit: 200 } } });
   const nameOf = (id: string | null) => projects.data?.items.find((project) => project.id === id)?.name;
-  const cancel = (id: string) =>
-    action.run(async () => {
-      await must(client.POST("/v1/jobs/{id}/cancel", { params: { path: { id } } }));
-      await refresh("/v1/jobs");
-    });
+  const cancel = (id: string) => action.run(() => client.POST("/v1/jobs/{id}/cancel", { params: { path: { id } } }));
   const columns: Column<Job>[] = [
     {
       title: "Work",

@@ -1,9 +1,11 @@
 /** Entries that seem to contradict each other: which one is right, or that both are. And consolidating a vault now. */
+
 import { Sparkles } from "lucide-react";
 import { useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -45,12 +47,11 @@ export function Contradictions({ agent }: { agent: string }) {
 }
 
 function Pair({ contradiction: { id, agent_id, a, b, found_at } }: { contradiction: Contradiction }) {
-  const action = useAction();
+  const action = useChange("/v1/memory", "/v1/memory-scores");
   const settle = (keep: string | null) =>
     action.run(async () => {
       const params = { path: { contradiction_id: id } };
       await must(client.PUT("/v1/memory/contradictions/{contradiction_id}", { params, body: { keep } }));
-      await refreshMemory();
     });
   return (
     <Panel className="p-4">

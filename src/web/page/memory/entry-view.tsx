@@ -1,17 +1,19 @@
 /** One entry: what it says, where it is from, how it is scored; to edit, confirm, pin, supersede and undo. */
+
 import { Pencil, Pin, PinOff, ThumbsDown, ThumbsUp, Trash2, Undo2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useChange } from "../../kit/change.ts";
+import { EditForm } from "../../kit/edit-form.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Actor } from "../../session/actor.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Menu } from "../../ui/menu.tsx";
@@ -40,29 +42,25 @@ export function EntryView({ agent, id }: { agent: string; id: string }) {
 
 type Open = "edit" | "supersede" | "delete" | "origin" | null;
 
-function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
+function Shown({ tagged }: { tagged: Tagged<Entry> }) {
+  const entry = tagged.value;
   const [open, setOpen] = useState<Open>(null);
   const [, navigate] = useLocation();
-  const action = useAction();
+  const action = useChange("/v1/memory", "/v1/memory-scores");
   const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
   const close = () => setOpen(null);
   const change = (body: Change, said: string) =>
     action.run(async () => {
       await must(client.PUT(PATH, { params, body }));
-      await refreshMemory();
       notify(said, undo);
     });
   const undo = () =>
-    void action.run(async () => {
-      await must(client.POST("/v1/memory/vaults/{agent_id}/entries/{entry}/undo", { params }));
-      await refreshMemory();
-      notify("Put back as it was before.");
-    });
+    void action.run(
+      () => client.POST("/v1/memory/vaults/{agent_id}/entries/{entry}/undo", { params }),
+      "Put back as it was before.",
+    );
   const rate = (useful: boolean) =>
-    action.run(async () => {
-      await must(client.PUT("/v1/memory-scores/{agent_id}/{entry}", { params, body: { useful } }));
-      await refreshMemory();
-    });
+    action.run(() => client.PUT("/v1/memory-scores/{agent_id}/{entry}", { params, body: { useful } }));
   return (
     <>
       <PageHeader
@@ -151,7 +149,7 @@ function Shown({ tagged: { value: entry, etag } }: { tagged: Tagged<Entry> }) {
       <ScoreOf entry={entry} rate={rate} busy={action.busy} />
       <LinksOf entry={entry} />
       <RecalledBy agent={entry.agent_id} entry={entry.id} />
-      {open === "edit" && <EditEntry entry={entry} etag={etag} onClose={close} />}
+      {open === "edit" && <EditEntry tagged={tagged} onClose={close} />}
       {open === "supersede" && <Supersede entry={entry} onClose={close} />}
       {open === "origin" && <WrittenBy execution={entry.origin.execution!} onClose={close} />}
       {open === "delete" && (
@@ -238,107 +236,84 @@ function LinksOf({ entry }: { entry: Entry }) {
   );
 }
 
-function EditEntry({ entry, etag, onClose }: { entry: Entry; etag: string; onClose(): void }) {
-  const action = useAction();
-  const [rejected, setRejected] = useState<{ body: Change; theirs: Entry }>();
-  const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
-  const save = async (body: Change, tag?: string) => {
-    try {
-      await must(client.PUT(PATH, { params, body, ...ifMatch(tag) }));
-      await refreshMemory();
-      onClose();
-    } catch (thrown) {
-      if (isConflict(thrown)) setRejected({ body, theirs: await must(client.GET(PATH, { params })) });
-      throw thrown;
-    }
-  };
+function EditEntry({ tagged, onClose }: { tagged: Tagged<Entry>; onClose(): void }) {
+  const { agent_id, id } = tagged.value;
+  const params = { path: { agent_id, entry: id } };
   return (
     <Dialog title="Edit the entry" onClose={onClose} wide>
-      {rejected && (
-        <Conflict
-          mine={rejected.body.content ?? ""}
-          theirs={rejected.theirs.content}
-          overwrite={() => void action.run(() => save(rejected.body))}
-          take={() => {
-            void refreshMemory();
-            onClose();
-          }}
-        />
-      )}
-      <Form
-        action={rejected ? { ...action, error: undefined } : action}
-        word="Save"
+      <EditForm
+        tagged={tagged}
+        changes={["/v1/memory", "/v1/memory-scores"]}
+        what="the entry"
+        bodyOf={bodyOf}
+        send={(body, etag) => client.PUT(PATH, { params, body, ...ifMatch(etag) })}
+        mine={({ content }) => content}
+        theirs={({ content }) => content}
         onCancel={onClose}
-        submit={({ text, raw }) =>
-          save(
-            {
-              ...{
-                title: text("title"),
-                content: raw("content"),
-                tags: text("tags")
-                  .split(/[\s,]+/)
-                  .filter(Boolean),
-              },
-              expires_at: text("expires_at") ? new Date(text("expires_at")).toISOString() : null,
-            },
-            etag,
-          )
-        }
+        onDone={onClose}
       >
-        <Field label="Title" name="title">
-          <Input required maxLength={200} defaultValue={entry.title} />
-        </Field>
-        <Field
-          label="Content"
-          hint="Markdown. [[entry]] links to another entry. The old text is kept for undo."
-          name="content"
-        >
-          <TextArea rows={12} required defaultValue={entry.content} />
-        </Field>
-        <div className="grid gap-x-3 sm:grid-cols-2">
-          <Field label="Tags" name="tags">
-            <Input defaultValue={entry.tags.join(" ")} />
-          </Field>
-          <Field label="Expires" hint="Empty: never." name="expires_at">
-            <Input type="date" defaultValue={entry.expires_at?.slice(0, 10)} />
-          </Field>
-        </div>
-      </Form>
+        {(entry) => <EntryFields entry={entry} />}
+      </EditForm>
     </Dialog>
   );
 }
 
+const bodyOf = ({ text, raw }: Fields) => ({
+  ...{ title: text("title"), content: raw("content") },
+  tags: text("tags")
+    .split(/[\s,]+/)
+    .filter(Boolean),
+  expires_at: text("expires_at") ? new Date(text("expires_at")).toISOString() : null,
+});
+
+const EntryFields = ({ entry }: { entry: Entry }) => (
+  <>
+    <Field label="Title" name="title">
+      <Input required maxLength={200} defaultValue={entry.title} />
+    </Field>
+    <Field
+      label="Content"
+      hint="Markdown. [[entry]] links to another entry. The old text is kept for undo."
+      name="content"
+    >
+      <TextArea rows={12} required defaultValue={entry.content} />
+    </Field>
+    <div className="grid gap-x-3 sm:grid-cols-2">
+      <Field label="Tags" name="tags">
+        <Input defaultValue={entry.tags.join(" ")} />
+      </Field>
+      <Field label="Expires" hint="Empty: never." name="expires_at">
+        <Input type="date" defaultValue={entry.expires_at?.slice(0, 10)} />
+      </Field>
+    </div>
+  </>
+);
+
 function Supersede({ entry, onClose }: { entry: Entry; onClose(): void }) {
-  const action = useAction();
   const others = api.useQuery("get", "/v1/memory/vaults/{agent_id}", {
     params: { path: { agent_id: entry.agent_id }, query: { limit: 200 } },
   });
   const params = { path: { agent_id: entry.agent_id, entry: entry.id } };
   return (
-    <Dialog title="Supersede the entry" onClose={onClose}>
-      <Form
-        action={action}
-        word="Supersede"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          await must(client.PUT(PATH, { params, body: { superseded_by: text("superseded_by") } }));
-          await refreshMemory();
-          onClose();
-        }}
-      >
-        <Field label="By" hint="Agents then read that one. This one stays to be read by people." name="superseded_by">
-          <Input list="memory-entries" required spellCheck={false} placeholder="fact/deploy-day" />
-        </Field>
-        <datalist id="memory-entries">
-          {others.data?.items
-            .filter(({ id }) => id !== entry.id)
-            .map(({ id, title }) => (
-              <option key={id} value={id}>
-                {title}
-              </option>
-            ))}
-        </datalist>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Supersede the entry"
+      word="Supersede"
+      changes={["/v1/memory", "/v1/memory-scores"]}
+      submit={({ text }) => client.PUT(PATH, { params, body: { superseded_by: text("superseded_by") } })}
+      onClose={onClose}
+    >
+      <Field label="By" hint="Agents then read that one. This one stays to be read by people." name="superseded_by">
+        <Input list="memory-entries" required spellCheck={false} placeholder="fact/deploy-day" />
+      </Field>
+      <datalist id="memory-entries">
+        {others.data?.items
+          .filter(({ id }) => id !== entry.id)
+          .map(({ id, title }) => (
+            <option key={id} value={id}>
+              {title}
+            </option>
+          ))}
+      </datalist>
+    </FormDialog>
   );
 }

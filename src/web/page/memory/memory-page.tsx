@@ -5,9 +5,9 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -20,7 +20,7 @@ import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
-import { entryHref, type Hit, refreshMemory, vaultName } from "./memory.ts";
+import { entryHref, type Hit, vaultName } from "./memory.ts";
 
 type Vault = Schemas["MemoryVault"];
 
@@ -158,7 +158,7 @@ const NUMBERS = [
 ] as const;
 
 function ScoreSettings({ onClose }: { onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/memory", "/v1/memory-scores");
   const query = api.useQuery("get", "/v1/memory-scores/settings");
   return (
     <Dialog title="How memories are scored" onClose={onClose}>
@@ -172,7 +172,6 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
               const numbers = Object.fromEntries(NUMBERS.map(([name]) => [name, number(name)]));
               const body = { ...numbers, consolidate_daily: checked("consolidate_daily") };
               await must(client.PUT("/v1/memory-scores/settings", { body }));
-              await refreshMemory();
               onClose();
             }}
           >
@@ -198,7 +197,6 @@ function ScoreSettings({ onClose }: { onClose(): void }) {
                   action.run(async () => {
                     const params = { query: { reset: "true" as const } };
                     await must(client.PUT("/v1/memory-scores/settings", { params, body: {} }));
-                    await refreshMemory();
                     onClose();
                   })
                 }

@@ -1,17 +1,16 @@
 /** One vault: its entries, what waits for a confirmation, and the links between them. */
+
 import { Pin, Plus } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { Form } from "../../ui/form.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -20,7 +19,7 @@ import { Tabs, useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Contradictions } from "./contradictions.tsx";
 import { EntryView } from "./entry-view.tsx";
-import { ENTRY_TYPES, type Entry, entryHref, refreshMemory, vaultName } from "./memory.ts";
+import { ENTRY_TYPES, type Entry, entryHref, vaultName } from "./memory.ts";
 
 export default function VaultPage() {
   const { agent = "" } = useParams<{ agent: string }>();
@@ -193,63 +192,59 @@ function Links({ agent }: { agent: string }) {
 }
 
 function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
-  const action = useAction();
   const admin = useAdmin();
   const [, navigate] = useLocation();
   return (
-    <Dialog title="New entry" onClose={onClose}>
-      <Form
-        action={action}
-        word="Write it"
-        onCancel={onClose}
-        submit={async ({ choice, text, raw, checked }) => {
-          const body = {
-            ...{ title: text("title"), content: raw("content"), type: choice<Entry["type"]>("type") },
-            ...{
-              pinned: checked("pinned"),
-              tags: text("tags")
-                .split(/[\s,]+/)
-                .filter(Boolean),
-            },
-            ...(checked("private") ? { private: true } : {}),
-          };
-          const call = client.POST("/v1/memory/vaults/{agent_id}/entries", {
-            params: { path: { agent_id: agent } },
-            body,
-          });
-          const { id } = await must(call);
-          await refreshMemory();
-          onClose();
-          navigate(entryHref(agent, id));
-        }}
-      >
-        <Field label="Title" name="title">
-          <Input required maxLength={200} />
-        </Field>
-        <Field label="Type">
-          <Select name="type" defaultValue="fact">
-            {ENTRY_TYPES.map((one) => (
-              <option key={one}>{one}</option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Content" hint="Markdown. [[entry]] links to another entry." name="content">
-          <TextArea rows={6} required />
-        </Field>
-        <Field label="Tags" name="tags">
-          <Input />
-        </Field>
-        <Check name="pinned" label="Pinned" hint="Always in the agent's prompt, as far as there is room." />
-        {agent !== "shared" && (
-          <Check
-            name="private"
-            label="For me alone"
-            hint="Recalled only in work for you."
-            defaultChecked={!admin}
-            disabled={!admin}
-          />
-        )}
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New entry"
+      word="Write it"
+      changes={["/v1/memory", "/v1/memory-scores"]}
+      submit={async ({ choice, text, raw, checked }) => {
+        const body = {
+          ...{ title: text("title"), content: raw("content"), type: choice<Entry["type"]>("type") },
+          ...{
+            pinned: checked("pinned"),
+            tags: text("tags")
+              .split(/[\s,]+/)
+              .filter(Boolean),
+          },
+          ...(checked("private") ? { private: true } : {}),
+        };
+        const call = client.POST("/v1/memory/vaults/{agent_id}/entries", {
+          params: { path: { agent_id: agent } },
+          body,
+        });
+        const { id } = await must(call);
+        return () => navigate(entryHref(agent, id));
+      }}
+      onClose={onClose}
+    >
+      <Field label="Title" name="title">
+        <Input required maxLength={200} />
+      </Field>
+      <Field label="Type">
+        <Select name="type" defaultValue="fact">
+          {ENTRY_TYPES.map((one) => (
+            <option key={one}>{one}</option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Content" hint="Markdown. [[entry]] links to another entry." name="content">
+        <TextArea rows={6} required />
+      </Field>
+      <Field label="Tags" name="tags">
+        <Input />
+      </Field>
+      <Check name="pinned" label="Pinned" hint="Always in the agent's prompt, as far as there is room." />
+      {agent !== "shared" && (
+        <Check
+          name="private"
+          label="For me alone"
+          hint="Recalled only in work for you."
+          defaultChecked={!admin}
+          disabled={!admin}
+        />
+      )}
+    </FormDialog>
   );
 }

@@ -1,17 +1,18 @@
 /** What one execution recalled and wrote, and undoing all that it wrote. */
+
 import { Link } from "wouter";
 import { api, client, must } from "../../api/client.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { plural } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
-import { entryHref, refreshMemory } from "./memory.ts";
+import { entryHref } from "./memory.ts";
 
 export function WrittenBy({ execution, onClose }: { execution: string; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/memory", "/v1/memory-scores");
   const params = { path: { execution_id: execution } };
   const query = api.useQuery("get", "/v1/memory/executions/{execution_id}", { params });
   const takeBack = () =>
@@ -19,7 +20,6 @@ export function WrittenBy({ execution, onClose }: { execution: string; onClose()
       const { taken_back, left } = await must(
         client.POST("/v1/memory/executions/{execution_id}/take-back", { params }),
       );
-      await refreshMemory();
       notify(
         `${plural(taken_back.length, "entry", "entries")} taken back${left.length > 0 ? `, ${left.length} left: ${left[0]?.reason}` : ""}.`,
       );

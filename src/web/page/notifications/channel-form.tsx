@@ -1,13 +1,13 @@
 /** The form that creates or changes a channel. Its address, token and key are never shown again. */
+
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { useAdmin, useMe } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Check, Field, FieldError, Input, Select } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
 import { type Channel, KINDS } from "./channels.ts";
@@ -30,7 +30,6 @@ interface Props {
 }
 
 export function ChannelForm({ channel, onClose, onMade }: Props) {
-  const action = useAction();
   const admin = useAdmin();
   const [kind, setKind] = useState<Kind>(channel?.kind ?? "ntfy");
   const [made, setMade] = useState<{ id: string; secret: string }>();
@@ -46,51 +45,49 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
       const params = { path: { id: channel.id } };
       const body = { ...common, project_id: project || null };
       await must(client.PUT("/v1/notification-channels/{id}", { params, body }));
-      await refresh("/v1/notification-channels");
-      return onClose();
+      return onClose;
     }
     const whose = checked("everyone") ? ("everyone" as const) : ("mine" as const);
     const body = { ...common, kind, whose, ...(project ? { project_id: project } : {}) };
     const { id, secret } = await must(client.POST("/v1/notification-channels", { body }));
-    await refresh("/v1/notification-channels");
-    if (secret) setMade({ id, secret });
-    else onMade?.(id);
+    if (!secret) return () => onMade?.(id);
+    setMade({ id, secret });
+    return stay;
   };
   return (
-    <Dialog title={channel ? `Change ${channel.name}` : "Add a channel"} onClose={onClose}>
-      <Form action={action} word={channel ? "Save" : "Add"} onCancel={onClose} submit={submit}>
-        {!channel && (
-          <Field label="Kind" name="kind">
-            <Select value={kind} onPick={setKind}>
-              {Object.entries(KINDS).map(([id, word]) => (
-                <option key={id} value={id}>
-                  {word}
-                </option>
-              ))}
-            </Select>
-          </Field>
-        )}
-        <Field label="Name" name="name">
-          <Input required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
+    <FormDialog
+      title={channel ? `Change ${channel.name}` : "Add a channel"}
+      word={channel ? "Save" : "Add"}
+      changes={["/v1/notification-channels"]}
+      submit={submit}
+      onClose={onClose}
+    >
+      {!channel && (
+        <Field label="Kind" name="kind">
+          <Select value={kind} onPick={setKind}>
+            {Object.entries(KINDS).map(([id, word]) => (
+              <option key={id} value={id}>
+                {word}
+              </option>
+            ))}
+          </Select>
         </Field>
-        <Target kind={kind} channel={channel} />
-        <fieldset className="mb-3">
-          <legend className="mb-1 text-sm font-medium">When</legend>
-          {WHEN.map(([id, word]) => (
-            <Check
-              key={id}
-              name={id}
-              label={word}
-              defaultChecked={channel ? channel.on.includes(id) : id !== "ended"}
-            />
-          ))}
-          <FieldError name="on" />
-        </fieldset>
-        <ProjectField none="All projects" defaultValue={channel?.project_id} />
-        {admin && !channel && <Check name="everyone" label="For everyone's runs" hint="Otherwise for yours alone." />}
-        <Check name="enabled" label="Switched on" defaultChecked={channel?.enabled ?? true} />
-      </Form>
-    </Dialog>
+      )}
+      <Field label="Name" name="name">
+        <Input required maxLength={200} defaultValue={channel?.name} placeholder="phone" />
+      </Field>
+      <Target kind={kind} channel={channel} />
+      <fieldset className="mb-3">
+        <legend className="mb-1 text-sm font-medium">When</legend>
+        {WHEN.map(([id, word]) => (
+          <Check key={id} name={id} label={word} defaultChecked={channel ? channel.on.includes(id) : id !== "ended"} />
+        ))}
+        <FieldError name="on" />
+      </fieldset>
+      <ProjectField none="All projects" defaultValue={channel?.project_id} />
+      {admin && !channel && <Check name="everyone" label="For everyone's runs" hint="Otherwise for yours alone." />}
+      <Check name="enabled" label="Switched on" defaultChecked={channel?.enabled ?? true} />
+    </FormDialog>
   );
 }
 

@@ -4,8 +4,8 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
@@ -45,7 +45,7 @@ const COLUMNS: Column<Delivery>[] = [
 export function ChannelView({ channel, onClose }: { channel: Channel; onClose(): void }) {
   const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
   const [tested, setTested] = useState<Delivery>();
-  const action = useAction();
+  const action = useChange("/v1/notification-channels");
   const params = { path: { id: channel.id } };
   const project = api.useQuery(
     "get",
@@ -57,7 +57,6 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
     action.run(async () => {
       setTested(undefined);
       setTested(await must(client.POST("/v1/notification-channels/{id}/test", { params })));
-      await refresh("/v1/notification-channels");
     });
   const back = () => setDialog(null);
   if (dialog === "edit") return <ChannelForm channel={channel} onClose={back} />;

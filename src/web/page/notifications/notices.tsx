@@ -1,7 +1,8 @@
 /** Notices of the server: a budget that is nearly used, a clone that fails, an update. */
-import { client, must } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+
+import { client } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -13,12 +14,9 @@ const TONES = { info: "plain", warning: "wait", error: "bad" } as const;
 
 export function Notices() {
   const query = usePages("/v1/admin/notifications", { query: { limit: 50 } });
-  const action = useAction();
+  const action = useChange("/v1/admin/notifications");
   const dismiss = (id: string) =>
-    action.run(async () => {
-      await must(client.POST("/v1/admin/notifications/{id}/dismiss", { params: { path: { id } } }));
-      await refresh("/v1/admin/notifications");
-    });
+    action.run(() => client.POST("/v1/admin/notifications/{id}/dismiss", { params: { path: { id } } }));
   return (
     <>
       <ProblemNote error={action.error} />

@@ -1,14 +1,13 @@
 /** Your onboardings: start one, or continue one. */
+
 import { Compass } from "lucide-react";
 import { useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { usePages } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Field, TextArea } from "../../ui/field.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
-import { Form } from "../../ui/form.tsx";
 import { costText } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader } from "../../ui/page.tsx";
@@ -94,29 +93,26 @@ export default function OnboardingsPage() {
 }
 
 function Begin({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [, navigate] = useLocation();
   return (
-    <Dialog title="Onboard a project" onClose={onClose}>
-      <Form
-        action={action}
-        word="Start"
-        onCancel={onClose}
-        submit={async ({ text, raw }) => {
-          const body = {
-            ...(text("message") ? { message: raw("message") } : {}),
-            ...(text("model") ? { model: text("model") } : {}),
-          };
-          const { id } = await must(client.POST("/v1/onboarding/sessions", { body }));
-          await refresh("/v1/onboarding");
-          navigate(`/onboarding/${id}`);
-        }}
-      >
-        <Field label="What do you want to build?" hint="Left empty, the interviewer asks first." name="message">
-          <TextArea rows={4} placeholder="A bird feeder that photographs its guests" />
-        </Field>
-        <ModelField none="The interviewers' own" />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Onboard a project"
+      word="Start"
+      changes={["/v1/onboarding"]}
+      submit={async ({ text, raw }) => {
+        const body = {
+          ...(text("message") ? { message: raw("message") } : {}),
+          ...(text("model") ? { model: text("model") } : {}),
+        };
+        const { id } = await must(client.POST("/v1/onboarding/sessions", { body }));
+        return () => navigate(`/onboarding/${id}`);
+      }}
+      onClose={onClose}
+    >
+      <Field label="What do you want to build?" hint="Left empty, the interviewer asks first." name="message">
+        <TextArea rows={4} placeholder="A bird feeder that photographs its guests" />
+      </Field>
+      <ModelField none="The interviewers' own" />
+    </FormDialog>
   );
 }

@@ -1,4 +1,5 @@
 /** One pipeline: its text with problems at their lines beside its picture; saved with what changed shown first. */
+
 import { FlaskConical, Pencil, Play, Plus, Save, Trash2 } from "lucide-react";
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
@@ -6,10 +7,10 @@ import { parse } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useChange } from "../../kit/change.ts";
+import { DraftProblem } from "../../kit/draft-problem.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
-import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { DraftNote } from "../../ui/draft-note.tsx";
@@ -17,7 +18,6 @@ import { FileProblems } from "../../ui/file-problems.tsx";
 import { lazy } from "../../ui/lazy.tsx";
 import { LineDiff } from "../../ui/line-diff.tsx";
 import { Await, Loading } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { PageHeader } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { completePipeline, type Schema } from "./complete.ts";
@@ -64,8 +64,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   });
   const { text, set: setText } = draft;
   const [dialog, setDialog] = useState<"save" | "delete" | null>(null);
-  const action = useAction();
-  const [theirs, setTheirs] = useState<string>();
+  const action = useChange("/v1/pipelines");
   const settled = useDeferredValue(text);
   const check = api.useQuery(
     "post",
@@ -77,26 +76,19 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   // What is wrong with the file as such, the check of a text does not know.
   const problems = text === stored?.source ? stored.problems : (check.data?.problems ?? []);
   const changed = text !== (stored?.source ?? "");
-  const save = (overwrite = false) =>
-    action.run(async () => {
-      if (!stored) {
+  const save = async (version: string | undefined) => {
+    if (!stored) {
+      await action.run(async () => {
         const made = await must(client.POST("/v1/pipelines", { body: { source: text } }));
-        await refresh("/v1/pipelines");
         draft.clear();
         navigate(`/pipelines/${made.id}`);
-        return;
-      }
-      const params = { path: { id: stored.id } };
-      const change = { params, body: { source: text }, ...ifMatch(overwrite ? undefined : draft.version) };
-      await must(client.PUT("/v1/pipelines/{id}", change)).catch(async (thrown) => {
-        // Shown beside the conflict.
-        if (isConflict(thrown)) setTheirs((await must(client.GET("/v1/pipelines/{id}", { params }))).source);
-        throw thrown;
       });
-      notify("Saved. Runs that have started keep their own copy.");
-      await refresh("/v1/pipelines");
-      draft.clear();
-    });
+      return;
+    }
+    const params = { path: { id: stored.id } };
+    const put = () => client.PUT("/v1/pipelines/{id}", { params, body: { source: text }, ...ifMatch(version) });
+    if (await action.run(put, "Saved. Runs that have started keep their own copy.")) draft.clear();
+  };
   const title = stored ? stored.name || stored.id : "New pipeline";
   return (
     <>
@@ -132,7 +124,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
                 icon={<Save aria-hidden size={14} />}
                 busy={action.busy}
                 disabled={!changed || problems.length > 0}
-                onClick={() => (stored ? setDialog("save") : save())}
+                onClick={() => (stored ? setDialog("save") : save(undefined))}
               >
                 Save
               </Button>
@@ -140,20 +132,13 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
           </>
         }
       />
-      {isConflict(action.error) ? (
-        <Conflict
-          mine={text}
-          theirs={theirs}
-          overwrite={() => save(true)}
-          take={() => {
-            draft.clear();
-            action.clear();
-            void refresh("/v1/pipelines");
-          }}
-        />
-      ) : (
-        <ProblemNote error={action.error} />
-      )}
+      <DraftProblem
+        change={action}
+        draft={draft}
+        mine={text}
+        theirs={stored?.source}
+        overwrite={() => save(tagged?.etag)}
+      />
       <DraftNote draft={draft} />
       <FileProblems problems={problems} />
       <ProblemNote error={check.error} retry={check.refetch} />
@@ -181,7 +166,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
               kind="primary"
               onClick={() => {
                 setDialog(null);
-                void save();
+                void save(draft.version);
               }}
             >
               Save this

@@ -1,21 +1,21 @@
 /** Where a project is going, and who does what kind of work in it. */
+
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
-import { useState } from "react";
 import { Link, useParams } from "wouter";
 import { stringify } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
+import { DraftProblem } from "../../kit/draft-problem.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { useDraftOf } from "../../ui/draft.ts";
+import { DraftNote } from "../../ui/draft-note.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
 import { Form } from "../../ui/form.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
-import { ProblemNote } from "../../ui/problem-note.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Project, WORK_TYPES, wordOf } from "../board/board.ts";
 
@@ -51,9 +51,7 @@ export default function PolicyPage() {
           />
           <Vision project={project} />
           <Section title="Who does what">
-            <Await query={policy}>
-              {(tagged) => <PolicyEditor key={tagged.etag} project={project} tagged={tagged} />}
-            </Await>
+            <Await query={policy}>{(tagged) => <PolicyEditor project={project} tagged={tagged} />}</Await>
           </Section>
         </>
       )}
@@ -62,7 +60,7 @@ export default function PolicyPage() {
 }
 
 function Vision({ project }: { project: Project }) {
-  const action = useAction();
+  const action = useChange("/v1/projects");
   return (
     <Section title="Vision">
       <Form
@@ -73,7 +71,6 @@ function Vision({ project }: { project: Project }) {
         submit={async ({ raw }) => {
           const body = { vision: raw("vision").trim() || null };
           await must(client.PUT("/v1/projects/{id}/vision", { params: { path: { id: project.id } }, body }));
-          await refresh("/v1/projects");
           notify("Saved.");
         }}
       >
@@ -88,35 +85,30 @@ function Vision({ project }: { project: Project }) {
   );
 }
 
+type Edited = Pick<Policy, "rules" | "wait_for_merge">;
+
+/** Without the kinds of work that have no stage: they go by the project's pipeline. */
+const withStages = (rules: Policy["rules"]): Policy["rules"] =>
+  Object.fromEntries(Object.entries(rules).filter(([, list]) => list && list.length > 0));
+
 function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; tagged: Tagged<Policy> }) {
   const [kind, setKind] = useParam("work", "feature");
   const work = WORK_TYPES.find((one) => one === kind) ?? "feature";
-  const [rules, setRules] = useState<Policy["rules"]>(value.rules);
-  const [theirs, setTheirs] = useState<Policy>();
-  const [waits, setWaits] = useState(value.wait_for_merge);
-  const action = useAction();
+  const saved: Edited = { rules: value.rules, wait_for_merge: value.wait_for_merge };
+  const draft = useDraftOf<Edited>(`policy/${project.id}`, { saved, version: etag, what: "the policy" });
+  const { rules, wait_for_merge } = draft.value;
+  const change = useChange("/v1/projects/{id}/workflow-policy", "/v1/projects/{id}/tasks");
   const stages = rules[work] ?? [];
-  const set = (next: Stage[]) => setRules({ ...rules, [work]: next });
-  const changed = JSON.stringify([rules, waits]) !== JSON.stringify([value.rules, value.wait_for_merge]);
-  const path = { params: { path: { id: project.id } } };
-  const save = (overwrite = false) =>
-    action.run(async () => {
-      const kept = Object.fromEntries(Object.entries(rules).filter(([, list]) => list && list.length > 0));
-      const call = client.PUT("/v1/projects/{id}/workflow-policy", {
-        ...path,
-        body: { rules: kept, wait_for_merge: waits },
-        ...ifMatch(overwrite ? undefined : etag),
-      });
-      await must(call).catch(async (thrown) => {
-        // Shown beside the conflict.
-        if (isConflict(thrown)) setTheirs(await must(client.GET("/v1/projects/{id}/workflow-policy", path)));
-        throw thrown;
-      });
-      await refresh("/v1/projects/{id}/workflow-policy", "/v1/projects/{id}/tasks");
-      notify("Saved.");
-    });
+  const set = (next: Stage[]) => draft.set({ wait_for_merge, rules: { ...rules, [work]: next } });
+  const params = { path: { id: project.id } };
+  const save = async (version: string | undefined) => {
+    const body = { wait_for_merge, rules: withStages(rules) };
+    const put = () => client.PUT("/v1/projects/{id}/workflow-policy", { params, body, ...ifMatch(version) });
+    if (await change.run(put, "Saved.")) draft.clear();
+  };
   return (
     <Panel className="p-4">
+      <DraftNote draft={draft} />
       <p className="mb-3 text-dim">
         A task goes through the stages of its kind of work, one after another. Without stages{" "}
         {project.default_pipeline_id ? `the pipeline ${project.default_pipeline_id}` : "the project's default pipeline"}{" "}
@@ -160,22 +152,19 @@ function PolicyEditor({ project, tagged: { value, etag } }: { project: Project; 
         <Check
           label="A task is done when its work is merged"
           hint="Otherwise it is done when its run has succeeded."
-          checked={waits}
-          onChange={(event) => setWaits(event.target.checked)}
+          checked={wait_for_merge}
+          onChange={(event) => draft.set({ rules, wait_for_merge: event.target.checked })}
         />
       </div>
-      {isConflict(action.error) && theirs ? (
-        <Conflict
-          mine={stringify({ rules, wait_for_merge: waits })}
-          theirs={stringify({ rules: theirs.rules, wait_for_merge: theirs.wait_for_merge })}
-          overwrite={() => save(true)}
-          take={() => void refresh("/v1/projects/{id}/workflow-policy")}
-        />
-      ) : (
-        <ProblemNote error={action.error} />
-      )}
+      <DraftProblem
+        change={change}
+        draft={draft}
+        mine={stringify(draft.value)}
+        theirs={stringify(saved)}
+        overwrite={() => save(etag)}
+      />
       <div className="mt-2 flex justify-end">
-        <Button kind="primary" disabled={!changed} busy={action.busy} onClick={() => save()}>
+        <Button kind="primary" disabled={!draft.isChanged} busy={change.busy} onClick={() => save(draft.version)}>
           Save the policy
         </Button>
       </div>

@@ -1,11 +1,10 @@
 /** A project, added or changed. */
+
 import { Link, useLocation } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { PipelineField } from "../../ui/pickers.tsx";
 
 type Project = Schemas["Project"];
@@ -29,43 +28,34 @@ interface AddProps {
 }
 
 export function AddProject({ onClose, ...given }: AddProps) {
-  const action = useAction();
   const [, navigate] = useLocation();
   const submit = async (fields: Fields) => {
     const project = await must(client.POST("/v1/projects", { body: bodyOf(fields) }));
-    void refresh("/v1/projects");
-    navigate(`/projects/${project.id}`);
+    return () => navigate(`/projects/${project.id}`);
   };
   return (
-    <Dialog title="Add a project" onClose={onClose}>
-      <Form action={action} word="Add" onCancel={onClose} submit={submit}>
-        <ProjectFields project={given} />
-      </Form>
-    </Dialog>
+    <FormDialog title="Add a project" word="Add" changes={["/v1/projects"]} submit={submit} onClose={onClose}>
+      <ProjectFields project={given} />
+    </FormDialog>
   );
 }
 
 export function EditProject({ project, onClose }: { project: Project; onClose(): void }) {
-  const action = useAction();
   const submit = async (fields: Fields) => {
     const body = { ...bodyOf(fields), status: fields.choice<Project["status"]>("status") };
     await must(client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body }));
-    await refresh("/v1/projects");
-    onClose();
   };
   return (
-    <Dialog title={`Edit ${project.name}`} onClose={onClose}>
-      <Form action={action} word="Save" onCancel={onClose} submit={submit}>
-        <ProjectFields project={project} />
-        <Field label="State">
-          <Select name="status" defaultValue={project.status}>
-            <option value="active">active</option>
-            <option value="paused">paused</option>
-            <option value="archived">archived</option>
-          </Select>
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog title={`Edit ${project.name}`} word="Save" changes={["/v1/projects"]} submit={submit} onClose={onClose}>
+      <ProjectFields project={project} />
+      <Field label="State">
+        <Select name="status" defaultValue={project.status}>
+          <option value="active">active</option>
+          <option value="paused">paused</option>
+          <option value="archived">archived</option>
+        </Select>
+      </Field>
+    </FormDialog>
   );
 }
 

@@ -1,11 +1,12 @@
 /** One project: its repository, its runs, its code graph's state, its settings. */
+
 import { Network, Play, RotateCw, Settings, SquareKanban, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -13,7 +14,6 @@ import { FactRow } from "../../ui/facts.tsx";
 import { plural, shellWord } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { Await } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -131,14 +131,12 @@ function ProjectView({ project }: { project: Project }) {
 
 /** Whoever has read its words confirms them. */
 function ConfirmProject({ project }: { project: Project }) {
-  const action = useAction();
+  const action = useChange("/v1/projects");
   const confirm = () =>
     action.run(async () => {
       const params = { path: { id: project.id } };
       await must(client.PUT("/v1/projects/{id}", { params, body: { trusted: true } }));
-      notify(`${project.name} is confirmed.`);
-      await refresh("/v1/projects");
-    });
+    }, `${project.name} is confirmed.`);
   return (
     <Unconfirmed reason={project.outside} action={action} confirm={confirm}>
       Nobody has confirmed the description and vision of this project, so no system prompt holds them: they may repeat
@@ -148,12 +146,9 @@ function ConfirmProject({ project }: { project: Project }) {
 }
 
 function CloneAgain({ project }: { project: Project }) {
-  const action = useAction();
+  const action = useChange("/v1/projects");
   const again = () =>
-    action.run(async () => {
-      await must(client.POST("/v1/projects/{id}/clone", { params: { path: { id: project.id } } }));
-      await refresh("/v1/projects");
-    });
+    action.run(() => client.POST("/v1/projects/{id}/clone", { params: { path: { id: project.id } } }));
   return (
     <div className="mb-4">
       <ProblemNote error={action.error} />
@@ -174,7 +169,7 @@ function CloneAgain({ project }: { project: Project }) {
 /** Brings the clone up to date with its repository. */
 function Fetch({ project }: { project: Project }) {
   const [job, setJob] = useState("");
-  const action = useAction();
+  const action = useChange("/v1/projects");
   const start = () =>
     action.run(async () => {
       setJob((await must(client.POST("/v1/projects/{id}/fetch", { params: { path: { id: project.id } } }))).id);
@@ -183,7 +178,6 @@ function Fetch({ project }: { project: Project }) {
     action.run(async () => {
       await must(client.POST("/v1/projects/{id}/reset", { params: { path: { id: project.id } } }));
       setJob("");
-      await refresh("/v1/projects");
     });
   const again = (
     <Button busy={action.busy} icon={<RotateCw aria-hidden size={14} />} onClick={start}>

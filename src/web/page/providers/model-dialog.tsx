@@ -1,7 +1,9 @@
 /** One model: its window, prices and abilities where the server says nothing or something wrong, and a trial of it. */
+
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -43,12 +45,11 @@ function changesOf(model: Model, { number, choice }: Fields): Omit<Schemas["Upda
 }
 
 export function ModelDialog({ model, onClose }: { model: Model; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/models", "/v1/settings/providers");
   const save = async (fields: Fields) => {
     const changes = changesOf(model, fields);
     if (Object.keys(changes).length > 0)
       await must(client.PUT("/v1/settings/models", { body: { model: model.id, ...changes } }));
-    await refresh("/v1/models", "/v1/settings/providers");
     notify(`${model.id} is saved.`);
     onClose();
   };

@@ -1,14 +1,13 @@
 /** A user's own provider keys: used first for what that user starts, and billed to them. */
+
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useMe } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
@@ -17,14 +16,11 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 export function OwnKeys() {
   const me = useMe();
   const [adding, setAdding] = useState(false);
-  const action = useAction();
+  const action = useChange("/v1/settings/user-providers", "/v1/models");
   const query = api.useQuery("get", "/v1/settings/user-providers", undefined, { enabled: me.session.kind === "user" });
   if (me.session.kind !== "user") return null;
   const remove = (provider: string) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/settings/user-providers/{provider}", { params: { path: { provider } } }));
-      await refresh("/v1/settings/user-providers", "/v1/models");
-    });
+    action.run(() => client.DELETE("/v1/settings/user-providers/{provider}", { params: { path: { provider } } }));
   return (
     <Section
       title="My own keys"
@@ -62,31 +58,25 @@ export function OwnKeys() {
 }
 
 function AddKey({ onClose }: { onClose(): void }) {
-  const action = useAction();
   return (
-    <Dialog title="A key of your own" onClose={onClose}>
-      <Form
-        action={action}
-        word="Keep it"
-        onCancel={onClose}
-        submit={async ({ text, raw }) => {
-          const params = { path: { provider: text("provider") } };
-          await must(
-            client.PUT("/v1/settings/user-providers/{provider}", { params, body: { api_key: raw("api_key") } }),
-          );
-          const tested = await must(client.POST("/v1/settings/user-providers/{provider}/test", { params }));
-          notify(tested.ok ? "It is kept, and it works." : `It is kept, but does not work: ${tested.error}`);
-          await refresh("/v1/settings/user-providers", "/v1/models");
-          onClose();
-        }}
-      >
-        <Field label="Provider" hint="Its short name: anthropic, openai, google, …" name="provider">
-          <Input required autoFocus spellCheck={false} />
-        </Field>
-        <Field label="API key" name="api_key">
-          <Input type="password" required autoComplete="off" />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="A key of your own"
+      word="Keep it"
+      changes={["/v1/settings/user-providers", "/v1/models"]}
+      submit={async ({ text, raw }) => {
+        const params = { path: { provider: text("provider") } };
+        await must(client.PUT("/v1/settings/user-providers/{provider}", { params, body: { api_key: raw("api_key") } }));
+        const tested = await must(client.POST("/v1/settings/user-providers/{provider}/test", { params }));
+        notify(tested.ok ? "It is kept, and it works." : `It is kept, but does not work: ${tested.error}`);
+      }}
+      onClose={onClose}
+    >
+      <Field label="Provider" hint="Its short name: anthropic, openai, google, …" name="provider">
+        <Input required autoFocus spellCheck={false} />
+      </Field>
+      <Field label="API key" name="api_key">
+        <Input type="password" required autoComplete="off" />
+      </Field>
+    </FormDialog>
   );
 }

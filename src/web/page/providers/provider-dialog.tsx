@@ -1,8 +1,9 @@
 /** One provider: key and address are tried before they are kept. */
+
 import { ExternalLink } from "lucide-react";
 import { useRef, useState } from "react";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -16,7 +17,7 @@ type Tested = Schemas["TestProviderAnswer"];
 
 export function ProviderDialog({ provider, onClose }: { provider: Provider; onClose(): void }) {
   const { id, name, base_url, masked_key, enabled, configured, docs_url, env_var } = provider;
-  const action = useAction();
+  const action = useChange("/v1/settings/providers", "/v1/models");
   const trial = useAction();
   const [tested, setTested] = useState<Tested>();
   const box = useRef<HTMLDivElement>(null);
@@ -37,7 +38,6 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
   const forget = () =>
     action.run(async () => {
       await must(client.DELETE("/v1/settings/providers/{id}", { params }));
-      await refresh("/v1/settings/providers", "/v1/models");
       notify(`${name} is forgotten.`);
       onClose();
     });
@@ -69,7 +69,6 @@ export function ProviderDialog({ provider, onClose }: { provider: Provider; onCl
               ...(text("base_url") !== (base_url ?? "") ? { base_url: text("base_url") || null } : {}),
             };
             await must(client.PUT("/v1/settings/providers/{id}", { params, body }));
-            await refresh("/v1/settings/providers", "/v1/models");
             notify(`${name} is saved.`);
             onClose();
           }}

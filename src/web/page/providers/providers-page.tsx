@@ -1,15 +1,13 @@
 /** Model providers: which are set up, with which key, tested before it is saved. */
+
 import { Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { PageHeader, Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
@@ -144,32 +142,29 @@ function InstanceProviders() {
 
 /** A server that speaks OpenAI's protocol. */
 function AddServer({ onClose, onDone }: { onClose(): void; onDone(id: string): void }) {
-  const action = useAction();
   return (
-    <Dialog title="A server that speaks OpenAI's protocol" onClose={onClose}>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const id = `custom-${text("id")}`;
-          const body = { name: text("name") || null, base_url: text("base_url") };
-          await must(client.PUT("/v1/settings/providers/{id}", { params: { path: { id } }, body }));
-          await refresh("/v1/settings/providers", "/v1/models");
-          onDone(id);
-        }}
-      >
-        <Field label="Short name" hint="Its models are then called custom-<short name>/<model>." name="id">
-          <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,50}" spellCheck={false} />
-        </Field>
-        <Field label="Shown as" name="name">
-          <Input />
-        </Field>
-        <Field label="Address" name="base_url">
-          <Input required type="url" placeholder="http://127.0.0.1:8080/v1" />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="A server that speaks OpenAI's protocol"
+      word="Add"
+      changes={["/v1/settings/providers", "/v1/models"]}
+      submit={async ({ text }) => {
+        const id = `custom-${text("id")}`;
+        const body = { name: text("name") || null, base_url: text("base_url") };
+        await must(client.PUT("/v1/settings/providers/{id}", { params: { path: { id } }, body }));
+        return () => onDone(id);
+      }}
+      onClose={onClose}
+    >
+      <Field label="Short name" hint="Its models are then called custom-<short name>/<model>." name="id">
+        <Input required autoFocus pattern="[a-z0-9][a-z0-9\-]{0,50}" spellCheck={false} />
+      </Field>
+      <Field label="Shown as" name="name">
+        <Input />
+      </Field>
+      <Field label="Address" name="base_url">
+        <Input required type="url" placeholder="http://127.0.0.1:8080/v1" />
+      </Field>
+    </FormDialog>
   );
 }
 

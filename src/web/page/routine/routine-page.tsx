@@ -5,9 +5,9 @@ import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { List } from "../../kit/list.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
@@ -70,7 +70,7 @@ function RoutineView({ routine }: { routine: Routine }) {
 /** Why it does not run by itself, and what to do about it. */
 function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routine["blocked"]>) {
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange("/v1/pulse-routines", "/v1/agents");
   if (code !== "pulses_disabled")
     return (
       <Warning>
@@ -86,7 +86,6 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
     action.run(async () => {
       const params = { path: { id: agent } };
       await must(client.PUT("/v1/agents/{id}/config", { params, body: { pulse_enabled: true } }));
-      await refresh("/v1/pulse-routines", "/v1/agents");
     });
   return (
     <Warning>
@@ -107,19 +106,17 @@ function Blocked({ agent, code, message }: { agent: string } & NonNullable<Routi
 function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: string): void }) {
   const [dialog, setDialog] = useState<"edit" | "delete" | null>(null);
   const [, navigate] = useLocation();
-  const action = useAction();
+  const action = useChange("/v1/pulse-routines");
   const params = pathOf(routine);
   const start = () =>
     action.run(async () => {
       const tick = await must(client.POST("/v1/pulse-routines/{agent_id}/{id}/trigger", { params }));
-      await refresh("/v1/pulse-routines");
       onStarted(tick.id);
     });
   const toggle = () =>
     action.run(async () => {
       const body = { enabled: !routine.enabled };
       await must(client.PUT("/v1/pulse-routines/{agent_id}/{id}", { params, body }));
-      await refresh("/v1/pulse-routines");
     });
   return (
     <>
@@ -216,12 +213,9 @@ function Ticks({ routine }: { routine: Routine }) {
 function OneTick({ routine, id, onClose }: { routine: Routine; id: string; onClose(): void }) {
   const path = { ...pathOf(routine).path, tick_id: id };
   const query = api.useQuery("get", "/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}", { params: { path } });
-  const action = useAction();
+  const action = useChange("/v1/pulse-routines");
   const cancel = () =>
-    action.run(async () => {
-      await must(client.POST("/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}/cancel", { params: { path } }));
-      await refresh("/v1/pulse-routines");
-    });
+    action.run(() => client.POST("/v1/pulse-routines/{agent_id}/{id}/ticks/{tick_id}/cancel", { params: { path } }));
   return (
     <Section
       title="This time"

@@ -1,12 +1,11 @@
 /** The form that creates or changes a routine. */
+
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Check, Field, Input, TextArea } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { AgentField, ModelField, ProjectField } from "../../ui/pickers.tsx";
 import { ScheduleField, timesOf, type When, whenOf } from "./schedule-field.tsx";
 
@@ -35,7 +34,6 @@ interface Props {
 }
 
 export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
-  const action = useAction();
   const [, navigate] = useLocation();
   const [times, setTimes] = useState(() => timesOf(routine));
   const [chosen, setAgent] = useState(routine?.agent_id ?? first);
@@ -50,30 +48,32 @@ export function RoutineDialog({ routine, agent: first = "", onClose }: Props) {
           client.PUT("/v1/pulse-routines/{agent_id}/{id}", { params: { path: { ...path, id: routine.id } }, body }),
         )
       : await must(client.POST("/v1/pulse-routines/{agent_id}", { params: { path }, body }));
-    await refresh("/v1/pulse-routines");
-    if (routine) onClose();
-    else navigate(`/routines/${saved.agent_id}/${saved.id}`);
+    return routine ? onClose : () => navigate(`/routines/${saved.agent_id}/${saved.id}`);
   };
   return (
-    <Dialog title={routine ? "Change the routine" : "New routine"} onClose={onClose}>
-      <Form action={action} word={routine ? "Save" : "Create"} onCancel={onClose} submit={save}>
-        <Field label="Name" name="name">
-          <Input required maxLength={100} defaultValue={routine?.name} placeholder="Morning round" />
-        </Field>
-        <AgentField
-          hint={routine && "A routine stays with its agent."}
-          disabled={routine !== undefined}
-          defaultValue={agent}
-          onPick={setAgent}
-        />
-        <Field label="Instructions" hint="What the agent reads each time." name="instructions">
-          <TextArea rows={4} required defaultValue={routine?.instructions} />
-        </Field>
-        <ScheduleField agent={agent} times={times} onChange={setTimes} />
-        <More routine={routine} />
-        <Check name="enabled" label="Switched on" defaultChecked={routine?.enabled ?? true} />
-      </Form>
-    </Dialog>
+    <FormDialog
+      title={routine ? "Change the routine" : "New routine"}
+      word={routine ? "Save" : "Create"}
+      changes={["/v1/pulse-routines"]}
+      submit={save}
+      onClose={onClose}
+    >
+      <Field label="Name" name="name">
+        <Input required maxLength={100} defaultValue={routine?.name} placeholder="Morning round" />
+      </Field>
+      <AgentField
+        hint={routine && "A routine stays with its agent."}
+        disabled={routine !== undefined}
+        defaultValue={agent}
+        onPick={setAgent}
+      />
+      <Field label="Instructions" hint="What the agent reads each time." name="instructions">
+        <TextArea rows={4} required defaultValue={routine?.instructions} />
+      </Field>
+      <ScheduleField agent={agent} times={times} onChange={setTimes} />
+      <More routine={routine} />
+      <Check name="enabled" label="Switched on" defaultChecked={routine?.enabled ?? true} />
+    </FormDialog>
   );
 }
 

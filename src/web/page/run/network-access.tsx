@@ -1,12 +1,11 @@
 /** What the programs of a run's agents wanted to reach and were refused, with a button to allow it. */
+
 import { Check, Globe } from "lucide-react";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { api, client, type Schemas } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { bytes, count, plural } from "../../ui/format.ts";
-import { notify } from "../../ui/notice.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 type Connection = Schemas["EgressConnection"];
@@ -75,15 +74,12 @@ export function NetworkAccess({ runId }: { runId: string }) {
 
 function Refused({ one: { agent, host, port, reason, times } }: { one: Reached }) {
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange("/v1/agents");
   const allow = () =>
-    action.run(async () => {
-      await must(
-        client.POST("/v1/agents/{id}/allowed-hosts", { params: { path: { id: agent } }, body: { host, port } }),
-      );
-      notify(`${agent} may reach ${host}:${port} from its next session on.`);
-      await refresh("/v1/agents");
-    });
+    action.run(
+      () => client.POST("/v1/agents/{id}/allowed-hosts", { params: { path: { id: agent } }, body: { host, port } }),
+      `${agent} may reach ${host}:${port} from its next session on.`,
+    );
   return (
     <li>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-1">

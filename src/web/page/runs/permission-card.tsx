@@ -1,10 +1,10 @@
 /** Whether an agent may make a call: what it would do, whole, and the answers. */
+
 import { useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
 import { TextArea } from "../../ui/field.tsx";
@@ -27,7 +27,7 @@ export const workOf = ({ run_id, step_id, session_id, session_kind }: Request): 
 export function PermissionCard({ request, bare = false }: { request: Request; bare?: boolean }) {
   const { id, agent_id, tool, subject, rules, can_remember, about, run_id, deadline, requested_at } = request;
   const admin = useAdmin();
-  const action = useAction();
+  const action = useChange("/v1/approvals", "/v1/permissions", "/v1/runs");
   const { text: comment, set, clear } = useDraft(`permission/${id}`, { what: "a comment on a permission" });
   const [lasts, setLasts] = useState<Lasts>("once");
   const answer = (allow: boolean) =>
@@ -37,7 +37,6 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
       await must(client.POST("/v1/permissions/requests/{id}/answer", { params: { path: { id } }, body }));
       clear();
       notify(allow ? "Allowed. The work continues." : "Refused. The agent is told.");
-      await refresh("/v1/approvals", "/v1/permissions", "/v1/runs");
     });
   const href = workOf(request);
   const field = `permission-${id}`;

@@ -1,14 +1,13 @@
 /** Filters of the list kept under a name, in the person's preferences: the same in every browser. */
+
 import { Bookmark, X } from "lucide-react";
 import { useState } from "react";
 import { Link, useSearchParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 
 interface Saved {
@@ -34,12 +33,10 @@ export function SavedFilters({ active }: { active: boolean }) {
   const saved = savedOf(preferences.data?.[NAME]);
   const [params] = useSearchParams();
   const [naming, setNaming] = useState(false);
-  const action = useAction();
+  const action = useChange(PATH);
   const current = params.toString();
   const keep = async (next: Saved[]) => {
     await must(client.PATCH(PATH, { body: { [NAME]: next.length > 0 ? next : null } }));
-    await refresh(PATH);
-    setNaming(false);
   };
   const known = saved.some(({ query }) => query === current);
   if (saved.length === 0 && !active) return null;
@@ -75,21 +72,20 @@ export function SavedFilters({ active }: { active: boolean }) {
         )}
       </nav>
       {naming && (
-        <Dialog title="Save the filter" onClose={() => setNaming(false)}>
-          <Form
-            action={action}
-            word="Save"
-            onCancel={() => setNaming(false)}
-            submit={async ({ text }) => {
-              const name = text("name");
-              await keep([...saved.filter((one) => one.name !== name), { name, query: current }]);
-            }}
-          >
-            <Field label="Name" hint="One of the same name is replaced.">
-              <Input name="name" required maxLength={60} />
-            </Field>
-          </Form>
-        </Dialog>
+        <FormDialog
+          title="Save the filter"
+          changes={[PATH]}
+          word="Save"
+          submit={async ({ text }) => {
+            const name = text("name");
+            await keep([...saved.filter((one) => one.name !== name), { name, query: current }]);
+          }}
+          onClose={() => setNaming(false)}
+        >
+          <Field label="Name" hint="One of the same name is replaced.">
+            <Input name="name" required maxLength={60} />
+          </Field>
+        </FormDialog>
       )}
     </>
   );

@@ -4,13 +4,13 @@
  * (with that of its restarts), model and own budget are proposed. A long task comes in the state of the navigation, so
  * that it is in no address, log or history of a proxy.
  */
+
 import { useState } from "react";
 import { useLocation, useSearchParams } from "wouter";
 import { useHistoryState } from "wouter/use-browser-location";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAdmin, useOwnId } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { lastChoice, rememberChoice } from "../../ui/choice.ts";
 import { writeDraft } from "../../ui/draft.ts";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
@@ -162,7 +162,7 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
   const isAdmin = useAdmin();
   const [id, setId] = useState(given.pipeline ?? "");
   const draftKey = dry ? "run/dry" : "run/new";
-  const action = useAction();
+  const action = useChange("/v1/runs");
   const pipeline = pipelines.find((one) => one.id === id);
   const inputs = Object.entries((pipeline?.inputs ?? {}) as Record<string, InputSpec>);
   const start = async ({ text, raw, number }: Fields) => {
@@ -189,7 +189,6 @@ function StartForm({ pipelines, given, dry = false }: { pipelines: Pipeline[]; g
       rememberChoice("pipeline", id);
       rememberChoice("run-project", text("project_name"));
     }
-    void refresh("/v1/runs");
     navigate(`/runs/${run.id}`);
   };
   /** What the run that is started again has. */

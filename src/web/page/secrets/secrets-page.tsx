@@ -4,9 +4,10 @@ import { KeyRound, Plus } from "lucide-react";
 import { useState } from "react";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -93,40 +94,36 @@ export default function SecretsPage() {
 }
 
 function AddSecret({ onClose }: { onClose(): void }) {
-  const action = useAction();
   return (
-    <Dialog title="Add a secret" onClose={onClose}>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ choice, text, raw }) => {
-          const body: Schemas["CreateSecretBody"] = {
-            name: text("name"),
-            description: text("description"),
-            secret_type: choice<Kind>("secret_type"),
-            value: raw("value"),
-          };
-          const made = await must(client.POST("/v1/secrets", { body }));
-          notify(made.warning ?? "Sealed. Grant it to an agent that needs it.");
-          await refresh("/v1/secrets");
-          onClose();
-        }}
-      >
-        <Field label="Name" hint="Also the environment variable's name." name="name">
-          <Input required autoFocus pattern="[A-Za-z_][A-Za-z0-9_]*" spellCheck={false} placeholder="DEPLOY_TOKEN" />
-        </Field>
-        <Field label="Description" name="description">
-          <Input />
-        </Field>
-        <Field label="Kind">
-          <KindSelect />
-        </Field>
-        <Field label="Value" hint="It is never shown again." name="value">
-          <TextArea rows={3} required spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Add a secret"
+      word="Add"
+      changes={["/v1/secrets"]}
+      submit={async ({ choice, text, raw }) => {
+        const body: Schemas["CreateSecretBody"] = {
+          name: text("name"),
+          description: text("description"),
+          secret_type: choice<Kind>("secret_type"),
+          value: raw("value"),
+        };
+        const made = await must(client.POST("/v1/secrets", { body }));
+        notify(made.warning ?? "Sealed. Grant it to an agent that needs it.");
+      }}
+      onClose={onClose}
+    >
+      <Field label="Name" hint="Also the environment variable's name." name="name">
+        <Input required autoFocus pattern="[A-Za-z_][A-Za-z0-9_]*" spellCheck={false} placeholder="DEPLOY_TOKEN" />
+      </Field>
+      <Field label="Description" name="description">
+        <Input />
+      </Field>
+      <Field label="Kind">
+        <KindSelect />
+      </Field>
+      <Field label="Value" hint="It is never shown again." name="value">
+        <TextArea rows={3} required spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
+      </Field>
+    </FormDialog>
   );
 }
 
@@ -141,7 +138,7 @@ const KindSelect = ({ value = "token" }: { value?: Kind }) => (
 );
 
 function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/secrets");
   const [deleting, setDeleting] = useState(false);
   if (deleting)
     return (
@@ -172,7 +169,6 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
           };
           await must(client.PUT("/v1/secrets/{id}", { params: { path: { id: secret.id } }, body }));
           notify(raw("value") ? "The new value is sealed." : "Saved.");
-          await refresh("/v1/secrets");
           onClose();
         }}
       >
@@ -194,7 +190,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
 }
 
 function Grants({ secret }: { secret: Secret }) {
-  const action = useAction();
+  const action = useChange("/v1/secrets", "/v1/agents");
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const set = (agent_id: string, granted: boolean) =>
     action.run(async () => {
@@ -204,7 +200,6 @@ function Grants({ secret }: { secret: Secret }) {
           ? client.POST("/v1/secrets/{id}/grant/{agent_id}", { params })
           : client.DELETE("/v1/secrets/{id}/grant/{agent_id}", { params }),
       );
-      await refresh("/v1/secrets", "/v1/agents");
     });
   return (
     <fieldset className="mb-4">

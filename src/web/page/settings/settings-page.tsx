@@ -1,14 +1,11 @@
 /** Settings of the instance, by what they are about. Saved with the tag of what was read. */
-import { useState } from "react";
-import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
+
+import { api, client, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
-import { useAction } from "../../ui/action.ts";
-import { Conflict, isConflict } from "../../ui/conflict.tsx";
+import { EditForm } from "../../kit/edit-form.tsx";
 import { Check, Field, Input, Select } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
 import { Tabs, useParam } from "../../ui/tabs.tsx";
 
@@ -187,7 +184,7 @@ export default function SettingsPage() {
       <PageHeader title="Settings" cli="skep settings" />
       <Tabs label="Settings" tabs={GROUPS.map(({ id, title }) => ({ id, title }))} />
       <Await query={query} rows={6}>
-        {(tagged) => <GroupForm key={`${group.id} ${tagged.etag}`} group={group} tagged={tagged} />}
+        {(tagged) => <GroupForm key={group.id} group={group} tagged={tagged} />}
       </Await>
     </div>
   );
@@ -202,52 +199,40 @@ function settingOf(row: Row, { text, number, checked }: Fields): unknown {
 const textOf = (values: unknown): string => JSON.stringify(values, null, 2);
 
 function GroupForm({ group, tagged }: { group: Group; tagged: Tagged<Settings> }) {
-  const action = useAction();
-  const values: Record<string, unknown> = tagged.value[group.id] ?? {};
-  const rows = group.rows.filter(({ name }) => name in values);
-  const [rejected, setRejected] = useState<{ mine: Body; theirs: Settings }>();
-  const save = async (body: Body, etag: string | undefined) => {
-    try {
-      await must(client.PUT("/v1/settings", { body, ...ifMatch(etag) }));
-    } catch (thrown) {
-      if (isConflict(thrown)) setRejected({ mine: body, theirs: await must(client.GET("/v1/settings")) });
-      throw thrown;
-    }
-    notify("Saved.");
-    // What may be spent is on the pages of usage and Home as well.
-    await refresh("/v1/settings", "/v1/usage");
+  const rowsOf = (values: object) => group.rows.filter(({ name }) => name in values);
+  const valuesOf = (settings: Settings): Record<string, unknown> => settings[group.id] ?? {};
+  const values = valuesOf(tagged.value);
+  const unknown = Object.keys(values).filter((name) => !group.rows.some((row) => row.name === name));
+  const bodyOf = (fields: Fields) => {
+    const own = Object.fromEntries(rowsOf(values).map((row) => [row.name, settingOf(row, fields)]));
+    return { [group.id]: own } as Body;
   };
-  const unknown = Object.keys(values).filter((name) => !rows.some((row) => row.name === name));
   return (
     <Panel className="p-4">
       <p className="mb-4 text-dim">{group.about}</p>
-      <Form
-        action={action}
-        word="Save"
-        submit={async (fields) => {
-          const own = Object.fromEntries(rows.map((row) => [row.name, settingOf(row, fields)]));
-          const body = { [group.id]: own } as Body;
-          await save(body, tagged.etag);
-        }}
+      <EditForm
+        tagged={tagged}
+        // What may be spent is on the pages of usage and Home as well.
+        changes={["/v1/settings", "/v1/usage"]}
+        what={`the settings “${group.title}”`}
+        draft={`settings/${group.id}`}
+        bodyOf={bodyOf}
+        send={(body, etag) => client.PUT("/v1/settings", { body, ...ifMatch(etag) })}
+        mine={(body) => textOf(body[group.id])}
+        theirs={(settings) => textOf(settings[group.id])}
       >
-        <div className="grid gap-x-4 sm:grid-cols-2">
-          {rows.map((row) => (
-            <SettingField key={row.name} group={group.id} row={row} value={values[row.name]} />
-          ))}
-        </div>
-        {unknown.length > 0 && (
-          <p className="mb-2 text-sm text-dim">
-            Also here, to be set over the API: <code>{unknown.join(", ")}</code>
-          </p>
+        {(settings) => (
+          <div className="grid gap-x-4 sm:grid-cols-2">
+            {rowsOf(values).map((row) => (
+              <SettingField key={row.name} group={group.id} row={row} value={valuesOf(settings)[row.name]} />
+            ))}
+          </div>
         )}
-      </Form>
-      {isConflict(action.error) && rejected && (
-        <Conflict
-          mine={textOf(rejected.mine[group.id])}
-          theirs={textOf(rejected.theirs[group.id])}
-          overwrite={() => action.run(() => save(rejected.mine, undefined))}
-          take={() => void refresh("/v1/settings")}
-        />
+      </EditForm>
+      {unknown.length > 0 && (
+        <p className="mt-2 text-sm text-dim">
+          Also here, to be set over the API: <code>{unknown.join(", ")}</code>
+        </p>
       )}
       <ModelList />
     </Panel>

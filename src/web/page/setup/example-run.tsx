@@ -1,9 +1,9 @@
 /** The third step: the example, started here and watched to its end. */
+
 import { useState } from "react";
 import { Link } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { costText } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -17,12 +17,11 @@ import { Transcript } from "../run/transcript.tsx";
 type Run = Schemas["Run"];
 
 export function ExampleRun() {
-  const action = useAction();
+  const action = useChange("/v1/runs");
   const [id, setId] = useState<string>();
   const start = () =>
     action.run(async () => {
       setId((await must(client.POST("/v1/runs", { body: EXAMPLE }))).id);
-      await refresh("/v1/runs");
     });
   return (
     <>

@@ -1,20 +1,20 @@
 /** One skill: its instructions, description and tags. */
+
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams, useSearchParams } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
+import { useChange } from "../../kit/change.ts";
+import { EditForm } from "../../kit/edit-form.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Conflict, isConflict } from "../../ui/conflict.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
-import { writeDraft } from "../../ui/draft.ts";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
-import { Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel } from "../../ui/page.tsx";
@@ -23,7 +23,6 @@ import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 
 type Skill = Schemas["Skill"];
-type Body = Schemas["UpdateSkillBody"];
 
 export default function SkillPage() {
   const { name: given = "" } = useParams<{ name: string }>();
@@ -45,31 +44,15 @@ interface Params {
 }
 
 function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }) {
-  const { value: skill, etag } = tagged;
-  const draftKey = `skill/${skill.agent_id ?? ""}/${skill.name}`;
+  const skill = tagged.value;
   const admin = useAdmin();
-  const action = useAction();
   const [, navigate] = useLocation();
   const [deleting, setDeleting] = useState(false);
-  const [rejected, setRejected] = useState<{ body: Body; theirs: Skill }>();
-  const toggle = useAction();
-  const save = async (body: Body, tag: string | undefined) => {
-    try {
-      await must(client.PUT("/v1/skills/{name}", { params, body, ...ifMatch(tag) }));
-      setRejected(undefined);
-      writeDraft(draftKey, undefined);
-      notify("Saved.");
-      await refresh("/v1/skills");
-    } catch (thrown) {
-      if (isConflict(thrown)) setRejected({ body, theirs: await must(client.GET("/v1/skills/{name}", { params })) });
-      throw thrown;
-    }
-  };
+  const toggle = useChange("/v1/skills", "/v1/agents");
   const enable = (enabled: boolean) =>
     toggle.run(async () => {
       await must(client.PATCH("/v1/skills/{name}/enabled", { params, body: { enabled } }));
       notify(`${skill.name} is ${enabled ? "on" : "off"}.`, () => enable(!enabled));
-      await refresh("/v1/skills", "/v1/agents");
     });
   return (
     <>
@@ -110,55 +93,24 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
           ["Tags", skill.tags.join(", ") || "–"],
         ]}
       />
-      {isConflict(action.error) && rejected ? (
-        <Conflict
-          mine={rejected.body.content ?? ""}
-          theirs={rejected.theirs.content}
-          overwrite={() => action.run(() => save(rejected.body, undefined))}
-          take={() => {
-            action.clear();
-            writeDraft(draftKey, undefined);
-            void refresh("/v1/skills");
-          }}
-        />
-      ) : admin ? (
-        <Panel className="p-4">
-          <Form
-            key={etag}
-            action={action}
-            word="Save"
-            draft={draftKey}
-            version={etag}
+      <Panel className="p-4">
+        {admin ? (
+          <EditForm
+            tagged={tagged}
+            changes={["/v1/skills"]}
+            draft={`skill/${skill.agent_id ?? ""}/${skill.name}`}
             what={`the skill ${skill.name}`}
-            submit={({ text, raw }, version) =>
-              save(
-                {
-                  description: text("description"),
-                  tags: text("tags")
-                    .split(/[\s,]+/)
-                    .filter(Boolean),
-                  content: raw("content"),
-                },
-                version,
-              )
-            }
+            bodyOf={bodyOf}
+            send={(body, etag) => client.PUT("/v1/skills/{name}", { params, body, ...ifMatch(etag) })}
+            mine={({ content }) => content}
+            theirs={({ content }) => content}
           >
-            <Field label="Description" name="description">
-              <Input defaultValue={skill.description} required />
-            </Field>
-            <Field label="Tags" name="tags">
-              <Input defaultValue={skill.tags.join(", ")} />
-            </Field>
-            <Field label="Instructions" name="content">
-              <TextArea rows={18} defaultValue={skill.content} className="font-mono text-sm!" required />
-            </Field>
-          </Form>
-        </Panel>
-      ) : (
-        <Panel className="p-4">
+            {(stored) => <SkillFields skill={stored} />}
+          </EditForm>
+        ) : (
           <pre className="font-mono text-sm whitespace-pre-wrap">{skill.content}</pre>
-        </Panel>
-      )}
+        )}
+      </Panel>
       {deleting && (
         <Confirm
           title={`Delete ${skill.name}?`}
@@ -177,15 +129,36 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
   );
 }
 
+const bodyOf = ({ text, raw }: Fields) => ({
+  description: text("description"),
+  tags: text("tags")
+    .split(/[\s,]+/)
+    .filter(Boolean),
+  content: raw("content"),
+});
+
+const SkillFields = ({ skill: { description, tags, content } }: { skill: Skill }) => (
+  <>
+    <Field label="Description" name="description">
+      <Input defaultValue={description} required />
+    </Field>
+    <Field label="Tags" name="tags">
+      <Input defaultValue={tags.join(", ")} />
+    </Field>
+    <Field label="Instructions" name="content">
+      <TextArea rows={18} defaultValue={content} className="font-mono text-sm!" required />
+    </Field>
+  </>
+);
+
 /** Its owner and administrators confirm it, when they have read it. */
 function ConfirmSkill({ skill, params }: { skill: Skill; params: Params }) {
-  const action = useAction();
+  const action = useChange("/v1/skills", "/v1/agents");
   const confirm = () =>
-    action.run(async () => {
-      await must(client.PUT("/v1/skills/{name}", { params, body: { trusted: true } }));
-      notify(`${skill.name} is confirmed.`);
-      await refresh("/v1/skills", "/v1/agents");
-    });
+    action.run(
+      () => client.PUT("/v1/skills/{name}", { params, body: { trusted: true } }),
+      `${skill.name} is confirmed.`,
+    );
   return (
     <Unconfirmed reason={skill.origin.outside} action={action} confirm={confirm}>
       Nobody has confirmed this skill, so no prompt holds it: it may repeat text from outside.

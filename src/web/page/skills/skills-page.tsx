@@ -4,15 +4,13 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
+import { usePages } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
-import { Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
@@ -90,54 +88,51 @@ export default function SkillsPage() {
 }
 
 function AddSkill({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [, navigate] = useLocation();
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   return (
-    <Dialog title="New skill" onClose={onClose}>
-      <Form
-        action={action}
-        word="Create"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          const agent = text("agent");
-          const body: Schemas["CreateSkillBody"] = {
-            name: text("name"),
-            description: text("description"),
-            tags: text("tags")
-              .split(/[\s,]+/)
-              .filter(Boolean),
-            content: text("content"),
-            ...(agent ? { scope: "agent", agent_id: agent } : { scope: "global" }),
-          };
-          const skill = await must(client.POST("/v1/skills", { body }));
-          await refresh("/v1/skills", "/v1/agents");
-          navigate(skillHref(skill));
-        }}
-      >
-        <Field label="Name" name="name">
-          <Input required autoFocus spellCheck={false} />
-        </Field>
-        <Field label="Description" hint="The agent decides by it whether to load the skill." name="description">
-          <Input required />
-        </Field>
-        <Field label="Tags" hint="Steps whose text holds one of them get the skill by themselves." name="tags">
-          <Input placeholder="testing, review" />
-        </Field>
-        <Field label="For" name="agent_id">
-          <Select name="agent" defaultValue="">
-            <option value="">Every agent</option>
-            {(agents.data?.items ?? []).map(({ id, name }) => (
-              <option key={id} value={id}>
-                {name}
-              </option>
-            ))}
-          </Select>
-        </Field>
-        <Field label="Instructions" name="content">
-          <TextArea rows={8} required />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="New skill"
+      word="Create"
+      changes={["/v1/skills", "/v1/agents"]}
+      submit={async ({ text }) => {
+        const agent = text("agent");
+        const body: Schemas["CreateSkillBody"] = {
+          name: text("name"),
+          description: text("description"),
+          tags: text("tags")
+            .split(/[\s,]+/)
+            .filter(Boolean),
+          content: text("content"),
+          ...(agent ? { scope: "agent", agent_id: agent } : { scope: "global" }),
+        };
+        const skill = await must(client.POST("/v1/skills", { body }));
+        return () => navigate(skillHref(skill));
+      }}
+      onClose={onClose}
+    >
+      <Field label="Name" name="name">
+        <Input required autoFocus spellCheck={false} />
+      </Field>
+      <Field label="Description" hint="The agent decides by it whether to load the skill." name="description">
+        <Input required />
+      </Field>
+      <Field label="Tags" hint="Steps whose text holds one of them get the skill by themselves." name="tags">
+        <Input placeholder="testing, review" />
+      </Field>
+      <Field label="For" name="agent_id">
+        <Select name="agent" defaultValue="">
+          <option value="">Every agent</option>
+          {(agents.data?.items ?? []).map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
+            </option>
+          ))}
+        </Select>
+      </Field>
+      <Field label="Instructions" name="content">
+        <TextArea rows={8} required />
+      </Field>
+    </FormDialog>
   );
 }

@@ -1,10 +1,11 @@
 /** One swarm: its tasks as a graph and as a list, and what each was asked, did and gave. */
+
 import { RotateCw, Square } from "lucide-react";
 import { Suspense, useState } from "react";
 import { Link, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
@@ -150,12 +151,11 @@ const outlineRow = ({ key, agent_id, depends_on, ...rest }: SwarmTask): OutlineR
 const UNDONE = new Set(["failed", "cancelled", "skipped"]);
 
 function TaskDetail({ swarm, task }: { swarm: string; task: SwarmTask }) {
-  const action = useAction();
+  const action = useChange("/v1/swarm");
   const retry = () =>
-    action.run(async () => {
-      await must(client.POST("/v1/swarm/{id}/tasks/{key}/retry", { params: { path: { id: swarm, key: task.key } } }));
-      await refresh("/v1/swarm");
-    });
+    action.run(() =>
+      client.POST("/v1/swarm/{id}/tasks/{key}/retry", { params: { path: { id: swarm, key: task.key } } }),
+    );
   return (
     <Panel className="min-w-0 p-3">
       <div className="mb-3 flex flex-wrap items-center gap-x-4 gap-y-1">

@@ -1,17 +1,15 @@
 /** Containers of this instance, with their output as it comes; images to pull. */
+
 import { Download } from "lucide-react";
 import { useState } from "react";
-import { api, client, must, problemOf, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { api, client, problemOf, type Schemas } from "../../api/client.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
 import { FollowLog } from "../../ui/follow-log.tsx";
-import { Form } from "../../ui/form.tsx";
 import { bytes } from "../../ui/format.ts";
 import { Await, Empty } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { Section } from "../../ui/page.tsx";
 import { type Column, Table, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
@@ -91,25 +89,19 @@ export function Containers() {
 }
 
 function PullImage({ onClose }: { onClose(): void }) {
-  const action = useAction();
   return (
-    <Dialog title="Pull an image" onClose={onClose}>
-      <Form
-        action={action}
-        word="Pull"
-        onCancel={onClose}
-        submit={async ({ text }) => {
-          await must(client.POST("/v1/admin/pull-image", { body: { image: text("image") } }));
-          await refresh("/v1/jobs");
-          notify("It is being pulled. Background work shows how far it is.");
-          onClose();
-        }}
-      >
-        <Field label="Image" name="image">
-          <Input required autoFocus placeholder="registry.example.org/agent:1" spellCheck={false} />
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog
+      title="Pull an image"
+      word="Pull"
+      changes={["/v1/jobs"]}
+      said="It is being pulled. Background work shows how far it is."
+      submit={({ text }) => client.POST("/v1/admin/pull-image", { body: { image: text("image") } })}
+      onClose={onClose}
+    >
+      <Field label="Image" name="image">
+        <Input required autoFocus placeholder="registry.example.org/agent:1" spellCheck={false} />
+      </Field>
+    </FormDialog>
   );
 }
 

@@ -1,17 +1,17 @@
 /** One task: what is asked, what it depends on, who works on it, its runs and its history. */
+
 import { Pencil, Play, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { Actor } from "../../session/actor.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await } from "../../ui/note.tsx";
-import { notify } from "../../ui/notice.tsx";
 import { PageHeader, Panel, Section } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
@@ -118,13 +118,12 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
 
 /** Whoever has read its words confirms them. */
 function ConfirmTask({ task }: { task: Task }) {
-  const action = useAction();
+  const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   const confirm = () =>
-    action.run(async () => {
-      await must(client.PUT("/v1/projects/{id}/tasks/{tid}", { ...pathOf(task), body: { trusted: true } }));
-      notify("The task is confirmed.");
-      await refreshTasks();
-    });
+    action.run(
+      () => client.PUT("/v1/projects/{id}/tasks/{tid}", { ...pathOf(task), body: { trusted: true } }),
+      "The task is confirmed.",
+    );
   return (
     <Unconfirmed reason={task.outside} action={action} confirm={confirm}>
       Nobody has confirmed this task, so agents read its words as a quotation: they may repeat text from outside.
@@ -138,15 +137,14 @@ const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
 
 /** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */
 function MoveTo({ task }: { task: Task }) {
-  const action = useAction();
+  const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   const [target, setTarget] = useState("");
   const plan = api.useQuery("post", "/v1/projects/{id}/tasks/{tid}/resolve-workflow", { ...pathOf(task), body: {} });
   const move = (status: string, force: boolean) => {
     setTarget(status);
-    return action.run(async () => {
-      await must(client.POST("/v1/projects/{id}/tasks/{tid}/transition", { ...pathOf(task), body: { status, force } }));
-      await refreshTasks();
-    });
+    return action.run(() =>
+      client.POST("/v1/projects/{id}/tasks/{tid}/transition", { ...pathOf(task), body: { status, force } }),
+    );
   };
   const next = plan.data?.next_statuses ?? [];
   if (next.length === 0) return null;
@@ -169,13 +167,12 @@ function MoveTo({ task }: { task: Task }) {
 }
 
 function Claim({ task }: { task: Task }) {
-  const action = useAction();
+  const action = useChange("/v1/projects/{id}/tasks", "/v1/projects");
   if (!task.assigned_agent) return "nobody";
   const release = () =>
     action.run(async () => {
       const body = { agent_id: task.assigned_agent!, release: true };
       await must(client.POST("/v1/projects/{id}/tasks/{tid}/claim", { ...pathOf(task), body }));
-      await refreshTasks();
     });
   return (
     <span className="inline-flex flex-wrap items-center gap-2">

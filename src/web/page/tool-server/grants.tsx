@@ -1,7 +1,7 @@
 /** Which agents may use a tool server. */
-import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+
+import { api, client } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { Check } from "../../ui/field.tsx";
 import { Await } from "../../ui/note.tsx";
 import { Panel, Section } from "../../ui/page.tsx";
@@ -11,14 +11,11 @@ import type { Server } from "../tool-servers/server-form.tsx";
 const EVERY = "*";
 
 export function Grants({ server: { id, agents } }: { server: Server }) {
-  const action = useAction();
+  const action = useChange("/v1/mcp");
   const query = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   const every = agents.includes(EVERY);
   const save = (next: string[]) =>
-    action.run(async () => {
-      await must(client.PUT("/v1/mcp/{id}", { params: { path: { id } }, body: { agents: next } }));
-      await refresh("/v1/mcp");
-    });
+    action.run(() => client.PUT("/v1/mcp/{id}", { params: { path: { id } }, body: { agents: next } }));
   return (
     <Section title="Agents that may use it">
       <ProblemNote error={action.error} />

@@ -1,16 +1,16 @@
 /** Logging in to a tool server that requires it, on the page of its authorization server, which redirects back. */
+
 import { ExternalLink, LogOut } from "lucide-react";
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Panel } from "../../ui/page.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import type { Server } from "../tool-servers/server-form.tsx";
 
 export function LogIn({ server: { id, needs_authorization, authorized } }: { server: Server }) {
-  const action = useAction();
+  const action = useChange("/v1/mcp");
   const [address, setAddress] = useState<string>();
   const params = { path: { id } };
   const begin = () =>
@@ -22,7 +22,6 @@ export function LogIn({ server: { id, needs_authorization, authorized } }: { ser
     action.run(async () => {
       await must(client.DELETE("/v1/mcp/{id}/authorization", { params }));
       setAddress(undefined);
-      await refresh("/v1/mcp");
     });
   return (
     <Panel className="mb-4 flex flex-wrap items-center gap-x-4 gap-y-2 p-4">

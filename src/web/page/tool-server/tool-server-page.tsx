@@ -1,10 +1,11 @@
 /** One tool server: its state, its tools with what was approved of them, its log. */
+
 import { Check, Pencil, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
@@ -43,14 +44,10 @@ export default function ToolServerPage() {
 function ServerView({ server }: { server: Server }) {
   const [deleting, setDeleting] = useState(false);
   const [editing, setEditing] = useState(false);
-  const action = useAction();
+  const action = useChange("/v1/mcp");
   const [, navigate] = useLocation();
   const params = { path: { id: server.id } };
-  const toggle = () =>
-    action.run(async () => {
-      await must(client.PUT("/v1/mcp/{id}", { params, body: { enabled: !server.enabled } }));
-      await refresh("/v1/mcp");
-    });
+  const toggle = () => action.run(() => client.PUT("/v1/mcp/{id}", { params, body: { enabled: !server.enabled } }));
   return (
     <>
       <PageHeader
@@ -119,19 +116,15 @@ function ServerView({ server }: { server: Server }) {
 }
 
 function Tools({ server }: { server: Server }) {
-  const action = useAction();
+  const action = useChange("/v1/mcp");
   const open = waiting(server);
   const ask = () =>
-    action.run(async () => {
-      await must(client.PATCH("/v1/mcp/{id}/tools", { params: { path: { id: server.id } }, body: {} }));
-      await refresh("/v1/mcp");
-    });
+    action.run(() => client.PATCH("/v1/mcp/{id}/tools", { params: { path: { id: server.id } }, body: {} }));
   const approve = (tools: Tool[]) =>
     action.run(async () => {
       // With the hash of what is on the page: what has changed since then is not approved.
       const body = { tools: tools.map(({ name, hash }) => ({ name, hash })) };
       await must(client.POST("/v1/mcp/{id}/approve", { params: { path: { id: server.id } }, body }));
-      await refresh("/v1/mcp");
     });
   return (
     <Section

@@ -1,13 +1,12 @@
 /** Imports tool servers from a file of an editor or desktop program: pasted, dropped or chosen. Nothing is started. */
+
 import { useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
-import { Form } from "../../ui/form.tsx";
 import { plural } from "../../ui/format.ts";
 
 type Imported = Schemas["ImportMcpAnswer"];
@@ -27,67 +26,66 @@ function parsed(text: string): Record<string, unknown> {
 }
 
 export function ImportServers({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [text, setText] = useState("");
   const [imported, setImported] = useState<Imported>();
   const [over, setOver] = useState(false);
   const take = (file: File | undefined) => file && void file.text().then(setText);
   if (imported) return <Result imported={imported} onClose={onClose} />;
   return (
-    <Dialog title="Import tool servers" onClose={onClose} wide>
-      <Form
-        action={action}
-        word="Import"
-        onCancel={onClose}
-        submit={async (fields) => {
-          const image = fields.text("image");
-          const body = { config: parsed(text), ...(image ? { image } : {}) };
-          setImported(await must(client.POST("/v1/mcp/import", { body })));
-          await refresh("/v1/mcp");
-        }}
+    <FormDialog
+      title="Import tool servers"
+      word="Import"
+      changes={["/v1/mcp"]}
+      submit={async (fields) => {
+        const image = fields.text("image");
+        const body = { config: parsed(text), ...(image ? { image } : {}) };
+        setImported(await must(client.POST("/v1/mcp/import", { body })));
+        return stay;
+      }}
+      onClose={onClose}
+      wide
+    >
+      <p className="mb-3 text-dim">
+        Takes a file with <code>mcpServers</code> (or <code>servers</code>), or a <code>server.json</code> of the MCP
+        registry. What is imported is switched off until you switch it on.
+      </p>
+      <Field label="File">
+        <Input
+          type="file"
+          accept=".json,application/json"
+          className="py-1.5"
+          onChange={(event) => take(event.target.files?.[0])}
+        />
+      </Field>
+      <Field label="Its text" hint="Paste it, or drop the file here." name="config">
+        <TextArea
+          rows={9}
+          required
+          spellCheck={false}
+          value={text}
+          placeholder={EXAMPLE}
+          onChange={(event) => setText(event.target.value)}
+          onDragOver={(event) => {
+            event.preventDefault();
+            setOver(true);
+          }}
+          onDragLeave={() => setOver(false)}
+          onDrop={(event) => {
+            event.preventDefault();
+            setOver(false);
+            take(event.dataTransfer.files[0]);
+          }}
+          className={`font-mono ${over ? "border-accent" : ""}`}
+        />
+      </Field>
+      <Field
+        label="Container image of its programs"
+        hint="Left empty, programs run on the host, where the server allows that."
+        name="image"
       >
-        <p className="mb-3 text-dim">
-          Takes a file with <code>mcpServers</code> (or <code>servers</code>), or a <code>server.json</code> of the MCP
-          registry. What is imported is switched off until you switch it on.
-        </p>
-        <Field label="File">
-          <Input
-            type="file"
-            accept=".json,application/json"
-            className="py-1.5"
-            onChange={(event) => take(event.target.files?.[0])}
-          />
-        </Field>
-        <Field label="Its text" hint="Paste it, or drop the file here." name="config">
-          <TextArea
-            rows={9}
-            required
-            spellCheck={false}
-            value={text}
-            placeholder={EXAMPLE}
-            onChange={(event) => setText(event.target.value)}
-            onDragOver={(event) => {
-              event.preventDefault();
-              setOver(true);
-            }}
-            onDragLeave={() => setOver(false)}
-            onDrop={(event) => {
-              event.preventDefault();
-              setOver(false);
-              take(event.dataTransfer.files[0]);
-            }}
-            className={`font-mono ${over ? "border-accent" : ""}`}
-          />
-        </Field>
-        <Field
-          label="Container image of its programs"
-          hint="Left empty, programs run on the host, where the server allows that."
-          name="image"
-        >
-          <Input spellCheck={false} />
-        </Field>
-      </Form>
-    </Dialog>
+        <Input spellCheck={false} />
+      </Field>
+    </FormDialog>
   );
 }
 

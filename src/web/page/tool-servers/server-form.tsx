@@ -1,11 +1,11 @@
 /** The form that adds or changes a tool server. Values are shown masked; unchanged ones are kept. */
+
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
-import { type RowOf, refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
-import { Dialog } from "../../ui/dialog.tsx";
+import type { RowOf } from "../../api/queries.ts";
+import { FormDialog } from "../../kit/form-dialog.tsx";
 import { Field, Input, Select, TextArea } from "../../ui/field.tsx";
-import { type Fields, Form } from "../../ui/form.tsx";
+import type { Fields } from "../../ui/form.tsx";
 
 export type Server = RowOf<"/v1/mcp">;
 type Transport = Server["transport"];
@@ -53,7 +53,6 @@ interface Props {
 }
 
 export function ServerForm({ server, onClose, onSaved }: Props) {
-  const action = useAction();
   const [transport, setTransport] = useState<Transport>(server?.transport ?? "http");
   const local = transport === "stdio";
   const submit = async (fields: Fields) => {
@@ -68,85 +67,88 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
     const saved = server
       ? await must(client.PUT("/v1/mcp/{id}", { params: { path: { id: server.id } }, body: common }))
       : await must(client.POST("/v1/mcp", { body: { ...common, id: text("id"), agents: ["*"] } }));
-    await refresh("/v1/mcp");
-    onSaved(saved);
+    return () => onSaved(saved);
   };
   return (
-    <Dialog title={server ? `Change ${server.name || server.id}` : "Add a tool server"} onClose={onClose}>
-      <Form action={action} word={server ? "Save" : "Add"} onCancel={onClose} submit={submit}>
-        {server ? (
-          <Field label="Name" name="name">
-            <Input required maxLength={200} defaultValue={server.name} />
-          </Field>
-        ) : (
-          <Field label="Id" hint="Its tools are called id__tool." name="id">
-            <Input required spellCheck={false} placeholder="tickets" />
-          </Field>
-        )}
-        <Field label="Description" name="description">
-          <Input maxLength={4_000} defaultValue={server?.description} />
+    <FormDialog
+      title={server ? `Change ${server.name || server.id}` : "Add a tool server"}
+      word={server ? "Save" : "Add"}
+      changes={["/v1/mcp"]}
+      submit={submit}
+      onClose={onClose}
+    >
+      {server ? (
+        <Field label="Name" name="name">
+          <Input required maxLength={200} defaultValue={server.name} />
         </Field>
-        <Field label="Kind" name="transport">
-          <Select value={transport} onPick={setTransport}>
-            <option value="http">A service (HTTP)</option>
-            <option value="sse">A service (HTTP with SSE, older)</option>
-            <option value="stdio">A program (stdio)</option>
-          </Select>
+      ) : (
+        <Field label="Id" hint="Its tools are called id__tool." name="id">
+          <Input required spellCheck={false} placeholder="tickets" />
         </Field>
-        {local ? (
-          <ProgramFields server={server} />
-        ) : (
-          <Field
-            label="Address"
-            hint={server ? "Changing the address drops the headers and the log-in of this one." : undefined}
-            name="url"
-          >
-            <Input
-              required
-              spellCheck={false}
-              defaultValue={server?.url ?? ""}
-              placeholder="https://tickets.example.org/mcp"
-            />
-          </Field>
-        )}
+      )}
+      <Field label="Description" name="description">
+        <Input maxLength={4_000} defaultValue={server?.description} />
+      </Field>
+      <Field label="Kind" name="transport">
+        <Select value={transport} onPick={setTransport}>
+          <option value="http">A service (HTTP)</option>
+          <option value="sse">A service (HTTP with SSE, older)</option>
+          <option value="stdio">A program (stdio)</option>
+        </Select>
+      </Field>
+      {local ? (
+        <ProgramFields server={server} />
+      ) : (
         <Field
-          label={local ? "Environment" : "Headers"}
-          hint={`NAME=value, one per line. \${secret:NAME} stands for a stored secret.${server ? " Masked values that you leave stay." : ""}`}
-          name={local ? "env" : "headers"}
+          label="Address"
+          hint={server ? "Changing the address drops the headers and the log-in of this one." : undefined}
+          name="url"
         >
-          <TextArea
-            key={local ? "env" : "headers"}
-            name="values"
-            rows={2}
-            spellCheck={false}
-            className="font-mono"
-            defaultValue={server ? linesOf(local ? server.env : server.headers) : ""}
-          />
-        </Field>
-        {!local && <OAuthFields server={server} />}
-        <Field
-          label="Forms that it asks for in the middle of a call"
-          hint="With its defaults: filled in where they answer all that is required, declined otherwise."
-          name="elicitation"
-        >
-          <Select defaultValue={server?.elicitation ?? "off"}>
-            <option value="off">Nobody answers them</option>
-            <option value="defaults">Answered with its own defaults</option>
-          </Select>
-        </Field>
-        <Field label="Time for one call, seconds" name="timeout_ms">
           <Input
-            name="timeout_s"
-            type="number"
-            min={0.1}
-            step="any"
-            inputMode="decimal"
-            defaultValue={server ? server.timeout_ms / 1_000 : ""}
-            placeholder="the server's default"
+            required
+            spellCheck={false}
+            defaultValue={server?.url ?? ""}
+            placeholder="https://tickets.example.org/mcp"
           />
         </Field>
-      </Form>
-    </Dialog>
+      )}
+      <Field
+        label={local ? "Environment" : "Headers"}
+        hint={`NAME=value, one per line. \${secret:NAME} stands for a stored secret.${server ? " Masked values that you leave stay." : ""}`}
+        name={local ? "env" : "headers"}
+      >
+        <TextArea
+          key={local ? "env" : "headers"}
+          name="values"
+          rows={2}
+          spellCheck={false}
+          className="font-mono"
+          defaultValue={server ? linesOf(local ? server.env : server.headers) : ""}
+        />
+      </Field>
+      {!local && <OAuthFields server={server} />}
+      <Field
+        label="Forms that it asks for in the middle of a call"
+        hint="With its defaults: filled in where they answer all that is required, declined otherwise."
+        name="elicitation"
+      >
+        <Select defaultValue={server?.elicitation ?? "off"}>
+          <option value="off">Nobody answers them</option>
+          <option value="defaults">Answered with its own defaults</option>
+        </Select>
+      </Field>
+      <Field label="Time for one call, seconds" name="timeout_ms">
+        <Input
+          name="timeout_s"
+          type="number"
+          min={0.1}
+          step="any"
+          inputMode="decimal"
+          defaultValue={server ? server.timeout_ms / 1_000 : ""}
+          placeholder="the server's default"
+        />
+      </Field>
+    </FormDialog>
   );
 }
 

@@ -1,7 +1,9 @@
 /** One sign-on provider, added or changed, tried before it is kept. */
+
 import { useRef, useState } from "react";
 import { client, must, type Schemas, siteUrl } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
@@ -41,7 +43,7 @@ function bodyOf(fields: Fields) {
 }
 
 export function SignOnForm({ provider, onClose }: { provider: Provider | undefined; onClose(): void }) {
-  const action = useAction();
+  const action = useChange("/v1/auth/oidc");
   const trial = useAction();
   const [tested, setTested] = useState<Tested>();
   const [deleting, setDeleting] = useState(false);
@@ -78,7 +80,6 @@ export function SignOnForm({ provider, onClose }: { provider: Provider | undefin
         ? client.PUT("/v1/auth/oidc/{slug}", { params: { path: { slug: provider.slug } }, body })
         : client.POST("/v1/auth/oidc", { body: { ...body, slug: fields.text("slug") } }),
     );
-    await refresh("/v1/auth/oidc");
     onClose();
   };
   return (

@@ -1,20 +1,17 @@
 /** A user's API keys, for an administrator: seen, and revoked when one was lost. */
-import { api, client, must } from "../../api/client.ts";
-import { refresh } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+
+import { api, client } from "../../api/client.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Await } from "../../ui/note.tsx";
 import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 export function UserKeys({ id }: { id: string }) {
-  const action = useAction();
+  const action = useChange("/v1/users");
   const query = api.useQuery("get", "/v1/users/{id}/api-keys", { params: { path: { id } } });
   const revoke = (key_id: string) =>
-    action.run(async () => {
-      await must(client.DELETE("/v1/users/{id}/api-keys/{key_id}", { params: { path: { id, key_id } } }));
-      await refresh("/v1/users");
-    });
+    action.run(() => client.DELETE("/v1/users/{id}/api-keys/{key_id}", { params: { path: { id, key_id } } }));
   return (
     <section aria-label="API keys" className="mt-4 border-t border-line pt-3">
       <h3 className="text-sm font-medium">API keys</h3>

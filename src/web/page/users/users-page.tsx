@@ -4,9 +4,10 @@ import { Plus } from "lucide-react";
 import { useState } from "react";
 import { client, must, onItsMachine, type Schemas, siteUrl } from "../../api/client.ts";
 import { type RowOf, refresh, usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
+import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { List } from "../../kit/list.tsx";
 import { useMe } from "../../session/session.tsx";
-import { useAction } from "../../ui/action.ts";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
@@ -112,45 +113,43 @@ function UserList({ add }: { add(): void }) {
 }
 
 function AddUser({ onClose }: { onClose(): void }) {
-  const action = useAction();
   const [added, setAdded] = useState<Invited>();
   if (added) return <Invitation {...added} onClose={onClose} />;
   return (
-    <Dialog title="Add a user" onClose={onClose}>
-      <Form
-        action={action}
-        word="Add"
-        onCancel={onClose}
-        submit={async ({ text, raw }) => {
-          const body: Schemas["CreateUserBody"] = {
-            email: text("email"),
-            role: roleOf(text("role")),
-            ...(text("display_name") ? { display_name: text("display_name") } : {}),
-            ...(raw("password") ? { password: raw("password") } : {}),
-          };
-          await must(client.POST("/v1/users", { body }));
-          await refresh("/v1/admin/users", "/v1/users");
-          setAdded({ email: body.email, password: body.password !== undefined });
-        }}
+    <FormDialog
+      title="Add a user"
+      word="Add"
+      changes={["/v1/admin/users", "/v1/users"]}
+      submit={async ({ text, raw }) => {
+        const body: Schemas["CreateUserBody"] = {
+          email: text("email"),
+          role: roleOf(text("role")),
+          ...(text("display_name") ? { display_name: text("display_name") } : {}),
+          ...(raw("password") ? { password: raw("password") } : {}),
+        };
+        await must(client.POST("/v1/users", { body }));
+        setAdded({ email: body.email, password: body.password !== undefined });
+        return stay;
+      }}
+      onClose={onClose}
+    >
+      <Field label="E-mail" name="email">
+        <Input type="email" required autoFocus autoComplete="off" />
+      </Field>
+      <Field label="Name" name="display_name">
+        <Input autoComplete="off" />
+      </Field>
+      <Field
+        label="Password"
+        hint="At least ten characters; they can change it. Left empty, they log in through a sign-on provider."
+        name="password"
       >
-        <Field label="E-mail" name="email">
-          <Input type="email" required autoFocus autoComplete="off" />
-        </Field>
-        <Field label="Name" name="display_name">
-          <Input autoComplete="off" />
-        </Field>
-        <Field
-          label="Password"
-          hint="At least ten characters; they can change it. Left empty, they log in through a sign-on provider."
-          name="password"
-        >
-          <Input type="password" autoComplete="new-password" minLength={10} />
-        </Field>
-        <Field label="Role">
-          <RoleSelect />
-        </Field>
-      </Form>
-    </Dialog>
+        <Input type="password" autoComplete="new-password" minLength={10} />
+      </Field>
+      <Field label="Role">
+        <RoleSelect />
+      </Field>
+    </FormDialog>
   );
 }
 
@@ -205,7 +204,7 @@ const RoleSelect = ({ value = "user" }: { value?: "admin" | "user" }) => (
 
 function EditUser({ user, onClose }: { user: User; onClose(): void }) {
   const me = useMe();
-  const action = useAction();
+  const action = useChange("/v1/admin/users", "/v1/users");
   const [deleting, setDeleting] = useState(false);
   const [everything, setEverything] = useState(false);
   const params = { path: { id: user.id } };
@@ -254,7 +253,6 @@ function EditUser({ user, onClose }: { user: User; onClose(): void }) {
             ...(user.two_factor_enabled && !checked("two_factor") ? { two_factor_enabled: false as const } : {}),
           };
           await must(client.PUT("/v1/users/{id}", { params, body }));
-          await refresh("/v1/admin/users", "/v1/users");
           notify("Saved.");
           onClose();
         }}

@@ -1,9 +1,10 @@
 /** Speech of agents: its service, a text to try it, and what was spoken. */
+
 import { Play } from "lucide-react";
 import { type FormEvent, useEffect, useState } from "react";
 import { api, client, fieldError, must, type Schemas, siteUrl } from "../../api/client.ts";
-import { refresh, usePages } from "../../api/queries.ts";
-import { useAction } from "../../ui/action.ts";
+import { usePages } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Check, Field, Input, Select, TextArea } from "../../ui/field.tsx";
@@ -44,7 +45,7 @@ export default function VoicePage() {
 }
 
 function SettingsForm({ settings }: { settings: Settings }) {
-  const action = useAction();
+  const action = useChange("/v1/admin/tts-settings", "/v1/tts");
   const [provider, setProvider] = useState(settings.provider);
   const health = api.useQuery("get", "/v1/tts/localvoice/health", {}, { enabled: LOCAL.has(provider ?? "") });
   return (
@@ -60,7 +61,6 @@ function SettingsForm({ settings }: { settings: Settings }) {
               ...{ speed: number("speed") ?? 1, max_characters: number("max_characters") ?? settings.max_characters },
             };
             await must(client.PUT("/v1/admin/tts-settings", { body }));
-            await refresh("/v1/admin/tts-settings", "/v1/tts");
             notify("Saved.");
           }}
         >
@@ -139,7 +139,7 @@ function Voices({ provider, value }: VoicesProps) {
 
 /** Speaks a text as an agent would. */
 function Try({ settings }: { settings: Settings }) {
-  const action = useAction();
+  const action = useChange("/v1/tts-calls");
   const [sound, setSound] = useState<string | null>(null);
   const agents = api.useQuery("get", "/v1/agents", { params: { query: { limit: 200 } } });
   useEffect(() => () => void (sound && URL.revokeObjectURL(sound)), [sound]);
@@ -155,7 +155,6 @@ function Try({ settings }: { settings: Settings }) {
       });
       if (!answer.ok) throw await answer.json();
       setSound(URL.createObjectURL(await answer.blob()));
-      await refresh("/v1/tts-calls");
     });
   };
   return (
