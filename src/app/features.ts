@@ -18,6 +18,7 @@ import { doctor } from "../feature/doctor/feature.ts";
 import { documents } from "../feature/documents/feature.ts";
 import { egress } from "../feature/egress/feature.ts";
 import { engine } from "../feature/engine/feature.ts";
+import { environments } from "../feature/environments/feature.ts";
 import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { harnessLogins } from "../feature/harness-logins/feature.ts";
@@ -80,6 +81,7 @@ export const FEATURES = noFeatures()
   .with(pipelines)
   .with(codehostConnection)
   .with(projects)
+  .with(environments)
   .with(knowledgeGraph)
   .with(agents)
   .with(secrets)

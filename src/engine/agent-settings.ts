@@ -5,7 +5,7 @@ import type { Network } from "../core/network.ts";
 import { NO_AGENT } from "../core/no-agent.ts";
 import { AGENT_DEFAULTS, type AgentFile, type HarnessConfig } from "./agent-file.ts";
 import type { Kind } from "./kinds.ts";
-import type { EngineAgent } from "./ports.ts";
+import type { CodeEnvironment, EngineAgent } from "./ports.ts";
 
 /** What of the instance's settings fills in for agents that say nothing. */
 export interface EngineDefaults {
@@ -32,6 +32,7 @@ export function settingsOf(
   { id, config }: Pick<AgentFile, "id" | "config">,
   { limits, sandbox }: EngineDefaults,
   harness: HarnessConfig,
+  environment: CodeEnvironment = {},
 ): Omit<EngineAgent, "network"> & { network: Network } {
   const ownLogin = ownLoginOf(config, harness);
   return {
@@ -41,7 +42,8 @@ export function settingsOf(
     thinkingLevel: config.thinking_level ?? AGENT_DEFAULTS.thinking_level,
     temperature: config.temperature ?? undefined,
     maxTurns: config.max_turns ?? limits.max_turns,
-    image: config.image ?? imageOf(harness) ?? sandbox.image ?? undefined,
+    image: config.image ?? imageOf(harness) ?? environment.image ?? sandbox.image ?? undefined,
+    env: environment.env ?? {},
     // Whoever holds a person's log-in reaches its vendor and nobody else.
     network: ownLogin ? { allow: [...OWN_LOGINS[ownLogin].hosts] } : (config.network ?? sandbox.network),
     runtime: config.runtime ?? sandbox.runtime ?? undefined,

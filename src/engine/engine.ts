@@ -1,5 +1,4 @@
 /** The engine put together: its ports from what app.ts hands in, its scheduler, and what others may ask of it. */
-
 import type { Clock } from "../core/clock.ts";
 import { forbidden, unavailable } from "../core/errors.ts";
 import type { DraftOf, EventDefinition } from "../core/events.ts";
@@ -23,7 +22,7 @@ import { textOf } from "./parts.ts";
 import { refusesAlways } from "./permission/decide.ts";
 import type { PermissionRows } from "./permission/permit.ts";
 import { readRules } from "./permission/rules.ts";
-import type { EnginePorts, Overdrawn } from "./ports.ts";
+import type { CodeEnvironment, EnginePorts, Overdrawn } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
@@ -72,6 +71,7 @@ export interface EngineDeps {
   ownLoginOf: EnginePorts["ownLoginOf"];
   /** What the step says, as part of which the execution works, itself or through those that started it. */
   stepNetworkOf?(execution: Execution): Network | undefined;
+  environmentOf?(execution: Execution): CodeEnvironment | undefined;
   /** What drives it instead of what its agent's file names: `acp` is the command in that file. */
   harnessIn?(execution: Execution): EvalHarness | undefined;
   /** Opens the way out of a sandbox whose network is an allow-list. */
@@ -211,7 +211,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     agentOf(execution) {
       const { agentId, sessionId } = execution;
       const file = agentId === NO_AGENT ? AGENTLESS : deps.agentOf(agentId);
-      const settings = settingsOf(file, deps.defaults(), harnessOf(file, deps.harnessIn?.(execution)));
+      const harness = harnessOf(file, deps.harnessIn?.(execution));
+      const settings = settingsOf(file, deps.defaults(), harness, deps.environmentOf?.(execution));
       return {
         ...settings,
         network: narrowest([settings.network, deps.stepNetworkOf?.(execution), ...deps.powers.networksOf(sessionId)]),

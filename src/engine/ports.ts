@@ -16,6 +16,12 @@ import type { HarnessFolders, Sandbox, SandboxAbout } from "./sandbox.ts";
 import type { SandboxPool } from "./sandbox-pool.ts";
 import type { Tool } from "./tool.ts";
 
+/** What sandboxes that work on a project's code are started with. */
+export interface CodeEnvironment {
+  image?: string | undefined;
+  env?: Readonly<Record<string, string>> | undefined;
+}
+
 export interface EngineAgent {
   id: string;
   harness: HarnessConfig;
@@ -25,6 +31,8 @@ export interface EngineAgent {
   temperature?: number | undefined;
   maxTurns: number;
   image?: string | undefined;
+  /** Variables of the environment of the project's code. */
+  env: Readonly<Record<string, string>>;
   network: NetworkBounds;
   runtime?: string | undefined;
   memoryMb: number;

@@ -95,7 +95,7 @@ export async function workOn(
     const { id: executionId, sessionId, agentId, runId, workId } = execution;
     const { image, network, runtime, memoryMb, cpus } = agent;
     const variables = ports.variablesOf(execution, token);
-    const env = { ...variables.session, ...secrets };
+    const env = { ...agent.env, ...variables.session, ...secrets };
     const held = { ...secrets, ...(token === null ? {} : { ENGINE_INTERNAL_TOKEN: token }) };
     const { ownLogin } = agent;
     const login = ownLogin && isExternal(execution, agent) ? ports.ownLoginOf(execution, ownLogin) : undefined;

@@ -103,6 +103,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   codehost_rules: { goes: { project: "project_id = @id", user: "user_id = @id" } },
   notification_channels: { goes: { project: "project_id = @id", user: "owner_id = @id" } },
   workflow_policies: { with: "projects" },
+  project_environments: { with: "projects" },
   projects: { stays: "removed with its clone (projects/service.ts)" },
   jobs: { goes: { project: "project_id = @id", user: "user_id = @id AND finished_at IS NOT NULL" } },
   notifications: { goes: { user: "user_id = @id" } },

@@ -101,6 +101,7 @@ export const WHOSE = {
   } satisfies Whose<{ user_id: string }>,
 
   projects: rows("projects", "everybody", { project: "id" }),
+  project_environments: rows("project_environments", "everybody", { project: "project_id" }),
   tasks,
   task_dependencies: partOf("task_dependencies", tasks, "task_id"),
   task_history: partOf("task_history", tasks, "task_id"),

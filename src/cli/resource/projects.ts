@@ -10,6 +10,7 @@ import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
 import { everythingOf } from "./history.ts";
 import { jobEnded } from "./jobs.ts";
+import { environmentVerb } from "./project-environment.ts";
 import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
 
@@ -123,6 +124,7 @@ export const projects: Resource<List> = {
       ],
       run: (call) => vision(call),
     },
+    environmentVerb,
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
       force: { flags: "--force", about: "also with runs that were not merged" },
       everything: everythingOf("projects"),

@@ -23,6 +23,7 @@ import type { agents } from "../agents/feature.ts";
 import type { Budgets } from "../budgets/service.ts";
 import type { Cookies } from "../cookies/service.ts";
 import type { Egress } from "../egress/service.ts";
+import type { Environments } from "../environments/service.ts";
 import type { Evals } from "../evals/service.ts";
 import { activity } from "../events/events.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -58,6 +59,7 @@ type Needs = Core & {
   usage: Pick<UsageLog, "record">;
   skills: Pick<Skills, "forAgents">;
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "branches" | "works" | "texts">;
+  environments: Pick<Environments, "of">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
   secrets: Pick<Secrets, "envOf">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
@@ -121,6 +123,7 @@ export const engine = defineFeature(
       ownLoginOf: ownLoginsFor(deps, sandbox.driver.capabilities),
       attachments: () => contributions.attachments,
       projectOf: projects.find,
+      environmentOf: ({ projectId }) => (projectId === undefined ? undefined : deps.environments.of(projectId)),
       repositoryOf: repositoryFor(deps),
       memoryOf: memoryFor(deps),
       deliver: deps.inbox.deliver,

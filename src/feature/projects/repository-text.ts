@@ -14,6 +14,8 @@ import type { ProjectStore } from "./store.ts";
 /** Of `AGENTS.md`, bytes. */
 const INSTRUCTION_BYTES = 16 * 1024;
 const SKILL_BYTES = 64 * 1024;
+/** Of a file that is read whole. */
+const TEXT_BYTES = 64 * 1024;
 const SKILLS_MOST = 50;
 const NESTED_MOST = 20;
 const DESCRIPTION_CHARACTERS = 300;
@@ -113,6 +115,26 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
         known.delete(key);
         throw error;
       }
+    },
+    /**
+     * Texts of those of these files that the project's branch has now, by path; null where there is no clone. One that is too
+     * large to be read whole is there as an empty text.
+     */
+    async textsOf(
+      projectId: string,
+      paths: readonly string[],
+    ): Promise<{ texts: Map<string, string>; commit: string; branch: string } | null> {
+      const row = rows.find(projectId);
+      if (row?.workspace_state !== "ready") return null;
+      const { repository } = placeOf(folder, projectId);
+      const { commit } = await git.head(repository);
+      if (commit === null) return null;
+      const wanted = new Set(paths);
+      const files = await git.filesIn(repository, commit, { wanted: (path) => wanted.has(path), most: paths.length });
+      const texts = new Map<string, string>();
+      for (const { path, bytes } of files)
+        texts.set(path, bytes > TEXT_BYTES ? "" : ((await git.fileAt(repository, commit, path)) ?? ""));
+      return { texts, commit, branch: row.default_branch ?? "main" };
     },
     /** Text of a file on the project's branch as it is now, its first bytes; null where there is none. */
     async fileOf(projectId: string, path: string): Promise<{ text: string; commit: string; branch: string } | null> {

@@ -21,6 +21,7 @@ import projectScip from "./0016-project-scip.sql" with { type: "text" };
 import runTraces from "./0017-run-traces.sql" with { type: "text" };
 import evalSizes from "./0018-eval-sizes.sql" with { type: "text" };
 import harnessLogins from "./0021-harness-logins.sql" with { type: "text" };
+import environments from "./0025-environments.sql" with { type: "text" };
 
 export interface Migration {
   name: string;
@@ -47,4 +48,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0017-run-traces", sql: runTraces },
   { name: "0018-eval-sizes", sql: evalSizes },
   { name: "0021-harness-logins", sql: harnessLogins },
+  { name: "0025-environments", sql: environments },
 ];

@@ -59,6 +59,7 @@ async function places(): Promise<Record<string, string>> {
     "/v1/mcp/{id}/status": "/v1/mcp/mine/status",
     "/v1/mcp/{id}/tools": "/v1/mcp/mine/tools",
     "/v1/projects/{id}": `/v1/projects/${project}`,
+    "/v1/projects/{id}/environment": `/v1/projects/${project}/environment`,
     "/v1/projects/{id}/tasks": `/v1/projects/${project}/tasks`,
     "/v1/projects/{id}/tasks/{tid}": `/v1/projects/${project}/tasks/${task}`,
     "/v1/projects/{id}/tasks/{tid}/resolve-workflow": `/v1/projects/${project}/tasks/${task}/resolve-workflow`,

@@ -19,6 +19,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { Unconfirmed } from "../../ui/unconfirmed.tsx";
 import { RunList } from "../runs/run-list.tsx";
+import { ProjectEnvironment } from "./project-environment.tsx";
 import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
 
@@ -89,6 +90,7 @@ function ProjectView({ project }: { project: Project }) {
       {project.workspace.state === "failed" && <CloneAgain project={project} />}
       {project.workspace.state === "ready" && project.repository && <Fetch project={project} />}
       <GraphSummary project={project} />
+      {project.workspace.state === "ready" && <ProjectEnvironment id={project.id} />}
       <ProjectRuns project={project} />
       {dialog === "edit" && <EditProject project={project} onClose={close} />}
       {dialog === "delete" && (

@@ -1,0 +1,193 @@
+/** The environment of a project's code, from its repository to the commands of an agent. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { hasBrowser, openBrowser } from "../../testing/browser.ts";
+import { skep } from "../../testing/command.ts";
+import { visit } from "../../testing/dashboard/visitor.ts";
+import { dockerForTests, testImage } from "../../testing/docker-image.ts";
+import { framesOf, framesUntil } from "../../testing/event-reader.ts";
+import { startServer, type TestServer } from "../../testing/server.ts";
+import type { Job } from "../jobs/model.ts";
+import type { Project } from "../projects/model.ts";
+import type { Run } from "../runs/model.ts";
+import type { ProjectEnvironment } from "./model.ts";
+
+setDefaultTimeout(300_000);
+const docker = await dockerForTests(process.env);
+
+describe.skipIf(!docker)("the environment of a project", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-environments-"));
+  const source = join(folder, "source");
+  const image = "skep-test-environment:1";
+  let server: TestServer;
+  let project: Project;
+  const git = (...args: string[]) => {
+    const { exitCode, stderr } = Bun.spawnSync(
+      ["git", "-c", "user.name=T", "-c", "user.email=t@example.org", ...args],
+      {
+        cwd: source,
+      },
+    );
+    if (exitCode !== 0) throw new Error(`${args.join(" ")}: ${stderr}`);
+  };
+  const commit = (files: Record<string, string>) => {
+    for (const [path, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(source, path)), { recursive: true });
+      writeFileSync(join(source, path), text);
+    }
+    git("add", "-A");
+    git("commit", "-q", "-m", "more");
+  };
+  const call = async <T>(method: string, path: string, body?: unknown) => {
+    const answer = await server.request<T>(method, path, { body });
+    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
+    return answer.body;
+  };
+  const environment = () => call<ProjectEnvironment>("GET", `/v1/projects/${project.id}/environment`);
+  const put = (body: unknown) =>
+    server.request<{ code: string; detail: string }>("PUT", `/v1/projects/${project.id}/environment`, { body });
+  async function eventUntil(query: string, kinds: readonly string[]) {
+    const frames = framesOf<{ kind: string; data: Record<string, unknown> }>(
+      server,
+      `/v1/events/stream?after=0&${query}`,
+    );
+    return (await framesUntil(frames, ({ data }) => kinds.includes(data.kind))).at(-1)!.data;
+  }
+  async function jobEnd(id: string): Promise<Job> {
+    for (;;) {
+      const job = await call<Job>("GET", `/v1/jobs/${id}`);
+      if (job.finished_at !== null) return job;
+      await Bun.sleep(50);
+    }
+  }
+  const fetchProject = async () => jobEnd((await call<Job>("POST", `/v1/projects/${project.id}/fetch`)).id);
+  /** What the only command of a run's agent left. */
+  async function outputOfRun(): Promise<string> {
+    const run = await call<Run>("POST", "/v1/runs", {
+      ...{ pipeline_id: "p", task_description: "Look", project_name: "web" },
+    });
+    await eventUntil(`run_id=${run.id}`, ["run_complete"]);
+    const repository = join(server.data, "projects", project.id, "git");
+    return Bun.spawnSync(["git", "--git-dir", repository, "show", `run/${run.id}:seen.txt`]).stdout.toString();
+  }
+  beforeAll(async () => {
+    const base = await testImage(docker!);
+    await docker!.images.tag(base, image);
+    mkdirSync(source);
+    git("init", "-q", "-b", "main");
+    commit({ "package.json": '{"scripts":{"test":"true"}}' });
+    const look = 'echo "said $GREETING" > seen.txt';
+    const script = {
+      version: 1,
+      default: [
+        { tool_calls: [{ tool: "bash", input: { command: look } }] },
+        { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] },
+      ],
+    };
+    writeFileSync(join(folder, "script.json"), JSON.stringify(script));
+    server = await startServer({
+      env: {
+        SANDBOX: "docker",
+        AGENT_IMAGE: "skep-test-absent:1",
+        IMAGE_PULL: "false",
+        DEMO_SCRIPT: join(folder, "script.json"),
+      },
+    });
+    await call("POST", "/v1/agents", { id: "ann", prompt: "Work." });
+    const steps = [{ id: "only", agent: "ann", input: "Do it." }];
+    await call("POST", "/v1/pipelines", { id: "p", name: "P", defaults: { model: "demo/scripted" }, steps });
+    project = await call<Project>("POST", "/v1/projects", { name: "web", repository: source });
+    while (project.workspace.state === "cloning") {
+      await Bun.sleep(50);
+      project = await call<Project>("GET", `/v1/projects/${project.id}`);
+    }
+    expect(project.workspace).toMatchObject({ state: "ready" });
+  });
+  afterAll(async () => {
+    await server.remove();
+    await docker!.images.remove(image);
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  test("a repository proposes one, and nothing of it holds before a person has accepted exactly that", async () => {
+    expect(await environment()).toMatchObject({
+      ...{ accepted: null, changed: true },
+      proposal: { definition: { image: "node:22", check: "npm test" }, files: ["package.json"], branch: "main" },
+    });
+    const { hash } = (await environment()).proposal!;
+    commit({ ".skep/environment.yml": `image: ${image}\nenv: { GREETING: hello }\ncheck: "true"\n` });
+    await fetchProject();
+    expect(await put({ hash })).toMatchObject({ status: 409, body: { code: "environment_changed" } });
+    expect((await environment()).accepted).toBeNull();
+    const shown = await skep(["projects", "environment", "web", "--data", server.data]);
+    expect(shown.stdout).toContain("GREETING=hello");
+    const [, wanted = ""] = /--accept ([0-9a-f]{12})/.exec(shown.stdout) ?? [];
+    const accepted = await skep(["projects", "environment", "web", "--accept", wanted, "--data", server.data]);
+    expect([accepted.code, accepted.stdout]).toEqual([
+      0,
+      expect.stringContaining("it counts from the next sandbox on"),
+    ]);
+    expect(await environment()).toMatchObject({ changed: false, accepted: { definition: { image } } });
+    expect((await call<Project>("GET", `/v1/projects/${project.id}`)).check).toBe("true");
+    const { items } = await call<{ items: { action: string; subject: string }[] }>("GET", "/v1/admin/audit?limit=5");
+    expect(items.find(({ action }) => action === "environment.accepted")).toMatchObject({ subject: project.id });
+  });
+
+  test("an agent's commands have the accepted image and variables", async () => {
+    // The server's own image does not exist: without the project's nothing would run.
+    expect(await outputOfRun()).toBe("said hello\n");
+  });
+
+  test("what the repository says later changes nothing, and is shown as a new proposal", async () => {
+    commit({ ".skep/environment.yml": "image: attacker/image:1\n" });
+    await fetchProject();
+    expect(await environment()).toMatchObject({
+      ...{ changed: true, accepted: { definition: { image, env: { GREETING: "hello" } } } },
+      proposal: { definition: { image: "attacker/image:1" } },
+    });
+    expect(await outputOfRun()).toBe("said hello\n");
+  });
+
+  test.skipIf(!hasBrowser())(
+    "the project's page shows both, and an administrator accepts another image there",
+    async () => {
+      const browser = await openBrowser();
+      try {
+        const { page, open, axe, faults } = await visit(browser, server.url);
+        await open(`/projects/${project.id}`);
+        await page.getByText("The repository proposes, in .skep/environment.yml (main at").waitFor();
+        expect(await axe()).toEqual([]);
+        await page.getByLabel("Container image").fill("team/web:2");
+        await page.getByRole("button", { name: "Accept the environment" }).click();
+        await page.getByText("The environment counts from the next sandbox on.").waitFor();
+        await page.getByText("team/web:2").waitFor();
+        expect((await environment()).accepted?.definition).toEqual({ image: "team/web:2" });
+        expect(faults).toEqual([]);
+      } finally {
+        await browser.close();
+      }
+    },
+  );
+
+  test("a definition of one's own, mistakes in it, and its removal", async () => {
+    for (const [body, detail] of [
+      [{}, "Give either"],
+      [{ definition: { env: { PATH: "/x" } } }, "the sandbox's own"],
+      [{ definition: { privileged: true } }, ""],
+      [{ definition: { image: "--privileged" } }, ""],
+      [{ hash: "0".repeat(64), definition: {} }, "Give either"],
+    ] as const)
+      expect(await put(body)).toMatchObject({ status: 422, body: { detail: expect.stringContaining(detail) } });
+    writeFileSync(join(folder, "own.yml"), `image: ${image}\nenv: { GREETING: bye }\n`);
+    const set = await skep(["projects", "environment", "web", "--set", join(folder, "own.yml"), "--data", server.data]);
+    expect(set.code).toBe(0);
+    expect(await environment()).toMatchObject({ changed: true, accepted: { proposal_hash: null } });
+    const wrong = await skep(["projects", "environment", "web", "--set", "x", "--clear", "--data", server.data]);
+    expect([wrong.code, wrong.stderr]).toEqual([2, expect.stringContaining("Give one of")]);
+    expect((await skep(["projects", "environment", "web", "--clear", "--data", server.data])).code).toBe(0);
+    expect((await environment()).accepted).toBeNull();
+    expect(await skep(["projects", "environment", "web", "--clear", "--data", server.data])).toMatchObject({ code: 1 });
+  });
+});

@@ -1,0 +1,27 @@
+/** What the sandboxes of a project's work are started with: proposed by its repository, accepted by a person. */
+import { placeProblems, schemaProblems } from "../../engine/schema-problems.ts";
+import { readYaml } from "../../engine/yaml-text.ts";
+import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
+import type { projects } from "../projects/feature.ts";
+import { environmentEvents } from "./events.ts";
+import { Environment } from "./model.ts";
+import type { ReadOwn } from "./propose.ts";
+import { environmentRoutes } from "./routes.ts";
+import { createEnvironments } from "./service.ts";
+
+type Needs = Core & { projects: Pick<ServiceOf<typeof projects>, "find" | "update" | "texts"> };
+
+export const readOwn: ReadOwn = (text) => {
+  const yaml = readYaml(text);
+  if (yaml.problems.length > 0) return { value: undefined, faults: yaml.problems };
+  return { value: yaml.value, faults: placeProblems(schemaProblems(Environment, yaml.value), yaml) };
+};
+
+export const environments = defineFeature(
+  "environments",
+  ({ store, clock, audit, projects }: Needs) => {
+    const service = createEnvironments({ store, clock, audit, projects, readOwn });
+    return { service, routes: () => environmentRoutes(service) };
+  },
+  environmentEvents,
+);

@@ -1,0 +1,70 @@
+/** The environment of a project's code: what the sandboxes of its agents are started with. */
+import { type Static, Type as t } from "@sinclair/typebox";
+import { ImageName } from "../../core/image-name.ts";
+import { orNull, Time } from "../../core/schema.ts";
+
+const MAX_VARIABLES = 50;
+
+/** One line of text that begins with no blank. */
+const Line = t.String({
+  minLength: 1,
+  maxLength: 2_000,
+  pattern: "^[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$",
+});
+
+export const Environment = t.Object(
+  {
+    image: t.Optional(ImageName),
+    env: t.Optional(
+      t.Record(
+        t.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" }),
+        t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$" }),
+        {
+          maxProperties: MAX_VARIABLES,
+          additionalProperties: false,
+          description: "Variables of every command. No place for secrets: everybody who sees the project reads them.",
+        },
+      ),
+    ),
+    check: t.Optional(Line),
+  },
+  { title: "Environment", additionalProperties: false },
+);
+export type Environment = Static<typeof Environment>;
+
+export const EnvironmentProposal = t.Object(
+  {
+    definition: Environment,
+    hash: t.String({ description: "What you accept: another proposal has another one." }),
+    files: t.Array(t.String(), { description: "Files of the repository that it was read from." }),
+    notes: t.Array(t.String(), { description: "What was left out, and why." }),
+    branch: t.String(),
+    commit: t.String(),
+  },
+  { title: "EnvironmentProposal" },
+);
+export type EnvironmentProposal = Static<typeof EnvironmentProposal>;
+
+export const ProjectEnvironment = t.Object(
+  {
+    project_id: t.String(),
+    accepted: orNull(
+      t.Object({
+        definition: Environment,
+        proposal_hash: orNull(t.String({ description: "Of the proposal that was accepted; null: a person wrote it." })),
+        accepted_at: Time,
+      }),
+    ),
+    proposal: orNull(EnvironmentProposal),
+    changed: t.Boolean({ description: "The repository proposes something that nobody has accepted." }),
+  },
+  { title: "ProjectEnvironment" },
+);
+export type ProjectEnvironment = Static<typeof ProjectEnvironment>;
+
+export const EnvironmentChange = t.Object({
+  hash: t.Optional(t.String({ pattern: "^[0-9a-f]{64}$", description: "Accept the proposal that has this hash." })),
+  image: t.Optional(ImageName),
+  definition: t.Optional(Environment),
+});
+export type EnvironmentChange = Static<typeof EnvironmentChange>;

@@ -1,0 +1,106 @@
+/** What a repository proposes, whatever its files hold. */
+import { describe, expect, test } from "bun:test";
+import { readOwn } from "./feature.ts";
+import { readJsonWithComments } from "./json-comments.ts";
+import { hashOf, proposeEnvironment } from "./propose.ts";
+
+const propose = (files: Record<string, string>) => proposeEnvironment((path) => files[path], readOwn);
+
+describe("what a repository proposes", () => {
+  test("nothing where no file says how its code is run", () => {
+    expect(propose({ "README.md": "node:22" })).toBeUndefined();
+  });
+
+  test.each<[string, Record<string, string>, object]>([
+    [
+      "npm",
+      { "package.json": '{"scripts":{"test":"vitest"},"engines":{"node":">=20"}}' },
+      { image: "node:20", check: "npm test" },
+    ],
+    [
+      "npm without tests",
+      { "package.json": '{"scripts":{"test":"echo \\"Error: no test specified\\""}}' },
+      { image: "node:22" },
+    ],
+    ["Go", { "go.mod": "module x\n\ngo 1.22.3\n" }, { image: "golang:1.22", check: "go test ./..." }],
+    [
+      "Cargo",
+      { "Cargo.toml": "[package]" },
+      { image: "rust:1", env: { CARGO_HOME: "/home/agent/.cargo" }, check: "cargo test" },
+    ],
+    ["Maven", { "pom.xml": "<project/>" }, { image: "maven:3", check: "mvn -o -q -B test" }],
+    [
+      "Python",
+      { "pyproject.toml": "", ".python-version": "3.12.4\n" },
+      { image: "python:3.12", check: "python3 -m pytest" },
+    ],
+  ])("the image and the tests of %s", (_, files, definition) => {
+    expect(propose(files)?.definition).toEqual(definition);
+  });
+
+  test("its own file is the whole; with a mistake in it nothing of it counts, and the place is named", () => {
+    const own = { "package.json": "{}", ".skep/environment.yml": "image: team/web:1\ncheck: make test\n" };
+    expect(propose(own)).toMatchObject({ definition: { image: "team/web:1", check: "make test" }, notes: [] });
+    for (const [text, note] of [
+      ["image: [1]\n", ".skep/environment.yml, line 1"],
+      ["check: a\ncheck: b\n", ".skep/environment.yml, line 2"],
+      ["privileged: true\n", ".skep/environment.yml, line 1"],
+      ["env: { LD_PRELOAD: /x.so }\n", "LD_PRELOAD is the sandbox's own"],
+      ['check: "a\\nb"\n', ".skep/environment.yml, line 1"],
+      ["a: &x [1]\nb: *x\n", "Anchors"],
+    ] as const) {
+      const found = propose({ ".skep/environment.yml": text });
+      expect([text, found?.definition, found?.notes.join()]).toEqual([text, {}, expect.stringContaining(note)]);
+    }
+  });
+
+  test("of devcontainer.json the image and variables; what it would do besides is left out with the reason", () => {
+    const text = `{
+      // the image
+      "image": "mcr.example/devcontainers/go:1", /* more */ "containerEnv": { "CI": "1", },
+      "features": { "ghcr.io/x/y:1": {} }, "runArgs": ["--privileged"], "initializeCommand": "rm -rf ~",
+    }`;
+    const found = propose({ ".devcontainer/devcontainer.json": text, "go.mod": "go 1.22\n" });
+    expect(found?.definition).toEqual({
+      image: "mcr.example/devcontainers/go:1",
+      env: { CI: "1" },
+      check: "go test ./...",
+    });
+    expect(found?.files).toEqual([".devcontainer/devcontainer.json", "go.mod"]);
+    expect(found?.notes.map((note) => note.split(" ")[1])).toEqual(["features", "runArgs", "initializeCommand"]);
+  });
+
+  test("hostile files cost little and put nothing into the proposal", () => {
+    const deep = "[".repeat(60_000);
+    for (const text of [
+      deep,
+      `{"a":${deep}`,
+      '{"image":"--privileged"}',
+      '{"image":"a b"}',
+      "\0",
+      '"',
+      "{/*",
+      '{"image":"x\\u202ey"}',
+    ])
+      expect(propose({ ".devcontainer.json": text })?.definition).toEqual({});
+    const notes = propose({
+      ".devcontainer.json": `{${Array.from({ length: 500 }, (_, i) => `"k${i}":1`).join()}}`,
+    })?.notes;
+    expect(notes?.length).toBe(20);
+    expect(propose({ "package.json": deep })?.definition).toEqual({ image: "node:22" });
+  });
+
+  test("the hash is of what is proposed, whatever the order of its members", () => {
+    expect(hashOf({ image: "a", check: "b" })).toBe(hashOf({ check: "b", image: "a" }));
+    expect(hashOf({ image: "a", check: "b" })).not.toBe(hashOf({ image: "a", check: "c" }));
+  });
+});
+
+test("comments and late commas are left out of JSON, and nothing of what is in quotes", () => {
+  expect(readJsonWithComments('{"a": "// no, /* neither */ ,}", "b": [1, 2, ], // c\n "d": "\\"//" , }')).toEqual({
+    a: "// no, /* neither */ ,}",
+    b: [1, 2],
+    d: '"//',
+  });
+  expect(() => readJsonWithComments('{"a" 1}')).toThrow(SyntaxError);
+});

@@ -1,0 +1,135 @@
+/**
+ * The environment that a repository proposes, read from text that anybody may have written: a definition of its own
+ * (`.skep/environment.yml`), else a part of `devcontainer.json`, and what the files of its language say. Nothing of it holds
+ * before a person has accepted it.
+ */
+import { createHash } from "node:crypto";
+import { Value } from "@sinclair/typebox/value";
+import { isObject } from "../../core/is-object.ts";
+import { visibleText } from "../../core/outside-text.ts";
+import { readJsonWithComments } from "./json-comments.ts";
+import { Environment } from "./model.ts";
+import { reservedIn } from "./reserved.ts";
+import { STACK_FILES, STACKS, type TextOf } from "./stacks.ts";
+
+const OWN = ".skep/environment.yml";
+const DEVCONTAINERS = [".devcontainer/devcontainer.json", ".devcontainer.json"];
+/** All files that are read of a repository. */
+export const ENVIRONMENT_FILES: readonly string[] = [OWN, ...DEVCONTAINERS, ...STACK_FILES];
+
+const MAX_NOTES = 20;
+const NOTE_CHARACTERS = 300;
+
+export interface Proposal {
+  definition: Environment;
+  hash: string;
+  files: string[];
+  notes: string[];
+}
+
+interface Part {
+  files: string[];
+  definition: Environment;
+  notes: string[];
+}
+
+/** The value of a text in YAML, and what is wrong with it as an environment, with the places. */
+export type ReadOwn = (text: string) => { value: unknown; faults: readonly { line: number; message: string }[] };
+
+/** @returns undefined when nothing in the repository says how its code is run. */
+export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal | undefined {
+  const parts = [ownPart(textOf, readOwn), devcontainerPart(textOf), stackPart(textOf)].filter(
+    (part) => part !== undefined,
+  );
+  const [first] = parts;
+  // What the repository says in our own form is the whole.
+  const used = first?.files[0] === OWN ? [first] : parts;
+  const files = used.flatMap((part) => part.files);
+  if (files.length === 0) return undefined;
+  const definition = Object.assign({}, ...used.map((part) => part.definition).reverse());
+  const notes = used.flatMap((part) => part.notes).map((note) => visibleText(note).slice(0, NOTE_CHARACTERS));
+  const checked = Value.Check(Environment, definition) ? definition : {};
+  return { definition: checked, hash: hashOf(checked), files, notes: notes.slice(0, MAX_NOTES) };
+}
+
+/** Of a definition, whatever the order of its members. */
+export const hashOf = (definition: Environment): string =>
+  createHash("sha256")
+    .update(JSON.stringify(sorted(definition)))
+    .digest("hex");
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((key) => [key, sorted(value[key])]),
+  );
+}
+
+function ownPart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
+  const text = textOf(OWN);
+  if (text === undefined) return undefined;
+  const { value, faults } = readOwn(text);
+  const notes = faults.map(({ line, message }) => `${OWN}, line ${line}: ${message}`);
+  if (notes.length > 0 || !Value.Check(Environment, value)) return { files: [OWN], definition: {}, notes };
+  const reserved = reservedIn(value.env).map((name) => `${OWN}: ${name} is the sandbox's own variable.`);
+  return { files: [OWN], definition: reserved.length > 0 ? {} : value, notes: reserved };
+}
+
+/** Members of `devcontainer.json` that say nothing about how its code is run. */
+const IGNORED = new Set([
+  "name",
+  "customizations",
+  "$schema",
+  "remoteUser",
+  "containerUser",
+  "forwardPorts",
+  "settings",
+  "extensions",
+]);
+
+function devcontainerPart(textOf: TextOf): Part | undefined {
+  const path = DEVCONTAINERS.find((file) => textOf(file) !== undefined);
+  if (path === undefined) return undefined;
+  const failed = (why: string): Part => ({ files: [path], definition: {}, notes: [`${path}: ${why}`] });
+  let read: unknown;
+  try {
+    read = readJsonWithComments(textOf(path) ?? "");
+  } catch {
+    return failed("it is not JSON.");
+  }
+  if (!isObject(read)) return failed("it is not an object.");
+  const notes: string[] = [];
+  const definition: Environment = {};
+  for (const [key, value] of Object.entries(read)) {
+    if (IGNORED.has(key)) continue;
+    const part = key === "image" ? { image: value } : key === "containerEnv" ? { env: value } : undefined;
+    if (part === undefined) notes.push(`${path}: ${key} is not supported${REASONS[key] ?? "."}`);
+    else if (!Value.Check(Environment, part)) notes.push(`${path}: ${key} has a value that is not supported.`);
+    else if (reservedIn(part.env).length > 0)
+      notes.push(`${path}: containerEnv names a variable of the sandbox's own.`);
+    else Object.assign(definition, part);
+  }
+  return { files: [path], definition, notes };
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  features: ": features are programs of others that run as root. Put what is needed into the image.",
+  build: ": build the image yourself and name it.",
+  dockerFile: ": build the image yourself and name it.",
+  mounts: ": a sandbox sees the workspace alone.",
+  runArgs: ": how a sandbox is started is the server's.",
+  privileged: ": a sandbox has no privileges.",
+  capAdd: ": a sandbox has no privileges.",
+  initializeCommand: ": it would run on the server's machine.",
+};
+
+function stackPart(textOf: TextOf): Part | undefined {
+  for (const stack of STACKS) {
+    const found = stack(textOf);
+    if (found) return { ...found, notes: [] };
+  }
+  return undefined;
+}

@@ -1,0 +1,107 @@
+/**
+ * Environments of projects' code. A repository proposes one; it holds once an administrator has accepted exactly that text,
+ * and stays as it was accepted whatever the repository says later.
+ */
+import { type Clock, timestamp } from "../../core/clock.ts";
+import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
+import { ownJson } from "../../core/own-json.ts";
+import type { CodeEnvironment } from "../../engine/ports.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { Store } from "../../store/store.ts";
+import { projectEnvironments } from "../../store/tables/environments.ts";
+import type { Project, ProjectUpdate } from "../projects/model.ts";
+import type { RepositoryTexts } from "../projects/repository-text.ts";
+import { environmentChanged } from "./events.ts";
+import type { Environment, EnvironmentChange, EnvironmentProposal, ProjectEnvironment } from "./model.ts";
+import { ENVIRONMENT_FILES, proposeEnvironment, type ReadOwn } from "./propose.ts";
+import { reservedIn } from "./reserved.ts";
+
+export interface EnvironmentsDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  projects: {
+    find(id: string): Project | undefined;
+    update(id: string, change: ProjectUpdate): Promise<Project>;
+    texts: Pick<RepositoryTexts, "textsOf">;
+  };
+  readOwn: ReadOwn;
+}
+
+export type Environments = ReturnType<typeof createEnvironments>;
+
+export function createEnvironments({ store, clock, audit, projects, readOwn }: EnvironmentsDeps) {
+  const rows = store.rows(projectEnvironments);
+  const assertProject = (id: string): void => {
+    if (!projects.find(id)) throw notFound("project");
+  };
+  async function proposalOf(id: string): Promise<EnvironmentProposal | null> {
+    const found = await projects.texts.textsOf(id, ENVIRONMENT_FILES);
+    const proposal = found && proposeEnvironment((path) => found.texts.get(path), readOwn);
+    return proposal ? { ...proposal, branch: found.branch, commit: found.commit } : null;
+  }
+  function acceptedOf(id: string): ProjectEnvironment["accepted"] {
+    const row = rows.find({ project_id: id });
+    if (!row) return null;
+    const { definition, proposal_hash, accepted_at } = row;
+    return { definition: ownJson<Environment>(definition), proposal_hash, accepted_at };
+  }
+  /** @throws Problem 404. */
+  async function get(id: string): Promise<ProjectEnvironment> {
+    assertProject(id);
+    const [accepted, proposal] = [acceptedOf(id), await proposalOf(id)];
+    const changed = proposal !== null && accepted?.proposal_hash !== proposal.hash;
+    return { project_id: id, accepted, proposal, changed };
+  }
+  /** What a change asks to hold. @throws Problem 409 `environment_changed`, 422. */
+  async function wanted(id: string, { hash, image, definition }: EnvironmentChange) {
+    if ((hash === undefined) === (definition === undefined))
+      throw invalid("Give either `hash`, to accept what the repository proposes, or a `definition` of your own.");
+    if (definition !== undefined) {
+      if (image !== undefined) throw invalidField("/image", "Name the image in the definition");
+      const [reserved] = reservedIn(definition.env);
+      if (reserved !== undefined)
+        throw invalidField(`/definition/env/${reserved}`, "This variable is the sandbox's own");
+      return { definition, proposal_hash: null };
+    }
+    const proposal = await proposalOf(id);
+    if (proposal === null || proposal.hash !== hash)
+      throw conflict(
+        "The repository proposes something else than what you read. Read it again, then accept it.",
+        "environment_changed",
+      );
+    return { definition: { ...proposal.definition, ...(image === undefined ? {} : { image }) }, proposal_hash: hash };
+  }
+  return {
+    get,
+    /** What the sandboxes of a project's work are started with. */
+    of: (projectId: string): CodeEnvironment | undefined => acceptedOf(projectId)?.definition,
+    /** @throws Problem 404, 409 `environment_changed` when the repository proposes something else now, 422. */
+    async accept(id: string, change: EnvironmentChange, caller: Caller): Promise<ProjectEnvironment> {
+      assertProject(id);
+      const { definition, proposal_hash } = await wanted(id, change);
+      const { check } = definition;
+      if (check !== undefined && projects.find(id)?.check !== check) await projects.update(id, { check });
+      store.write(({ emit }) => {
+        assertProject(id);
+        const accepted_at = timestamp(clock.now());
+        const row = { project_id: id, definition: JSON.stringify(definition), proposal_hash, accepted_at };
+        rows.put(row, ["project_id"]);
+        const data = { proposal_hash, image: definition.image ?? null };
+        audit({ action: "environment.accepted", actor: actorOf(caller), subject: id, address: caller.address, data });
+        emit(environmentChanged, { project_id: id, data: { change: "accepted" } });
+      });
+      return await get(id);
+    },
+    /** Sandboxes are started as the agents' files and the settings say. @throws Problem 404. */
+    remove(id: string, caller: Caller): void {
+      store.write(({ emit }) => {
+        assertProject(id);
+        if (rows.remove({ project_id: id }) === 0) throw notFound("environment");
+        audit({ action: "environment.removed", actor: actorOf(caller), subject: id, address: caller.address });
+        emit(environmentChanged, { project_id: id, data: { change: "removed" } });
+      });
+    },
+  };
+}

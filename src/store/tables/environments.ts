@@ -1,0 +1,14 @@
+/** Environments of projects' code that a person accepted. */
+import { sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { projects } from "./projects.ts";
+
+export const projectEnvironments = sqliteTable("project_environments", {
+  project_id: text()
+    .primaryKey()
+    .references(() => projects.id, { onDelete: "cascade" }),
+  /** JSON of an `Environment`. */
+  definition: text().notNull(),
+  /** Of what the repository proposed when it was accepted; null: a person wrote it. */
+  proposal_hash: text(),
+  accepted_at: text().notNull(),
+});

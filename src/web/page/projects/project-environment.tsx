@@ -1,0 +1,139 @@
+/** What the sandboxes of a project's work are started with, and what its repository proposes. */
+import { Check, Trash2 } from "lucide-react";
+import { useState } from "react";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useAdmin } from "../../session/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Field, Input } from "../../ui/field.tsx";
+import { Await } from "../../ui/note.tsx";
+import { notify } from "../../ui/notice.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+import { Ago } from "../../ui/time.tsx";
+
+type Environment = Schemas["ProjectEnvironment"];
+type Definition = Schemas["Environment"];
+type Proposal = NonNullable<Environment["proposal"]>;
+
+const ADDRESS = "/v1/projects/{id}/environment";
+
+export function ProjectEnvironment({ id }: { id: string }) {
+  const query = api.useQuery("get", ADDRESS, { params: { path: { id } } });
+  return (
+    <Section title="Environment">
+      <Await query={query} rows={2}>
+        {({ accepted, proposal, changed }) => (
+          <div className="flex flex-col gap-3">
+            {accepted ? (
+              <Accepted id={id} accepted={accepted} />
+            ) : (
+              <p className="text-dim">
+                Sandboxes start with the image of the agent or of the settings. Nobody has accepted an environment.
+              </p>
+            )}
+            {changed && proposal && <Proposed key={proposal.hash} id={id} proposal={proposal} />}
+            {!proposal && !accepted && <p className="text-dim">The repository proposes none.</p>}
+          </div>
+        )}
+      </Await>
+    </Section>
+  );
+}
+
+function Accepted({ id, accepted }: { id: string; accepted: NonNullable<Environment["accepted"]> }) {
+  const admin = useAdmin();
+  const [removing, setRemoving] = useState(false);
+  return (
+    <div className="rounded-lg border border-line bg-panel px-4 py-3">
+      <p className="mb-2 flex flex-wrap items-center gap-3 text-dim">
+        <span>
+          Accepted <Ago at={accepted.accepted_at} sentence />
+        </span>
+        {admin && (
+          <Button kind="quiet" icon={<Trash2 aria-hidden size={14} />} onClick={() => setRemoving(true)}>
+            Remove the environment
+          </Button>
+        )}
+      </p>
+      <Facts definition={accepted.definition} />
+      {removing && (
+        <Confirm
+          title="Remove the environment?"
+          word="Remove"
+          onClose={() => setRemoving(false)}
+          act={async () => {
+            await must(client.DELETE(ADDRESS, { params: { path: { id } } }));
+            await refresh("/v1/projects");
+          }}
+        >
+          From the next sandbox on, the image of the agent or of the settings is used.
+        </Confirm>
+      )}
+    </div>
+  );
+}
+
+function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
+  const { hash, definition, files, notes, branch, commit } = proposal;
+  const admin = useAdmin();
+  const action = useAction();
+  const [image, setImage] = useState(definition.image ?? "");
+  const accept = () =>
+    action.run(async () => {
+      const other = image.trim() === (definition.image ?? "") ? {} : { image: image.trim() };
+      await must(client.PUT(ADDRESS, { params: { path: { id } }, body: { hash, ...other } }));
+      notify("The environment counts from the next sandbox on.");
+      await refresh("/v1/projects");
+    });
+  return (
+    <div className="rounded-lg border border-line px-4 py-3">
+      <p className="mb-2 break-words">
+        The repository proposes, in {files.join(", ")} ({branch} at <code>{commit.slice(0, 8)}</code>):
+      </p>
+      <Facts definition={definition} />
+      {notes.length > 0 && (
+        <ul aria-label="Left out" className="mt-2 list-disc pl-5 text-sm text-dim">
+          {notes.map((note) => (
+            <li key={note} className="break-words">
+              {note}
+            </li>
+          ))}
+        </ul>
+      )}
+      {admin && (
+        <div className="mt-3 flex max-w-md flex-col gap-3">
+          <Field label="Container image" hint="Where another one has what its code needs">
+            <Input value={image} onChange={(event) => setImage(event.target.value)} />
+          </Field>
+          <Button icon={<Check aria-hidden size={14} />} busy={action.busy} onClick={accept} className="self-start">
+            Accept the environment
+          </Button>
+        </div>
+      )}
+      <ProblemNote error={action.error} />
+    </div>
+  );
+}
+
+function Facts({ definition: { image, env, check } }: { definition: Definition }) {
+  const rows: [name: string, value: string | undefined][] = [
+    ["Image", image],
+    ...Object.entries(env ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
+    ["Check", check],
+  ];
+  const given = rows.filter(([, value]) => value !== undefined);
+  return (
+    <dl className="grid grid-cols-[auto_1fr] gap-x-4 gap-y-1 text-sm">
+      {given.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-dim">{name}</dt>
+          <dd className="min-w-0 break-words font-mono">{value}</dd>
+        </div>
+      ))}
+      {given.length === 0 && <dt className="text-dim">Nothing of it can be used.</dt>}
+    </dl>
+  );
+}
