@@ -75,12 +75,15 @@ const isPreset = (entry: string): entry is NetworkPreset => NETWORK_PRESETS.some
 const isAddress = (host: string): boolean => host.includes(":") || /^[\d.]+$/.test(host);
 const WEB_PORTS = [80, 443];
 
-/** @param host in its one spelling (`plainHost`). */
-function entryAllows(entry: string, host: string, port: number): boolean {
+/** A host, `*.` before a host, or an address, with or without a port; no preset. */
+export const HOST_ENTRY = ENTRY;
+
+/** @param host in its one spelling (`plainHost`). @param ports that an entry without a port means. */
+export function entryAllows(entry: string, host: string, port: number, ports: readonly number[] = WEB_PORTS): boolean {
   const at = entry.lastIndexOf(":");
   const hasPort = at > 0 && !entry.endsWith("]") && (entry.startsWith("[") || entry.indexOf(":") === at);
   const name = (hasPort ? entry.slice(0, at) : entry).replace(/^\[|\]$/g, "").toLowerCase();
-  if (hasPort ? Number(entry.slice(at + 1)) !== port : !WEB_PORTS.includes(port)) return false;
+  if (hasPort ? Number(entry.slice(at + 1)) !== port : !ports.includes(port)) return false;
   if (!name.startsWith("*.")) return name === host;
   return !isAddress(host) && host.endsWith(name.slice(1)) && host.length > name.length - 1;
 }

@@ -1,23 +1,25 @@
-/** A sandbox image with git: this machine's own, with the libraries it links to, on a static busybox. */
+/** Sandbox images with a program of this machine, with the libraries it links to, on a static busybox. */
 import { createHash } from "node:crypto";
 import { readFileSync, realpathSync, statSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { pack } from "tar-stream";
 import type { DockerClient } from "../adapter/docker.ts";
 
-const paths = (): string[] => {
-  const git = Bun.which("git")!;
-  const libraries = Bun.spawnSync(["ldd", git]).stdout.toString();
-  return [git, ...[...libraries.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, path]) => path!)];
+const paths = (program: string): string[] => {
+  const path = Bun.which(program)!;
+  const libraries = Bun.spawnSync(["ldd", path]).stdout.toString();
+  return [path, ...[...libraries.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, library]) => library!)];
 };
 
-/** Name of the image; made when this engine has none of the same git. */
-export async function gitImage(docker: DockerClient): Promise<string> {
+export const gitImage = (docker: DockerClient): Promise<string> => programImage(docker, "git");
+
+/** Name of the image; made when this engine has none of the same program. */
+export async function programImage(docker: DockerClient, program: string): Promise<string> {
   const busybox = realpathSync(Bun.which("busybox")!);
-  const files = paths();
+  const files = paths(program);
   const hash = createHash("sha256");
   for (const path of [busybox, ...files]) hash.update(`${path} ${statSync(realpathSync(path)).size}\n`);
-  const name = `skep-test-git:${hash.digest("hex").slice(0, 16)}`;
+  const name = `skep-test-${program}:${hash.digest("hex").slice(0, 16)}`;
   if (await docker.images.inspect(name)) return name;
   const tar = pack();
   const made = docker.images.importRootfs(tar as unknown as Readable, name, ["ENV PATH=/bin:/usr/bin"]);

@@ -10,7 +10,11 @@ import type { Duplex } from "node:stream";
 import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { plainHost } from "../../core/plain-host.ts";
+import type { HostCertificate } from "./certificate.ts";
 import { readClientHello } from "./client-hello.ts";
+import { type Credential, terminate } from "./credentials.ts";
+import { endToEnd } from "./headers.ts";
+import { closeSoon, say, sayAndEnd } from "./refusals.ts";
 
 interface Address {
   address: string;
@@ -24,7 +28,7 @@ export interface EgressRecord {
   host: string;
   port: number;
   verdict: Verdict;
-  /** Why it was denied or failed: `not_allowed`, `address_refused`, `host_unknown`, `name_mismatch`, `full`, `too_much`, `unreachable`. */
+  /** Why it was denied or failed: `not_allowed`, `address_refused`, `host_unknown`, `name_mismatch`, `full`, `too_much`, `unreachable`, `not_encrypted`. */
   reason: string | null;
   sentBytes: number;
   receivedBytes: number;
@@ -43,8 +47,17 @@ export interface EgressDeps {
   /** A place among the connections of all executions; undefined when there is none. */
   takePlace(): (() => void) | undefined;
   now(): number;
+  /** What is added to requests to that host, read anew for each connection; see `credentials.ts`. */
+  edge?: Edge | undefined;
   /** Of one sandbox: connections, refused ones too, and bytes of both directions. */
   bounds?: { connections: number; bytes: number };
+}
+
+export interface Edge {
+  credentialsFor(host: string, port: number): readonly Credential[];
+  certificateFor(host: string): HostCertificate;
+  /** Certificates that are trusted besides the usual ones. */
+  ca?: readonly string[] | undefined;
 }
 
 const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
@@ -148,9 +161,13 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
     if (!target) return sayAndEnd(client, 400, "CONNECT takes host:port.");
     const entry = begin(target.host, target.port);
     client.once("close", entry.end);
+    const credentials = deps.edge?.credentialsFor(target.host, target.port) ?? [];
     let server: Socket;
     try {
-      server = await connectTo(await admit(entry), target.port);
+      const address = await admit(entry);
+      if (deps.edge && credentials.length > 0)
+        return await inside(entry, client, early, address, credentials, deps.edge);
+      server = await connectTo(address, target.port);
     } catch (error) {
       const refusal = asRefusal(error);
       entry.refuse(refusal.verdict, refusal.reason);
@@ -176,6 +193,35 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
     }
     pipeCounted(client, server, (size) => count(entry, "sentBytes", size));
     server.setTimeout(LIMITS.egressSilenceMs, () => entry.fail("too_long"));
+  }
+
+  /** A tunnel to a host for which there are credentials: it is opened here, and each request in it is read. */
+  async function inside(
+    entry: Entry,
+    client: Duplex,
+    early: Uint8Array,
+    address: Address,
+    credentials: readonly Credential[],
+    { certificateFor, ca }: Edge,
+  ): Promise<void> {
+    const { host, port } = entry.record;
+    entry.onEnd(() => client.destroy());
+    client.write("HTTP/1.1 200 Connection established\r\n\r\n");
+    try {
+      const first = await firstBytes(client, early, host);
+      if (readClientHello(first).kind !== "hello")
+        throw new Refusal(403, "denied", "not_encrypted", "A host with a credential is reached over TLS alone.");
+      await terminate({
+        ...{ client, first, host, port, address, credentials, ca, certificate: certificateFor(host) },
+        onSent: (size) => count(entry, "sentBytes", size),
+        onReceived: (size) => count(entry, "receivedBytes", size),
+        onFailure: (reason) => entry.refuse("failed", reason),
+      });
+    } catch (error) {
+      const refusal = asRefusal(error);
+      entry.refuse(refusal.verdict, refusal.reason);
+      entry.end();
+    }
   }
 
   async function forward(asked: IncomingMessage, answer: ServerResponse): Promise<void> {
@@ -338,49 +384,4 @@ function nextChunk(stream: Duplex): Promise<Uint8Array | undefined> {
 function pipeCounted(from: Duplex, to: Duplex, onBytes: (size: number) => void): void {
   from.on("data", (chunk: Uint8Array) => onBytes(chunk.length));
   from.pipe(to);
-}
-
-/** Headers that belong to the connection and not to the message, and those for the proxy itself. RFC 9110 §7.6.1. */
-const OF_CONNECTION = new Set(
-  "connection keep-alive proxy-authenticate proxy-authorization proxy-connection te trailer transfer-encoding upgrade host".split(
-    " ",
-  ),
-);
-
-function endToEnd(headers: IncomingMessage["headers"]): Record<string, string | string[]> {
-  const named = new Set(
-    (headers.connection ?? "")
-      .toLowerCase()
-      .split(",")
-      .map((name) => name.trim()),
-  );
-  const kept = Object.entries(headers).filter(([name]) => !OF_CONNECTION.has(name) && !named.has(name));
-  return Object.fromEntries(kept.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
-}
-
-function say(answer: ServerResponse, status: number, detail: string): void {
-  answer.writeHead(status, { "content-type": "text/plain", connection: "close", "x-skep-egress": "refused" });
-  answer.end(`Skep: ${detail}\n`);
-}
-
-/** What was written reaches the program; one that then does not close is not waited for. */
-function closeSoon(client: Duplex): void {
-  const late = setTimeout(() => client.destroy(), LIMITS.egressHeadMs);
-  client.once("close", () => clearTimeout(late));
-  client.resume();
-}
-
-const PHRASES: Readonly<Record<number, string>> = {
-  400: "Bad Request",
-  403: "Forbidden",
-  502: "Bad Gateway",
-  503: "Full",
-};
-
-function sayAndEnd(client: Duplex, status: number, detail: string): void {
-  const body = `Skep: ${detail}\n`;
-  closeSoon(client);
-  client.end(
-    `HTTP/1.1 ${status} ${PHRASES[status] ?? "Refused"}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }

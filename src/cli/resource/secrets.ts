@@ -1,9 +1,9 @@
 /** `skep secrets`: sealed values that agents get as variables. A value is never an argument and never shown. */
-import type { RowOf } from "../../api/types.ts";
+import type { RowOf, Schemas } from "../../api/types.ts";
 import { Problem } from "../../core/errors.ts";
 import { readSecret } from "../read-input.ts";
 import { timeText } from "../terminal/table.ts";
-import type { Call, Resource } from "./resource.ts";
+import type { Call, Flags, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb } from "./words.ts";
 
 type List = "/v1/secrets";
@@ -24,6 +24,7 @@ export const secrets: Resource<List> = {
     { head: "NAME", of: ({ name }) => name },
     { head: "TYPE", of: ({ secret_type }) => secret_type },
     { head: "VALUE", of: ({ masked_preview }) => masked_preview },
+    { head: "FOR", of: ({ edge }) => (edge ? edge.hosts.join(", ") : "variable"), shrinks: true },
     { head: "GRANTED TO", of: ({ granted_agents }) => granted_agents.join(", ") || "nobody", shrinks: true },
     {
       head: "LAST USED",
@@ -45,6 +46,17 @@ export const secrets: Resource<List> = {
         { flags: "--value-file <file>", about: "take the value from this file" },
         { flags: "--description <text>", about: "what it is for" },
         { flags: "--type <type>", about: "what it is", choices: ["api_key", "token", "ssh_key", "custom"] },
+        {
+          flags: "--to <hosts>",
+          about: "no sandbox has it: it is put into requests to these hosts, separated by commas",
+        },
+        {
+          flags: "--as <header>",
+          about: 'with --to: header and what is before the value (default: "Authorization: Bearer")',
+        },
+        { flags: "--methods <list>", about: "with --to: only for these methods, separated by commas" },
+        { flags: "--path <prefix>", about: "with --to: only for paths that begin with this" },
+        { flags: "--variable", about: "agents get it as a variable again" },
         { flags: "--grant <agents>", about: "grant it to these agents, separated by commas" },
       ],
       run: set,
@@ -73,8 +85,10 @@ export const secrets: Resource<List> = {
 async function set(call: Call<Item, List>) {
   const { client, path, args, flags } = call;
   const name = args[0]!;
+  const bound = edgeOf(flags);
   const value = await readSecret(`value of ${name}`, { env: flags["valueEnv"], file: flags["valueFile"] });
-  const body = { ...bodyOf(flags, { description: "description", type: "secret_type" }), value };
+  const fields = bodyOf(flags, { description: "description", type: "secret_type" });
+  const body = { ...fields, value, ...(bound === undefined ? {} : { edge: bound }) };
   const secret = await client.call("PUT", `${path}/${encodeURIComponent(name)}`, body).catch((error) => {
     if (!(error instanceof Problem) || error.status !== 404) throw error;
     return client.call("POST", path, { ...body, name });
@@ -84,6 +98,32 @@ async function set(call: Call<Item, List>) {
   if (agents.length > 0) return grant({ client, path: `${path}/${secret.secret_id}` as const }, secret, agents);
   return { json: secret, text: textOf(secret) };
 }
+
+/** Where it is put into requests; null: nowhere; undefined: as before. @throws Problem 422 `bad_usage`. */
+function edgeOf({ to, as, methods, path, variable }: Flags): Edge | null | undefined {
+  const wrong = (detail: string) => new Problem(422, "bad_usage", detail);
+  if (to === undefined) {
+    if ([as, methods, path].some((flag) => flag !== undefined))
+      throw wrong("--as, --methods and --path go with --to HOSTS.");
+    return variable ? null : undefined;
+  }
+  if (variable) throw wrong("Give --to HOSTS or --variable, not both.");
+  const text: string = as ?? "Authorization: Bearer";
+  const at = text.includes(":") ? text.indexOf(":") : text.length;
+  const before = text.slice(at + 1).trim();
+  return {
+    hosts: String(to).split(",").filter(Boolean),
+    header: text.slice(0, at).trim(),
+    prefix: before === "" ? "" : `${before} `,
+    ...(methods === undefined ? {} : { methods: String(methods).toUpperCase().split(",").filter(isMethod) }),
+    ...(path === undefined ? {} : { path }),
+  };
+}
+
+type Edge = NonNullable<Schemas["SecretEdge"]>;
+type EdgeMethod = NonNullable<Edge["methods"]>[number];
+/** The server says what is wrong with any other. */
+const isMethod = (text: string): text is EdgeMethod => text !== "";
 
 async function grant({ client, path }: Pick<One, "client" | "path">, secret: Item, agents: readonly string[]) {
   let now = secret;

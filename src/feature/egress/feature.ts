@@ -1,8 +1,10 @@
 /** What agents' programs may reach of the network, and what they wanted to. */
+import { createAuthority } from "../../adapter/egress/certificate.ts";
 import { createEgressProxy } from "../../adapter/egress/proxy.ts";
 import type { agents } from "../agents/feature.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
+import type { Secrets } from "../secrets/service.ts";
 import { egressEvents } from "./events.ts";
 import { egressRoutes } from "./routes.ts";
 import { createEgress } from "./service.ts";
@@ -10,14 +12,24 @@ import { createEgress } from "./service.ts";
 type Needs = Core & {
   runs: Pick<RunsService, "views">;
   agents: Pick<ServiceOf<typeof agents>, "get" | "configure">;
+  secrets: Pick<Secrets, "edgeFor" | "edgeNames">;
 };
 
 export const egress = defineFeature(
   "egress",
-  ({ store, clock, log, guard, runs, agents }: Needs) => {
+  ({ store, clock, log, guard, runs, agents, secrets }: Needs) => {
     const assertRun = (id: string, caller: Parameters<typeof runs.views.rowFor>[1]) =>
       void runs.views.rowFor(id, caller);
-    const service = createEgress({ store, clock, log, guard, createProxy: createEgressProxy, assertRun });
+    const service = createEgress({
+      store,
+      clock,
+      log,
+      guard,
+      createProxy: createEgressProxy,
+      createAuthority,
+      secrets,
+      assertRun,
+    });
     return { service, routes: () => egressRoutes(service, agents) };
   },
   egressEvents,

@@ -17,7 +17,7 @@ export const EgressConnection = t.Object(
     reason: orNull(
       t.String({
         description:
-          "Why it was denied or failed: not_allowed, address_refused, name_mismatch, full, host_unknown, unreachable, too_much, too_long.",
+          "Why it was denied or failed: not_allowed, address_refused, name_mismatch, not_encrypted, full, host_unknown, unreachable, too_much, too_long.",
       }),
     ),
     sent_bytes: t.Integer({ description: "From the program to the host." }),

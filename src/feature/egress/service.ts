@@ -1,18 +1,22 @@
 /** The controlled way out of sandboxes: a proxy for each, and what became of every connection as a row. */
 
 import type { AddressGuard } from "../../adapter/address-guard.ts";
+import type { createAuthority } from "../../adapter/egress/certificate.ts";
 import type { createEgressProxy, EgressProxy, EgressRecord } from "../../adapter/egress/proxy.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
 import { allows, presetsIn } from "../../core/network.ts";
+import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { egressConnections } from "../../store/tables/egress.ts";
+import type { Secrets } from "../secrets/service.ts";
+import { layAuthority } from "./authority.ts";
 import { egressDenied } from "./events.ts";
 import type { EgressConnection } from "./model.ts";
 import { findPreset } from "./presets.ts";
@@ -23,6 +27,8 @@ export interface EgressDeps {
   log: Logger;
   guard: Pick<AddressGuard, "resolve">;
   createProxy: typeof createEgressProxy;
+  createAuthority: typeof createAuthority;
+  secrets: Pick<Secrets, "edgeFor" | "edgeNames">;
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
 }
@@ -35,7 +41,7 @@ interface SessionRefs {
 
 export type Egress = ReturnType<typeof createEgress>;
 
-export function createEgress({ store, clock, log, guard, createProxy, assertRun }: EgressDeps) {
+export function createEgress({ store, clock, log, guard, createProxy, assertRun, ...deps }: EgressDeps) {
   const rows = store.rows(egressConnections);
   const refsOf = store.statement<SessionRefs>("SELECT user_id, project_id, step_id FROM sessions WHERE id = ?");
   let places: number = LIMITS.egressOfAll;
@@ -77,8 +83,29 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
       for (const preset of presetsIn(lists)) found.set(preset, await findPreset(sandbox, preset));
       const denials = new Set<string>();
       let executionId = spec.executionId;
+      const { agentId, sessionId } = spec;
+      const names = agentId === NO_AGENT ? [] : deps.secrets.edgeNames(agentId, { sessionId });
+      const authority = names.length > 0 ? deps.createAuthority(clock.now()) : undefined;
+      const trust = authority ? await layAuthority(sandbox, authority.pem) : {};
+      /** Hosts of executions whose use of credentials is in the audit log. */
+      const audited = new Set<string>();
+      const edge = authority && {
+        certificateFor: authority.issue,
+        credentialsFor(host: string, port: number) {
+          const use = `${executionId} ${host}:${port}`;
+          const isNew = !audited.has(use);
+          audited.add(use);
+          const reader = { actor: `execution:${executionId}`, sessionId };
+          const found = deps.secrets.edgeFor(agentId, { host, port }, reader, isNew);
+          return found.map(({ value, edge: { header, ...rest } }) => ({
+            ...rest,
+            value,
+            header: header.toLowerCase(),
+          }));
+        },
+      };
       const proxy: EgressProxy = await createProxy({
-        ...{ takePlace, resolve: guard.resolve, now: clock.now },
+        ...{ takePlace, resolve: guard.resolve, now: clock.now, edge },
         allows: (host, port) => allows(lists, found, host, port),
         onEnd: (entry) => {
           try {
@@ -90,7 +117,11 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
       });
       const route = await sandbox.openRoute(proxy.take);
       return {
-        env: proxyVariables(`http://${route.host}:${route.port}`),
+        env: {
+          ...proxyVariables(`http://${route.host}:${route.port}`),
+          ...trust,
+          ...Object.fromEntries(names.map((name) => [name, PLACEHOLDER])),
+        },
         serve: (id) => {
           executionId = id;
         },
@@ -119,6 +150,9 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun 
     },
   };
 }
+
+/** What tools find that look for their credential before they ask. */
+const PLACEHOLDER = "put-in-by-skep";
 
 /** Hosts of one sandbox whose denial is an event. */
 const MAX_DENIALS = 200;

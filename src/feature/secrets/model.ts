@@ -1,9 +1,43 @@
 /** Secrets as the API shows them, and what their names may be. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { LIMITS } from "../../core/limits.ts";
-import { orNull } from "../../core/schema.ts";
+import { HOST_ENTRY } from "../../core/network.ts";
+import { oneOf, orNull } from "../../core/schema.ts";
 
 const SecretType = t.Union([t.Literal("api_key"), t.Literal("token"), t.Literal("ssh_key"), t.Literal("custom")]);
+
+const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as const;
+
+export const SecretEdge = t.Object(
+  {
+    hosts: t.Array(t.String({ pattern: HOST_ENTRY, maxLength: 262 }), {
+      ...{ minItems: 1, maxItems: 20, uniqueItems: true },
+      description: "Hosts that get it, over TLS: example.org (port 443), *.example.org, example.org:8443.",
+    }),
+    header: t.String({
+      pattern: "^[A-Za-z][A-Za-z0-9-]{0,63}$",
+      description: "Name of the header, e.g. Authorization.",
+    }),
+    prefix: t.String({
+      maxLength: 100,
+      pattern: "^[\\x20-\\x7e]*$",
+      description: "Written before the value: `Bearer `.",
+    }),
+    methods: t.Optional(
+      t.Array(oneOf(...METHODS), { minItems: 1, uniqueItems: true, description: "Only these; all when absent." }),
+    ),
+    path: t.Optional(
+      t.String({ pattern: "^/[\\x21-\\x7e]*$", maxLength: 500, description: "Only paths that begin with this." }),
+    ),
+  },
+  {
+    title: "SecretEdge",
+    additionalProperties: false,
+    description:
+      "The server's proxy puts the value into requests to these hosts, and no sandbox ever has it. Needs an agent whose network is an allow-list with the host in it.",
+  },
+);
+export type SecretEdge = Static<typeof SecretEdge>;
 
 export const Secret = t.Object({
   secret_id: t.String(),
@@ -15,6 +49,7 @@ export const Secret = t.Object({
   warning: orNull(
     t.String({ description: "What to know about the value, such as that it is too short to be masked." }),
   ),
+  edge: orNull(SecretEdge),
   granted_agents: t.Array(t.String()),
   created_at: t.String({ format: "date-time" }),
   updated_at: t.String({ format: "date-time" }),
@@ -35,6 +70,7 @@ export const SecretCreate = t.Object({
   description: t.Optional(orNull(Description)),
   secret_type: t.Optional(SecretType),
   value: Value,
+  edge: t.Optional(orNull(SecretEdge)),
 });
 export type SecretCreate = Static<typeof SecretCreate>;
 
@@ -42,6 +78,7 @@ export const SecretUpdate = t.Object({
   description: t.Optional(orNull(Description)),
   secret_type: t.Optional(SecretType),
   value: t.Optional(Value),
+  edge: t.Optional(orNull(SecretEdge)),
 });
 export type SecretUpdate = Static<typeof SecretUpdate>;
 

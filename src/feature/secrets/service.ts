@@ -5,13 +5,14 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { isMaskable, MIN_MASKED_LENGTH, maskedPreview } from "../../core/masking.ts";
+import { entryAllows } from "../../core/network.ts";
 import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
-import { isReservedName, type Secret, type SecretCreate, type SecretUpdate } from "./model.ts";
+import { isReservedName, type Secret, type SecretCreate, type SecretEdge, type SecretUpdate } from "./model.ts";
 import type { SecretValues } from "./values.ts";
 
 export interface SecretsDeps {
@@ -41,6 +42,10 @@ export interface Secrets {
    * @param reader with a session: only what the agents that bound it were granted, too.
    */
   envOf(agentId: string, reader: EnvReader): SecretEnv;
+  /** Those of the agent that the proxy puts into requests to this host. `isNew`: the reading is audited. */
+  edgeFor(agentId: string, target: EdgeTarget, reader: EnvReader, isNew: boolean): EdgeSecret[];
+  /** Names of those of the agent that are put into requests, whatever the host. */
+  edgeNames(agentId: string, reader: Pick<EnvReader, "sessionId">): string[];
   /** Plaintext for a part of the server itself; undefined when there is none, or it cannot be opened. Audited. */
   valueOf(name: string, actor: string): string | undefined;
 }
@@ -56,7 +61,22 @@ export interface SecretEnv {
   damaged: string[];
 }
 
+export interface EdgeTarget {
+  host: string;
+  port: number;
+}
+
+export interface EdgeSecret {
+  name: string;
+  value: string;
+  edge: SecretEdge;
+}
+
 type Row = typeof secrets.$inferSelect;
+
+/** What a host entry without a port means: credentials go over TLS alone. */
+const TLS_PORTS = [443];
+const CONNECTION_HEADERS = /^(host|connection|content-length|transfer-encoding|te|trailer|upgrade|expect|proxy-.*)$/i;
 
 /** The preview of a value that is too short to be found in text shows nothing of it. */
 const UNMASKED = maskedPreview("");
@@ -101,6 +121,30 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       throw invalidField("/value", `A secret holds at most ${LIMITS.secretValueBytes} bytes`);
     if (value.includes("\0")) throw invalidField("/value", "An environment variable cannot hold a NUL character");
   };
+  /** @throws Problem 422 for what cannot be put into a header, or not be blanked in an answer. */
+  const assertEdge = (edge: SecretEdge, value: string | undefined): void => {
+    if (CONNECTION_HEADERS.test(edge.header))
+      throw invalidField("/edge/header", "This header belongs to the connection; name another one");
+    if (value === undefined) return;
+    if (!isMaskable(value))
+      throw invalidField(
+        "/edge",
+        `A value with fewer than ${MIN_MASKED_LENGTH} characters cannot be blanked in answers`,
+      );
+    if (!/^[\x20-\x7e]+$/.test(value))
+      throw invalidField("/value", "A header holds one line of printable ASCII characters");
+  };
+  const grantedRows = (agentId: string, sessionId: string | undefined): Row[] => {
+    const bounds = sessionId === undefined ? [] : deps.boundsOf(sessionId);
+    const granted = db
+      .select({ secret: secrets })
+      .from(secretGrants)
+      .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id))
+      .where(eq(secretGrants.agent_id, agentId))
+      .orderBy(asc(secrets.name))
+      .all();
+    return granted.map(({ secret }) => secret).filter(({ id }) => bounds.every((other) => isGranted(id, other)));
+  };
   const used = (ids: string[], by: string): void => {
     if (ids.length === 0) return;
     const use = { last_used_at: timestamp(clock.now()), last_used_by: by };
@@ -132,9 +176,10 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       );
     },
     get: (idOrName) => present(find(idOrName)),
-    create({ name, description, secret_type = "custom", value }, caller) {
+    create({ name, description, secret_type = "custom", value, edge = null }, caller) {
       if (isReservedName(name)) throw invalidField("/name", "This variable is the sandbox's own; choose another name");
       assertSize(value);
+      if (edge) assertEdge(edge, value);
       return store.write(() => {
         if (db.select().from(secrets).where(eq(secrets.name, name)).get())
           throw conflict("A secret with this name exists. Update it, or delete it first.");
@@ -147,6 +192,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
           secret_type,
           sealed: values.seal({ id, name }, value),
           masked_preview: previewOf(value),
+          edge,
           created_at: at,
           updated_at: at,
           last_used_at: null,
@@ -157,14 +203,16 @@ export function createSecrets(deps: SecretsDeps): Secrets {
         return present(row);
       });
     },
-    update(idOrName, { value, ...fields }, caller) {
+    update(idOrName, { value, edge, ...fields }, caller) {
       if (value !== undefined) assertSize(value);
       return store.write(() => {
         const row = find(idOrName);
+        const bound = edge === undefined ? row.edge : edge;
+        if (bound) assertEdge(bound, value ?? values.open(row));
         if (value !== undefined) values.replaced(row);
         const sealed = value === undefined ? {} : { sealed: values.seal(row, value), masked_preview: previewOf(value) };
         db.update(secrets)
-          .set({ ...withoutNull(fields), ...sealed, updated_at: timestamp(clock.now()) })
+          .set({ ...withoutNull(fields), edge, ...sealed, updated_at: timestamp(clock.now()) })
           .where(eq(secrets.id, row.id))
           .run();
         record("secret.updated", caller, row, { rotated: value !== undefined });
@@ -228,17 +276,30 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       });
       return values.open(row);
     },
+    edgeNames: (agentId, { sessionId }) =>
+      grantedRows(agentId, sessionId).flatMap(({ name, edge }) => (edge === null ? [] : [name])),
+    edgeFor(agentId, { host, port }, { actor, sessionId }, isNew) {
+      const fitting = grantedRows(agentId, sessionId).flatMap(({ edge, ...row }) =>
+        edge?.hosts.some((entry) => entryAllows(entry, host, port, TLS_PORTS)) ? [{ ...row, edge }] : [],
+      );
+      if (fitting.length > 0 && isNew)
+        store.write(() => {
+          const data = { names: fitting.map(({ name }) => name), host: `${host}:${port}` };
+          audit({ action: "secret.put_into_request", actor, subject: agentId, data });
+          used(
+            fitting.map(({ id }) => id),
+            `agent:${agentId}`,
+          );
+        });
+      return fitting.flatMap(({ edge, ...row }) => {
+        const value = values.open(row);
+        return value === undefined ? [] : [{ name: row.name, value, edge }];
+      });
+    },
     envOf(agentId, { actor, address, sessionId }) {
       assertAgent(agentId);
-      const bounds = sessionId === undefined ? [] : deps.boundsOf(sessionId);
-      const granted = db
-        .select({ id: secrets.id, name: secrets.name, sealed: secrets.sealed })
-        .from(secretGrants)
-        .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id))
-        .where(eq(secretGrants.agent_id, agentId))
-        .orderBy(asc(secrets.name))
-        .all();
-      const rows = granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
+      // What is put into requests on their way out is in no sandbox.
+      const rows = grantedRows(agentId, sessionId).filter(({ edge }) => edge === null);
       const opened = rows.map((row) => [row.name, values.open(row)] as const);
       const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
       const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));

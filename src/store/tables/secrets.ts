@@ -1,6 +1,14 @@
 /** Secrets and their grants. */
 import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
 
+export interface SecretEdge {
+  hosts: string[];
+  header: string;
+  prefix: string;
+  methods?: ("GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE" | "OPTIONS")[] | undefined;
+  path?: string | undefined;
+}
+
 export const secrets = sqliteTable("secrets", {
   id: text().primaryKey(),
   name: text().notNull().unique(),
@@ -9,6 +17,8 @@ export const secrets = sqliteTable("secrets", {
   /** base64(nonce ‖ tag ‖ ciphertext). */
   sealed: text().notNull(),
   masked_preview: text().notNull(),
+  /** Where it is put into requests on their way out; null: agents get it as a variable. */
+  edge: text({ mode: "json" }).$type<SecretEdge>(),
   created_at: text().notNull(),
   updated_at: text().notNull(),
   last_used_at: text(),

@@ -25,6 +25,7 @@ const REASONS: Readonly<Record<string, string>> = {
   not_allowed: "it is not in the agent's list",
   address_refused: "its address is private",
   name_mismatch: "the program asked for another host inside the connection",
+  not_encrypted: "a host with a secret bound to it is reached over TLS alone",
   full: "the session had used up its connections",
   host_unknown: "its name has no address",
   unreachable: "it did not answer",

@@ -19,6 +19,7 @@ import { ProblemNote } from "../../ui/problem-note.tsx";
 import { type Column, TwoLines } from "../../ui/table.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { Ago } from "../../ui/time.tsx";
+import { EdgeFields, edgeIn } from "./edge-fields.tsx";
 
 type Secret = Schemas["Secret"];
 type Kind = Secret["secret_type"];
@@ -34,7 +35,13 @@ const COLUMNS: Column<Secret>[] = [
     title: "Value",
     cell: ({ masked_preview }) => <code className="font-mono text-sm text-dim">{masked_preview}</code>,
   },
-  { title: "Kind", wide: true, cell: ({ secret_type }) => KINDS[secret_type] },
+  {
+    title: "Kind",
+    wide: true,
+    cell: ({ secret_type, edge }) => (
+      <TwoLines first={KINDS[secret_type]} second={edge ? `to ${edge.hosts.join(", ")} alone` : undefined} />
+    ),
+  },
   {
     title: "Granted to",
     wide: true,
@@ -105,6 +112,7 @@ function AddSecret({ onClose }: { onClose(): void }) {
           description: text("description"),
           secret_type: choice<Kind>("secret_type"),
           value: raw("value"),
+          edge: edgeIn(text),
         };
         const made = await must(client.POST("/v1/secrets", { body }));
         notify(made.warning ?? "Sealed. Grant it to an agent that needs it.");
@@ -123,6 +131,7 @@ function AddSecret({ onClose }: { onClose(): void }) {
       <Field label="Value" hint="It is never shown again." name="value">
         <TextArea rows={3} required spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
       </Field>
+      <EdgeFields edge={null} />
     </FormDialog>
   );
 }
@@ -166,6 +175,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
             description: text("description"),
             secret_type: choice<Kind>("secret_type"),
             ...(raw("value") ? { value: raw("value") } : {}),
+            edge: edgeIn(text, secret.edge),
           };
           await must(client.PUT("/v1/secrets/{id}", { params: { path: { id: secret.id } }, body }));
           notify(raw("value") ? "The new value is sealed." : "Saved.");
@@ -181,6 +191,7 @@ function EditSecret({ secret, onClose }: { secret: Secret; onClose(): void }) {
         <Field label="New value" hint="Leave empty to keep the current one." name="value">
           <TextArea rows={2} spellCheck={false} autoComplete="off" className="font-mono text-sm!" />
         </Field>
+        <EdgeFields edge={secret.edge} />
         <Button kind="danger" className="mb-2" onClick={() => setDeleting(true)}>
           Delete…
         </Button>

@@ -1,0 +1,138 @@
+/**
+ * Certificates for the hosts of one sandbox to which a credential is added: an authority that lives in memory as long as its
+ * sandbox, and one certificate for each host. X.509 in DER (RFC 5280), keys on P-256.
+ */
+import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
+import { isIP } from "node:net";
+
+export interface HostCertificate {
+  key: string;
+  cert: string;
+}
+
+export interface Authority {
+  /** Its certificate, which programs in the sandbox are to trust. */
+  readonly pem: string;
+  /** The same for the same host. */
+  issue(host: string): HostCertificate;
+}
+
+const [BOOLEAN, INTEGER, BITS, OCTETS, OID, UTF8, TIME, SEQUENCE, SET] = [1, 2, 3, 4, 6, 12, 24, 48, 49];
+const LIFETIME_MS = 30 * 86_400_000;
+/** Clocks of containers are the host's, and that may have been set back. */
+const EARLY_MS = 86_400_000;
+
+const OIDS = {
+  ecdsaWithSha256: "2a8648ce3d040302",
+  commonName: "550403",
+  subjectKey: "551d0e",
+  keyUsage: "551d0f",
+  altName: "551d11",
+  basicConstraints: "551d13",
+  authorityKey: "551d23",
+  extendedKeyUsage: "551d25",
+  serverAuth: "2b06010505070301",
+} as const;
+
+/** @param now Unix milliseconds. */
+export function createAuthority(now: number): Authority {
+  const own = generateKeyPairSync("ec", { namedCurve: "P-256" });
+  const name = `Skep sandbox ${randomBytes(6).toString("hex")}`;
+  const issuer = { name, key: own.privateKey, publicKey: own.publicKey, now };
+  const pem = certificate(issuer, name, own.publicKey, [
+    extension("basicConstraints", der(SEQUENCE, der(BOOLEAN, [0xff])), true),
+    extension("keyUsage", der(BITS, [1, 0x06]), true),
+  ]);
+  const issued = new Map<string, HostCertificate>();
+  return {
+    pem,
+    issue(host) {
+      const known = issued.get(host);
+      if (known) return known;
+      const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+      const cert = certificate(issuer, "sandbox", publicKey, [
+        extension("basicConstraints", der(SEQUENCE), true),
+        extension("keyUsage", der(BITS, [7, 0x80]), true),
+        extension("extendedKeyUsage", der(SEQUENCE, oid("serverAuth")), false),
+        extension("altName", der(SEQUENCE, altName(host)), false),
+      ]);
+      const made = { cert, key: privateKey.export({ type: "pkcs8", format: "pem" }).toString() };
+      issued.set(host, made);
+      return made;
+    },
+  };
+}
+
+interface Issuer {
+  name: string;
+  key: KeyObject;
+  publicKey: KeyObject;
+  now: number;
+}
+
+function certificate(issuer: Issuer, subject: string, publicKey: KeyObject, extensions: Uint8Array[]): string {
+  const algorithm = der(SEQUENCE, oid("ecdsaWithSha256"));
+  const content = der(
+    SEQUENCE,
+    der(0xa0, der(INTEGER, [2])),
+    // Positive and never zero.
+    der(INTEGER, [0x40, ...randomBytes(15)]),
+    algorithm,
+    nameOf(issuer.name),
+    der(SEQUENCE, timeOf(issuer.now - EARLY_MS), timeOf(issuer.now + LIFETIME_MS)),
+    nameOf(subject),
+    spkiOf(publicKey),
+    der(
+      0xa3,
+      der(
+        SEQUENCE,
+        ...extensions,
+        extension("subjectKey", der(OCTETS, keyId(publicKey)), false),
+        extension("authorityKey", der(SEQUENCE, der(0x80, keyId(issuer.publicKey))), false),
+      ),
+    ),
+  );
+  const signature = sign("sha256", content, issuer.key);
+  const whole = der(SEQUENCE, content, algorithm, der(BITS, [0], signature));
+  const lines =
+    Buffer.from(whole)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
+}
+
+/** Tag, length and content. */
+function der(tag: number, ...parts: (Uint8Array | readonly number[])[]): Uint8Array {
+  const content = Buffer.concat(parts.map((part) => Uint8Array.from(part)));
+  const { length } = content;
+  const size = length < 128 ? [length] : length < 256 ? [0x81, length] : [0x82, length >> 8, length & 255];
+  return Buffer.concat([Uint8Array.from([tag, ...size]), content]);
+}
+
+const oid = (name: keyof typeof OIDS): Uint8Array => der(OID, Buffer.from(OIDS[name], "hex"));
+const extension = (name: keyof typeof OIDS, value: Uint8Array, isCritical: boolean): Uint8Array =>
+  der(SEQUENCE, oid(name), isCritical ? der(BOOLEAN, [0xff]) : [], der(OCTETS, value));
+const nameOf = (text: string): Uint8Array =>
+  der(SEQUENCE, der(SET, der(SEQUENCE, oid("commonName"), der(UTF8, Buffer.from(text)))));
+/** Dates before 2050 have a form of their own, with two digits for the year. */
+const timeOf = (ms: number): Uint8Array => {
+  const text = new Date(ms).toISOString().replace(/[-:T]/g, "").slice(0, 14);
+  return text < "2050" ? der(UTC_TIME, Buffer.from(`${text.slice(2)}Z`)) : der(TIME, Buffer.from(`${text}Z`));
+};
+const UTC_TIME = 23;
+const spkiOf = (key: KeyObject): Uint8Array => key.export({ type: "spki", format: "der" });
+const keyId = (key: KeyObject): Uint8Array => createHash("sha1").update(spkiOf(key)).digest();
+
+function altName(host: string): Uint8Array {
+  if (isIP(host) === 0) return der(0x82, Buffer.from(host, "latin1"));
+  return der(0x87, isIP(host) === 4 ? host.split(".").map(Number) : bytesOfV6(host));
+}
+
+/** Of an address in its one spelling, which `URL` writes. */
+function bytesOfV6(host: string): number[] {
+  const [head = "", tail] = host.split("::");
+  const groups = (text: string) => (text === "" ? [] : text.split(":").map((group) => Number.parseInt(group, 16)));
+  const [before, after] = [groups(head), groups(tail ?? "")];
+  const zeros = Array.from({ length: 8 - before.length - after.length }, () => 0);
+  return [...before, ...zeros, ...after].flatMap((group) => [group >> 8, group & 255]);
+}

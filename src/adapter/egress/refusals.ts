@@ -1,0 +1,32 @@
+/** What a program reads that was refused. */
+import type { ServerResponse } from "node:http";
+import type { Duplex } from "node:stream";
+import { LIMITS } from "../../core/limits.ts";
+
+export function say(answer: ServerResponse, status: number, detail: string): void {
+  if (answer.headersSent) return void answer.destroy();
+  answer.writeHead(status, { "content-type": "text/plain", connection: "close", "x-skep-egress": "refused" });
+  answer.end(`Skep: ${detail}\n`);
+}
+
+/** What was written reaches the program; one that then does not close is not waited for. */
+export function closeSoon(client: Duplex): void {
+  const late = setTimeout(() => client.destroy(), LIMITS.egressHeadMs);
+  client.once("close", () => clearTimeout(late));
+  client.resume();
+}
+
+const PHRASES: Readonly<Record<number, string>> = {
+  400: "Bad Request",
+  403: "Forbidden",
+  502: "Bad Gateway",
+  503: "Full",
+};
+
+export function sayAndEnd(client: Duplex, status: number, detail: string): void {
+  const body = `Skep: ${detail}\n`;
+  closeSoon(client);
+  client.end(
+    `HTTP/1.1 ${status} ${PHRASES[status] ?? "Refused"}\r\nContent-Type: text/plain\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
