@@ -26,6 +26,7 @@ import { createEventLog } from "../store/event-log.ts";
 import { identify } from "../store/identity.ts";
 import { instanceKeys } from "../store/instance-keys.ts";
 import { lockDataFolder } from "../store/lock.ts";
+import { createProjectAccess } from "../store/project-access.ts";
 import { databasePath, openStore, type Store } from "../store/store.ts";
 import { createTextWork } from "../text/client.ts";
 import { createExtractor } from "../text/extractor.ts";
@@ -78,6 +79,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
       replaced,
     },
     audit: createAudit(store, clock),
+    access: createProjectAccess(store, clock),
     sealer: createSealer(keys.secretsKey),
     ...identify(store, clock),
     docker: config.sandbox === "process" ? undefined : engineOf(config),

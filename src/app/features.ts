@@ -29,6 +29,7 @@ import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
 import { mcp } from "../feature/mcp/feature.ts";
 import { mcpServer } from "../feature/mcp-server/feature.ts";
+import { members } from "../feature/members/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
 import { monitor } from "../feature/monitor/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
@@ -81,6 +82,7 @@ export const FEATURES = noFeatures()
   .with(pipelines)
   .with(codehostConnection)
   .with(projects)
+  .with(members)
   .with(environments)
   .with(knowledgeGraph)
   .with(agents)

@@ -10,6 +10,7 @@ import { clearSpooled } from "../http/form.ts";
 import { createGate, type GateDeps } from "../http/gate.ts";
 import { createInnerCall } from "../http/inner-call.ts";
 import { createPerform } from "../http/perform.ts";
+import { createProjectGate } from "../http/project-gate.ts";
 import { createRateLimits } from "../http/rate-limit.ts";
 import { createRouteTable, type RouteTable } from "../http/route-table.ts";
 import { listen } from "../http/server.ts";
@@ -25,7 +26,8 @@ export interface HttpApi extends Api {
 
 /** What features' routes are given to. */
 export function apiOf({ config, idempotency, log, masking, site, store }: CoreParts): HttpApi {
-  const deps = { store, idempotency, log, masking, checkAnswers: config.checkAnswers || !BUILD.compiled };
+  const assertRole = createProjectGate(store);
+  const deps = { store, idempotency, log, masking, assertRole, checkAnswers: config.checkAnswers || !BUILD.compiled };
   let taken: RouteTable | undefined;
   const table = (): RouteTable => {
     if (!taken) throw new Error("The routes were asked for before all features were created.");
@@ -57,6 +59,7 @@ export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admi
   const { config, clock, folder, log, store, idempotency, metrics, site, streams } = core;
   const table = api.table();
   const authenticate = createAuthenticate({
+    projects: core.access,
     authRequired: config.authRequired,
     engineToken: core.keys.engineToken,
     executionOf: engine.executionOf,

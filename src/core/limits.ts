@@ -27,6 +27,7 @@ export const LIMITS = {
   nameCharacters: 256,
   textCharacters: 200_000,
   listDefault: 50,
+  projectMembers: 1_000,
   listMax: 200,
   idempotencyKeepMs: DAY_MS,
   idempotencyKeyCharacters: 255,

@@ -8,6 +8,7 @@ import { OUTSIDE_SOURCES, outsideRow, reachesOut, readByTool } from "../core/out
 import { raceSignal } from "../core/race-signal.ts";
 import { agentOutput } from "./events.ts";
 import type { AssistantMessage, Execution, StoredCall } from "./execution.ts";
+import { SHUT_OUT } from "./model-call.ts";
 import { firstBytesOf, keepMaskedEnds } from "./output.ts";
 import { refusalOf } from "./permission/permit.ts";
 import type { EnginePorts } from "./ports.ts";
@@ -70,6 +71,11 @@ export async function settleCalls(turn: Turn, { calls, executionId }: AssistantM
     }
     await ports.turn();
     turn.signal.throwIfAborted();
+    const shutOut = ports.shutOut(execution);
+    if (shutOut !== undefined) {
+      ports.rows.interruptCall(execution, call);
+      return { status: "failed", reason: shutOut, code: SHUT_OUT };
+    }
     const isMade = earlier < LIMITS.callsPerReply;
     // Before the call has started: where it waits for a person or a sandbox, it is made afterwards, once.
     const refusal =

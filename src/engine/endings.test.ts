@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, test } from "bun:test";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel } from "../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import type { ModelReply, ModelRequest } from "./model.ts";
 import { textOf } from "./parts.ts";
 
@@ -20,7 +21,10 @@ async function run(step = "", agent = "") {
       await rig.ended(id);
       const { views } = rig.services.runs;
       const [row] = rig.steps(id);
-      return { ...views.step(id, "work", undefined, { kind: "local", admin: true }), text: row?.text };
+      return {
+        ...views.step(id, "work", undefined, { kind: "local", admin: true, projects: OPEN_PROJECTS }),
+        text: row?.text,
+      };
     },
   };
 }

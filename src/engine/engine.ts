@@ -100,6 +100,8 @@ export interface EngineDeps {
   attachments(): Attachments;
   /** Puts what other agents wrote to this one into its transcript. */
   deliver(execution: Execution): void;
+  /** See `EnginePorts`. */
+  shutOut(execution: Execution): string | undefined;
   overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
   /** See `EnginePorts`. */
   providerWaitMs(): number;
@@ -326,6 +328,7 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
     get attachments() {
       return deps.attachments();
     },
+    shutOut: deps.shutOut,
     overdrawn: deps.overdrawn,
     providerWaitMs: deps.providerWaitMs,
     reserve: deps.reserve,

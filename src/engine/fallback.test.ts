@@ -3,6 +3,7 @@ import { afterEach, expect, test } from "bun:test";
 import { LOCAL_ADMIN } from "../http/caller.ts";
 import { createRigs } from "../testing/engine-rig.ts";
 import { createHandModel } from "../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import type { ModelReply } from "./model.ts";
 
 const rigs = createRigs();
@@ -39,7 +40,9 @@ test("the next model answers, and it is the one that the step names", async () =
   third.reply(DONE);
   expect(await rig.ended(id)).toMatchObject({ status: "succeeded" });
   const { views } = rig.services.runs;
-  expect(views.step(id, "work", undefined, { kind: "local", admin: true })).toMatchObject({ model: "ollama/small" });
+  expect(views.step(id, "work", undefined, { kind: "local", admin: true, projects: OPEN_PROJECTS })).toMatchObject({
+    model: "ollama/small",
+  });
   expect(rig.calls()).toBe(3);
 });
 

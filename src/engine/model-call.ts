@@ -20,6 +20,9 @@ export const windowOf = async (
     ? ports.models.windowOf({ model, userId: execution.userId, signal })
     : ports.models.info(model).context_window;
 
+/** Code of work that may not go on in its project. */
+export const SHUT_OUT = "project_closed";
+
 export const NO_TOOLS: ShownTools = { shown: [], hidden: [] };
 
 /** Who asks, for scripted and recorded models. */
@@ -31,12 +34,14 @@ export const scopeOf = ({ execution, ports }: Pick<CallInput, "execution" | "por
   script: ports.scriptOf(execution),
 });
 
-/** Asks the budgets. @returns how the execution ends when they are used up, else the most tokens of the reply. */
+/** Asks whether the work may go on, and the budgets. @returns how it ends when not, else the most tokens of the reply. */
 export function allowed(
   { execution, ports }: Pick<CallInput, "execution" | "ports">,
   model: string,
   tokens: number,
 ): Ending | { most?: number } {
+  const shutOut = ports.shutOut(execution);
+  if (shutOut !== undefined) return failed(SHUT_OUT, shutOut);
   const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
   const estimate = costOf(LIMITS.replyTokensEstimate);
   const isFree = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate) === 0;

@@ -106,6 +106,11 @@ export interface EnginePorts {
   };
   /** The longest that an execution waits for a provider whose quota is used up, ms. */
   providerWaitMs(): number;
+  /**
+   * Why this work may not go on, a sentence: whom it works for may not work in its project any more. Asked before each
+   * call of a model or a tool. Undefined: it may.
+   */
+  shutOut(execution: Execution): string | undefined;
   /** Undefined when the next call fits every budget. @param isFree it is known to cost nothing. */
   overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
   /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */

@@ -30,6 +30,7 @@ import type { DataFolder } from "../store/data-folder.ts";
 import type { EventLog } from "../store/event-log.ts";
 import type { Standby } from "../store/identity.ts";
 import type { InstanceKeys } from "../store/instance-keys.ts";
+import type { ProjectAccess } from "../store/project-access.ts";
 import type { Store } from "../store/store.ts";
 import type { TextWork } from "../text/client.ts";
 import type { Extractor } from "../text/extractor.ts";
@@ -54,6 +55,8 @@ export interface Core {
   readonly bus: Bus;
   readonly eventLog: EventLog;
   readonly audit: Audit;
+  /** Who may do what in which project. */
+  readonly access: ProjectAccess;
   readonly sealer: Sealer;
   readonly keys: InstanceKeys;
   readonly instanceId: string;

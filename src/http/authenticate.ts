@@ -1,6 +1,7 @@
 /** Who a credential belongs to. Tokens are compared by digest in constant time; an empty one never matches. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { unauthorized } from "../core/errors.ts";
+import type { ProjectRoles } from "../core/ownership.ts";
 import { ANONYMOUS, type Caller, LOCAL_ADMIN } from "./caller.ts";
 import { stillHolds } from "./standing.ts";
 
@@ -10,6 +11,8 @@ export interface Accounts {
 }
 
 export interface AuthenticateOptions {
+  /** Who may do what in which project. */
+  projects: ProjectRoles;
   authRequired: boolean;
   /** Unset: nothing matches. */
   engineToken: string | undefined;
@@ -44,14 +47,15 @@ export function createAuthenticate({
   executionOf,
   accounts,
   redeemTicket,
+  projects,
 }: AuthenticateOptions) {
   return async (request: Request, address: string): Promise<Caller> => {
     const bearer = bearerOf(request);
     if (bearer !== undefined) {
-      if (engineToken && sameToken(bearer, engineToken)) return { kind: "engine", admin: true };
+      if (engineToken && sameToken(bearer, engineToken)) return { kind: "engine", admin: true, projects };
       const execution = executionOf(bearer);
       const stillValid = () => executionOf(bearer) !== undefined;
-      if (execution) return { kind: "execution", admin: false, execution, stillValid };
+      if (execution) return { kind: "execution", admin: false, execution, stillValid, projects };
     }
     const ticket = request.url.includes(TICKET_PATH) ? ticketOf(new URL(request.url)) : null;
     if (ticket !== null) {

@@ -1,6 +1,7 @@
 /** Who calls, and what a route asks of a caller. */
 
 import { forbidden, type Problem, unauthorized } from "../core/errors.ts";
+import { NO_PROJECTS, type ProjectRoles } from "../core/ownership.ts";
 import type { ExecutionHolder } from "../engine/tokens.ts";
 import { LOCAL_USER } from "../store/tables/providers.ts";
 
@@ -21,14 +22,16 @@ export interface Caller {
   apiKeyId?: string | undefined;
   /** Of an execution token: the one execution that it acts for. */
   execution?: ExecutionHolder | undefined;
+  /** Who may do what in which project, at any moment. */
+  projects: ProjectRoles;
   /** Network address, from a trusted proxy's header or the socket. */
   address?: string | undefined;
   /** False once the credential is revoked, has other rights, or its execution has ended. See standing.ts. */
   stillValid?: () => boolean;
 }
 
-export const ANONYMOUS: Caller = { kind: "anonymous", admin: false };
-export const LOCAL_ADMIN: Caller = { kind: "local", admin: true };
+export const ANONYMOUS: Caller = { kind: "anonymous", admin: false, projects: NO_PROJECTS };
+export const LOCAL_ADMIN: Caller = { kind: "local", admin: true, projects: NO_PROJECTS };
 
 /**
  * `public`: anybody. `user`: any authenticated caller but an execution. `admin`: administrators.

@@ -5,11 +5,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LIMITS } from "../core/limits.ts";
 import { openStore, type Store } from "../store/store.ts";
+import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { type Caller, LOCAL_ADMIN } from "./caller.ts";
 import { createIdempotency, type Idempotency, type PendingKey } from "./idempotency.ts";
 
-const ANN: Caller = { kind: "user", admin: false, userId: "usr_ann" };
-const BEN: Caller = { kind: "user", admin: false, userId: "usr_ben" };
+const ANN: Caller = { kind: "user", admin: false, projects: OPEN_PROJECTS, userId: "usr_ann" };
+const BEN: Caller = { kind: "user", admin: false, projects: OPEN_PROJECTS, userId: "usr_ben" };
 let now: number;
 let folder: string;
 let store: Store;

@@ -2,6 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { Type as t } from "@sinclair/typebox";
 import pino from "pino";
+import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { ANONYMOUS } from "./caller.ts";
 import { type Operation, operation, operations } from "./operation.ts";
 import { createPerform, type PerformDeps } from "./perform.ts";
@@ -19,7 +20,7 @@ function deps(checkAnswers: boolean): PerformDeps {
   const log = pino({ level: "silent" });
   const masking = { text: (text: string) => text };
   const store = { write: (work: (tx: never) => unknown) => work(undefined as never) } as never;
-  return { log, masking, store, idempotency, checkAnswers };
+  return { log, masking, store, idempotency, checkAnswers, assertRole: () => {} };
 }
 
 const tableOf = (list: readonly Operation[], checkAnswers = true) =>
@@ -84,7 +85,7 @@ describe("an operation", () => {
 
 test("what an operation asks of a key's scopes follows from method and access, unless it says so", () => {
   const allowed = (scopes: string[], asked: Parameters<typeof scopeDenial>[1]) =>
-    scopeDenial({ kind: "user", admin: true, scopes }, asked) === undefined;
+    scopeDenial({ kind: "user", admin: true, projects: OPEN_PROJECTS, scopes }, asked) === undefined;
   const table: [asked: Parameters<typeof scopeDenial>[1], enough: string[], lacking: string[]][] = [
     [{ method: "GET", access: "user" }, ["read", "runs", "write", "admin"], []],
     [{ method: "POST", access: "user" }, ["write", "admin"], ["read", "runs"]],

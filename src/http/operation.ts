@@ -4,6 +4,7 @@
  * the command line. `elysia.ts` routes requests to them, `perform.ts` answers.
  */
 import { Kind, type Static, type StaticDecode, type TOptional, type TSchema, Type } from "@sinclair/typebox";
+import type { ProjectRole } from "../core/ownership.ts";
 import type { Answer, Reply, Setting } from "./answer.ts";
 import type { Access, Caller } from "./caller.ts";
 import type { SpooledFile } from "./form.ts";
@@ -21,6 +22,11 @@ interface Declared {
   access: Access;
   /** Which API keys with scopes may ask; by default `read` for a GET, else `write`, `admin` where an administrator is needed. */
   scope?: OperationScope;
+  /**
+   * The least role in the project that it names, by its path or body, or whose run, chat or document it names. By default
+   * `viewer` for a question, else `contributor`.
+   */
+  project?: ProjectRole;
   /** Tokens of running executions are let in too; the handler limits them to their own agent. */
   execution?: true;
   /** The answer holds a value that lets somebody in or is shown once: it is never compressed. */

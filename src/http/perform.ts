@@ -15,11 +15,14 @@ import { parseJson } from "./json-body.ts";
 import { boundCursor, ownCursor } from "./list.ts";
 import type { Operation } from "./operation.ts";
 import { problemResponse, toProblem, validationProblem } from "./problem.ts";
+import type { ProjectGate } from "./project-gate.ts";
 import { readStrictly } from "./strict-body.ts";
 
 export interface PerformDeps extends AnswerDeps {
   log: Logger;
   masking: Pick<Masking, "text">;
+  /** Throws Problem where the caller's role in a project that the input names does not allow the operation. */
+  assertRole: ProjectGate;
   /** Whether an answer that does not match its schema becomes a 500: for development and tests. */
   checkAnswers: boolean;
 }
@@ -37,6 +40,7 @@ export function createPerform(operation: Operation, deps: PerformDeps): Perform 
     const { caller, request, requestId, path, pending, form, bytes } = asked;
     try {
       const input = readInput()(asked);
+      deps.assertRole(operation, input, caller);
       const set: Setting = { headers: {} };
       const answer = createAnswer(deps, pending, set);
       const result = await handler({ ...input, caller, answer, upload: form?.file, request, path, bytes, set });

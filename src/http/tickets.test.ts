@@ -1,11 +1,12 @@
 /** Tickets for the event stream: for one caller, one use, one minute. */
 import { expect, test } from "bun:test";
+import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { type Caller, LOCAL_ADMIN } from "./caller.ts";
 import { createTickets, TICKET_SECONDS } from "./tickets.ts";
 
 const at = { now: 0 };
 const clock = { now: () => at.now, monotonic: () => at.now };
-const ann: Caller = { kind: "user", admin: false, userId: "usr_1" };
+const ann: Caller = { kind: "user", admin: false, projects: OPEN_PROJECTS, userId: "usr_1" };
 
 test("a ticket is its caller's, once, for a minute", () => {
   const tickets = createTickets(clock);

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from "bun:test";
 import { eq } from "drizzle-orm";
 import { systemClock } from "../core/clock.ts";
+import { OPEN_PROJECTS } from "../testing/open-projects.ts";
 import { openStore } from "./store.ts";
 import { toolOverrides } from "./tables/agents.ts";
 import { cookieSets } from "./tables/cookies.ts";
@@ -32,7 +33,9 @@ test("values and conditions must all hold; null means an empty column, undefined
   expect(ids({ owner_id: null })).toEqual(["ck_2"]);
   expect(ids({ owner_id: undefined })).toEqual(["ck_1", "ck_2", "ck_3", "ck_4"]);
   expect(ids({ domains: ["example.com", "?"], owner_id: "usr_b" }, ["cookie_sets.id < ?", "ck_4"])).toEqual(["ck_3"]);
-  expect(ids(readable({ admin: false, userId: "usr_a" }, WHOSE.cookie_sets), undefined)).toEqual(["ck_1"]);
+  expect(
+    ids(readable({ admin: false, projects: OPEN_PROJECTS, userId: "usr_a" }, WHOSE.cookie_sets), undefined),
+  ).toEqual(["ck_1"]);
   expect(sets.list([{ owner_id: "usr_b" }], { order: "id DESC", limit: 1 })).toEqual([set("ck_4", "usr_b")]);
   expect(sets.count({ owner_id: "usr_b" })).toBe(2);
   expect(sets.find({ id: "ck_none" })).toBeUndefined();

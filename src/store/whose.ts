@@ -105,6 +105,7 @@ export const WHOSE = {
   tasks,
   task_dependencies: partOf("task_dependencies", tasks, "task_id"),
   task_history: partOf("task_history", tasks, "task_id"),
+  project_members: rows("project_members", "everybody", { project: "project_id" }),
   workflow_policies: rows("workflow_policies", "everybody", { project: "project_id" }),
 
   runs,
@@ -154,10 +155,10 @@ export const WHOSE = {
   document_sections: partOf("document_sections", documents, "document_id"),
   document_chunks: partOf("document_chunks", documents, "document_id"),
 
-  llm_calls: rows("llm_calls", "ownerOrAdmin", { owner: "user_id" }),
+  llm_calls: rows("llm_calls", "ownerOrAdmin", { owner: "user_id", project: "project_id" }),
   usage_days: rows("usage_days", "ownerOrAdmin", { owner: "user_id" }),
   usage_hours: rows("usage_hours", "ownerOrAdmin", { owner: "user_id" }),
-  usage_projects: rows("usage_projects", "ownerOrAdmin", { owner: "user_id" }),
+  usage_projects: rows("usage_projects", "ownerOrAdmin", { owner: "user_id", project: "project_id" }),
   run_days: rows("run_days", "ownerOrAdmin", { owner: "user_id" }),
   workspace_sizes: rows("workspace_sizes", "ownerOrAdmin", { owner: "user_id" }),
   tts_calls: rows("tts_calls", "ownerOrAdmin", { owner: "user_id" }),
@@ -169,10 +170,15 @@ export const WHOSE = {
   jobs: {
     table: "jobs",
     policy: POLICIES.ownerOrProject,
-    belonging: ({ user_id, project_id }) => ({ owner: user_id, project: user_id === null ? project_id : null }),
+    belonging: ({ user_id, project_id }) => ({
+      owner: user_id,
+      project: project_id,
+      isOwnersAlone: user_id !== null,
+    }),
     columns: (alias) => ({
       owner: `${alias}.user_id`,
-      project: `CASE WHEN ${alias}.user_id IS NULL THEN ${alias}.project_id END`,
+      project: `${alias}.project_id`,
+      isOwnersAlone: `${alias}.user_id IS NOT NULL`,
     }),
   } satisfies Whose<{ user_id: string | null; project_id: string | null }>,
   /** What is for no user is for the administrators. */
@@ -203,6 +209,9 @@ export const WHOSE_SESSIONS = {
   live: ruledBy(POLICIES.ownerOrAdmin, sessions),
 };
 
+/** Whose a run is, in the index of its texts, which knows no project: what is found is asked of `runs` again. */
+export const WHOSE_TEXTS = { runs: rows("run_texts", "owner", { owner: "created_by" }) };
+
 /** Files that belong to somebody as rows do. */
 export const WHOSE_FILES = { skills: rows("skills", "ownerOrNobody", { owner: "owner_id" }) };
 
@@ -226,6 +235,7 @@ export const INTERNAL: Record<string, string> = {
   memory_versions: "earlier texts of memories, put back by those who may change the entry",
   migrations: "which migrations were applied",
   notification_position: "up to which event notifications were sent",
+  project_access: "which projects are not open to all, shown with the project",
   prompts: "texts that sessions share, part of a session's transcript",
   recovery_codes: "digests of second factors",
   refresh_tokens: "digests of credentials",

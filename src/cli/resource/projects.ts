@@ -8,9 +8,11 @@ import { gitRoot } from "../git-folder.ts";
 import { readText } from "../read-input.ts";
 import type { Client } from "../server/client.ts";
 import { fieldLines, timeText } from "../terminal/table.ts";
+import { findOne } from "./find.ts";
 import { everythingOf } from "./history.ts";
 import { jobEnded } from "./jobs.ts";
 import { environmentVerb } from "./project-environment.ts";
+import { membersVerb, shareVerb } from "./project-members.ts";
 import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, confirmVerb, deleteVerb, editVerb, statusStyle } from "./words.ts";
 
@@ -28,6 +30,7 @@ const FIELDS = {
   scip: "scip_path",
   fetch: "fetch_before_run",
   status: "status",
+  access: "access",
 } as const;
 
 const OPTIONS: OptionSpec[] = [
@@ -57,6 +60,7 @@ export const projects: Resource<List> = {
     { head: "STATUS", of: ({ status }) => status },
     { head: "CLONE", of: ({ workspace }) => workspace.state, style: ({ workspace }) => statusStyle(workspace.state) },
     { head: "HEAD", of: ({ workspace }) => workspace.head?.slice(0, 8) },
+    { head: "OPEN TO", of: ({ access }) => access },
     { head: "REPOSITORY", of: ({ repository }) => repository, shrinks: true },
     { head: "ID", of: ({ id }) => id },
   ],
@@ -71,7 +75,16 @@ export const projects: Resource<List> = {
       about: "register a repository, and clone it",
       on: "none",
       args: [{ name: "[name]", about: "how runs name it (default: the repository's); or a folder, or an address" }],
-      options: [{ flags: "--repository <url>", about: "https or ssh address" }, ...OPTIONS, NO_WAIT],
+      options: [
+        { flags: "--repository <url>", about: "https or ssh address" },
+        ...OPTIONS,
+        {
+          flags: "--access <whom>",
+          about: "who sees it (default: everyone)",
+          choices: ["everyone", "members", "personal"],
+        },
+        NO_WAIT,
+      ],
       run: (call) => add(call),
     },
     editVerb(
@@ -125,6 +138,8 @@ export const projects: Resource<List> = {
       run: (call) => vision(call),
     },
     environmentVerb,
+    membersVerb((client, name) => findOne(client, projects, name)),
+    shareVerb,
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
       force: { flags: "--force", about: "also with runs that were not merged" },
       everything: everythingOf("projects"),
@@ -139,6 +154,8 @@ const linesOf = (project: Item): string[] =>
     ["description", project["description"]],
     ["unconfirmed because", project["outside"]],
     ["status", project["status"]],
+    ["open to", project["access"]],
+    ["your role", project["role"]],
     ["repository", project["repository"]],
     ["branch", project["default_branch"]],
     ["clone", project["workspace"].state],

@@ -186,7 +186,7 @@ describe("a project's check", () => {
 
   test("that stays red fails a feature and a bugfix whose agents all say that the tests are green", async () => {
     const { rig, asked, inputs } = await started({ ...CLAIMS, ...BUGFIX, review: CLAIMS.review }, CHECKED);
-    rig.services.projects.create({ name: "shop", check: "echo 1 of 12 red; exit 1" });
+    rig.services.projects.create({ name: "shop", check: "echo 1 of 12 red; exit 1" }, LOCAL_ADMIN);
     const feature = rig.create("feature", "Discounts", { ...TASK, inputs: { ask: "no" } });
     const failed = { status: "failed", error: { code: "max_visits", step_id: "check" } };
     expect(await rig.ended(feature.id)).toMatchObject(failed);
@@ -199,7 +199,7 @@ describe("a project's check", () => {
 
   test("that is green lets the run continue to its review, which is informed", async () => {
     const { rig, inputs } = await started(CLAIMS, CHECKED);
-    rig.services.projects.create({ name: "shop", check: "true" });
+    rig.services.projects.create({ name: "shop", check: "true" }, LOCAL_ADMIN);
     const run = rig.create("feature", "Discounts", { ...TASK, inputs: { ask: "no" } });
     expect(await rig.ended(run.id)).toMatchObject({ status: "succeeded" });
     expect(endsOf(rig, run, "repair", "check")).toEqual(["repair skipped", "check succeeded"]);

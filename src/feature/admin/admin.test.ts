@@ -8,6 +8,7 @@ import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore } from "../../store/store.ts";
 import { type Account, makeUser, setupAdmin } from "../../testing/accounts.ts";
 import { steadyDay } from "../../testing/busy-machine.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Notification } from "../notifications/model.ts";
 import { createNotifications } from "../notifications/service.ts";
@@ -197,7 +198,8 @@ describe("notifications", () => {
 
   test("users see and dismiss their own, administrators the system's and their own", () => {
     const { notifications, list } = rig();
-    const of = (userId: string, isAdmin = false) => ({ kind: "user", admin: isAdmin, userId }) as const;
+    const of = (userId: string, isAdmin = false) =>
+      ({ kind: "user", admin: isAdmin, userId, projects: OPEN_PROJECTS }) as const;
     for (const userId of [undefined, "usr_1", "usr_2"])
       notifications.notify({ level: "info", title: `for ${userId}`, key: "k", userId });
     const seen = (caller: ReturnType<typeof of>) =>

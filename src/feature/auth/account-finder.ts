@@ -1,5 +1,6 @@
 /** From a credential to its caller: access token, API key, or the browser's session cookie. */
 import { forbidden } from "../../core/errors.ts";
+import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Accounts } from "../../http/authenticate.ts";
 import type { Caller } from "../../http/caller.ts";
 import { cookieOf, SESSION_COOKIE } from "../../http/cookies.ts";
@@ -15,10 +16,12 @@ export function createAccountFinder({
   sessions,
   apiKeys,
   site,
+  projects,
 }: {
   sessions: Sessions;
   apiKeys: ApiKeys;
   site: Site;
+  projects: ProjectRoles;
 }): Accounts {
   const isAdmin = ({ role }: UserRow) => role === "admin";
   function bySession({ session, user }: { session: { id: string }; user: UserRow }): Caller {
@@ -27,7 +30,7 @@ export function createAccountFinder({
       const now = sessions.live(session.id);
       return now !== undefined && isAdmin(now.user) === admin;
     };
-    return { kind: "user", admin, userId: user.id, sessionId: session.id, stillValid };
+    return { kind: "user", admin, userId: user.id, sessionId: session.id, stillValid, projects };
   }
   function byKey(bearer: string): Caller | undefined {
     const found = apiKeys.find(bearer);
@@ -40,7 +43,8 @@ export function createAccountFinder({
       const now = apiKeys.live(found.key.id);
       return now !== undefined && isAdmin(now.user) === readsAsAdmin;
     };
-    return { kind: "user", admin, readsAsAdmin, userId: found.user.id, apiKeyId: found.key.id, scopes, stillValid };
+    const { id: userId } = found.user;
+    return { kind: "user", admin, readsAsAdmin, userId, apiKeyId: found.key.id, scopes, stillValid, projects };
   }
   return {
     async find(bearer, request) {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Clock } from "../../core/clock.ts";
 import { type Config, isLoopback } from "../../core/config.ts";
 import type { Logger } from "../../core/log.ts";
+import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { createAccessTokens } from "../../http/access-tokens.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -24,6 +25,7 @@ import { createTwoFactor } from "./two-factor.ts";
 export interface AuthDeps {
   store: Store;
   clock: Clock;
+  access: ProjectRoles;
   log: Logger;
   audit: Audit;
   sealer: Sealer;
@@ -36,7 +38,7 @@ export interface AuthDeps {
 
 export type Auth = ReturnType<typeof createAuth>;
 
-export function createAuth({ store, clock, log, audit, sealer, site, config, dataRoot, signingKey }: AuthDeps) {
+export function createAuth({ store, clock, access, log, audit, sealer, site, config, dataRoot, signingKey }: AuthDeps) {
   const passwords = createPasswords();
   const attempts = createAttempts({ store, clock, log });
   const sessions = createSessions({ store, clock, audit, sealer, accessTokens: createAccessTokens(signingKey, clock) });
@@ -79,7 +81,7 @@ export function createAuth({ store, clock, log, audit, sealer, site, config, dat
       request: Request,
       caller: Caller,
     ) => sessions.open(userId, { kind, oidc, address: caller.address, userAgent: request.headers.get("user-agent") }),
-    accounts: createAccountFinder({ sessions, apiKeys, site }),
+    accounts: createAccountFinder({ sessions, apiKeys, site, projects: access }),
     /** Removes what has expired. */
     prune() {
       sessions.prune();

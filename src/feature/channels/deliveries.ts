@@ -11,6 +11,7 @@ import { newId } from "../../core/ids.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
+import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import { changeRow } from "../../store/change-row.ts";
@@ -50,6 +51,7 @@ export interface DeliveriesDeps {
   clock: Clock;
   eventLog: Pick<EventLog, "read" | "readOf" | "lastId">;
   masking: Masking;
+  access: ProjectRoles;
   jobs: Pick<Jobs, "enqueue">;
   channels: Pick<Channels, "rowFor" | "targetOf">;
   wire: Wire;
@@ -159,7 +161,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 }
 
 /** The channels to notify of an event: switched on, allowed to know of it, and wanting it. */
-function wanting({ store: { db } }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
+function wanting({ store: { db }, access }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
   const rows = db
     .select({ channel: channelTable, active: users.active, role: users.role })
     .from(channelTable)
@@ -170,6 +172,9 @@ function wanting({ store: { db } }: DeliveriesDeps, event: NotifiedEvent): Chann
     .filter(({ channel, active, role }) => {
       const { owner_id, whose, project_id, triggers } = channel;
       if (owner_id !== null && !active) return false;
+      const { project_id: of } = event;
+      if (of !== undefined && owner_id !== null && role !== "admin" && access.roleOf(owner_id, of) === null)
+        return false;
       const isTheirs = whose === "mine" ? (event.user_id ?? null) === owner_id : owner_id === null || role === "admin";
       return isTheirs && (project_id === null || project_id === event.project_id) && isWanted(event.kind, triggers);
     })

@@ -24,7 +24,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     return address === undefined ? null : `${address}/${page}`;
   };
   const deliveries = createDeliveries({
-    ...{ store, clock, eventLog, masking, jobs, channels: service },
+    ...{ store, clock, eventLog, masking, jobs, access: deps.access, channels: service },
     wire: {
       post: createGuardedPost({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       mail: createMailer({ url: config.smtpUrl, from: config.smtpFrom }),

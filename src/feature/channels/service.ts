@@ -7,6 +7,7 @@ import { conflict, forbidden, invalidField, notFound } from "../../core/errors.t
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ownJson } from "../../core/own-json.ts";
+import type { Asker } from "../../core/ownership.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -32,7 +33,8 @@ export interface ChannelsDeps {
   audit: Audit;
   /** @throws Problem 422 for a host that is known to be private. */
   assertHost(host: string): void;
-  projectExists(id: string): boolean;
+  /** False also for one that they do not see. */
+  projectExists(id: string, asker: Asker): boolean;
   canMail: boolean;
 }
 
@@ -63,8 +65,9 @@ export function createChannels(deps: ChannelsDeps) {
     if (!row) throw notFound("notification channel");
     return row;
   };
-  const assertProject = (id: string | null | undefined): void => {
-    if (typeof id === "string" && !projectExists(id)) throw invalidField("/project_id", "There is no such project");
+  const assertProject = (id: string | null | undefined, caller: Caller): void => {
+    if (typeof id === "string" && !projectExists(id, caller))
+      throw invalidField("/project_id", "There is no such project");
   };
   const record = (action: string, caller: Caller, { id, name, kind, target }: ChannelRow) =>
     audit({ action, actor: actorOf(caller), subject: id, address: caller.address, data: { name, kind, target } });
@@ -87,7 +90,7 @@ export function createChannels(deps: ChannelsDeps) {
       const { name, kind, whose = "mine", project_id = null, on = [...DEFAULT_TRIGGERS], enabled = true } = input;
       if (whose === "everyone" && !caller.admin)
         throw forbidden("Only administrators are notified of everyone's runs. Leave `whose` out for your own.");
-      assertProject(project_id);
+      assertProject(project_id, caller);
       const made = kind === "webhook" && input.secret === undefined ? newSecret() : undefined;
       const { target, shown } = targets.of(kind, {}, { ...input, ...(made ? { secret: made } : {}) }, caller);
       const at = timestamp(clock.now());
@@ -110,7 +113,7 @@ export function createChannels(deps: ChannelsDeps) {
       { on, name, project_id, enabled, ...given }: NotificationChannelUpdate,
       caller: Caller,
     ): NotificationChannel {
-      assertProject(project_id);
+      assertProject(project_id, caller);
       return store.write(() => {
         const row = rowFor(id, caller);
         const changed: ChannelRow = { ...row, updated_at: timestamp(clock.now()) };

@@ -107,6 +107,7 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
       "DELETE /v1/chat/sessions/:id",
       {
         access: "user",
+        project: "viewer",
         scope: "runs",
         query: t.Object({ purge: t.Optional(queryBoolean({ description: "Removes what was said as well." })) }),
         answer: 204,
@@ -144,7 +145,13 @@ export function chatRoutes({ chats, streams, lastEvent }: ChatRoutesDeps) {
     operation(
       "stopChatSession",
       "POST /v1/chat/sessions/:id/stop",
-      { access: "user", scope: "runs", answer: ChatSession, summary: "Stop the running reply and keep what was said" },
+      {
+        access: "user",
+        project: "viewer",
+        scope: "runs",
+        answer: ChatSession,
+        summary: "Stop the running reply and keep what was said",
+      },
       ({ params, caller }) => chats.stop(params.id, caller),
     ),
     operation(
@@ -257,7 +264,7 @@ function messageRoutes(chats: Chats) {
     operation(
       "deleteChatSessionQueue",
       "DELETE /v1/chat/sessions/:id/queue/:message_id",
-      { access: "user", scope: "runs", answer: 204, summary: "Withdraw a message that waits" },
+      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Withdraw a message that waits" },
       ({ params, caller }) => {
         chats.withdraw(params.id, params.message_id, caller);
       },

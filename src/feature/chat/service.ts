@@ -1,5 +1,6 @@
 /** Chats: sessions of the kind `chat`, each visible to its owner alone. */
 import { conflict, invalidField, notFound, overLimit } from "../../core/errors.ts";
+import type { Asker } from "../../core/ownership.ts";
 import type { InputPart } from "../../engine/parts.ts";
 import { textOf, textPart } from "../../engine/parts.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -82,7 +83,8 @@ export interface ChatsDeps {
   removeEnded(id: string, caller: Caller): void;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
-  projectExists(id: string): boolean;
+  /** False also for one that they do not see. */
+  projectExists(id: string, asker: Asker): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   /** The model that answers in the session, and its window in tokens. */
@@ -191,7 +193,8 @@ export function createChats(deps: ChatsDeps): Chats {
     create({ agent_id, model, project_id, title }, caller) {
       assertAgent(agent_id);
       assertModel(model);
-      if (project_id && !projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      if (project_id && !projectExists(project_id, caller))
+        throw invalidField("/project_id", "There is no such project");
       assertRoom(caller);
       const row = sessions.open({
         ...{ kind: "chat", agent_id, user_id: caller.userId },

@@ -6,6 +6,7 @@ import { actOnEach } from "../../core/act-on-each.ts";
 import { isProblem } from "../../core/errors.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
+import { type Asker, roleIn } from "../../core/ownership.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Pipelines } from "../pipelines/service.ts";
@@ -65,7 +66,7 @@ export const codehost = defineFeature(
     const changedTo = changedToOf(projects.branches);
     const { push } = projects.branches;
     const syncJob = defineSync({
-      ...{ store, masking, connection, links, comments, changedTo, push, runOf: runs.rows.run },
+      ...{ store, access: deps.access, masking, connection, links, comments, changedTo, push, runOf: runs.rows.run },
       defaultBranch: (projectId) => projects.get(projectId).default_branch,
       pageOf: (runId) => `${config.publicUrl ?? deps.url() ?? ""}/runs/${runId}`,
     });
@@ -76,7 +77,7 @@ export const codehost = defineFeature(
         jobs.enqueue(syncJob, { run_id }, { subject: run_id, userId: runs.rows.run(run_id)?.created_by ?? undefined });
       });
     const { start, isWanted, attempt } = createStart({
-      ...{ store, masking, connection, rules, links, follow },
+      ...{ store, access: deps.access, masking, connection, rules, links, follow },
       begin: (work) => begin(deps, work),
     });
     const react = createReact({
@@ -106,7 +107,8 @@ export const codehost = defineFeature(
       [...RUN_ENDS, runWaiting, runRestarted],
       ({ run_id }) => run_id !== undefined && links.find(run_id) && follow(run_id),
     );
-    const projectOf = (repository: string) => projectsOf(store, connection, repository)[0];
+    const projectOf = (repository: string, asker: Asker) =>
+      projectsOf(store, connection, repository).find(({ id }) => roleIn(asker, id) !== null);
     return {
       routes: () => [
         ...codeHostRoutes({ connection, deliveries, projectOf, standby: deps.standby }),

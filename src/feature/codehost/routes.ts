@@ -1,6 +1,7 @@
 /** /v1/codehost: webhooks, repositories, the connection and its state. */
 
 import { Type as t } from "@sinclair/typebox";
+import type { Asker } from "../../core/ownership.ts";
 import { cursorAfter, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { type Standby, standbyProblem } from "../../store/identity.ts";
@@ -21,7 +22,7 @@ export interface CodeHostRoutesDeps {
   deliveries: Deliveries;
   standby: Pick<Standby, "since">;
   /** The project that has this repository. */
-  projectOf(repository: string): { id: string } | undefined;
+  projectOf(repository: string, asker: Asker): { id: string } | undefined;
 }
 
 /** What every host sends, whatever the event; the rest is the event's own and is checked where it is read. */
@@ -60,11 +61,11 @@ export function codeHostRoutes({ connection, deliveries, projectOf, standby }: C
         answer: listOf(HostRepository),
         summary: "Repositories that the code host lets us reach",
       },
-      async ({ query }) => {
+      async ({ query, caller }) => {
         const { limit, after } = pageOf(query);
         const { items, next } = await (await connection.host()).repositories(limit, after);
         return {
-          items: items.map((one) => ({ ...one, project_id: projectOf(one.full_name)?.id ?? null })),
+          items: items.map((one) => ({ ...one, project_id: projectOf(one.full_name, caller)?.id ?? null })),
           next_cursor: next === null ? null : cursorAfter(next),
         };
       },

@@ -14,6 +14,7 @@ export function runWorkRoutes(work: RunWork) {
       "POST /v1/runs/:id/push",
       {
         access: "user",
+        project: "maintainer",
         scope: "publish",
         params: RunPath,
         answer: Pushed,
@@ -37,6 +38,7 @@ export function runWorkRoutes(work: RunWork) {
       "POST /v1/runs/:id/pull-request",
       {
         access: "user",
+        project: "maintainer",
         scope: "publish",
         params: RunPath,
         body: t.Optional(PullCreate),

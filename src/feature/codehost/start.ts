@@ -6,7 +6,8 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ABOUT_QUOTES, oneLine, quotedOutside } from "../../core/outside-text.ts";
 import { isRunEnd, type RunStatus } from "../../core/run-states.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import { obstacleOf } from "./actors.ts";
 import type { CodeHostConnection } from "./connection.ts";
@@ -29,6 +30,7 @@ export interface Work {
 }
 
 export interface StartDeps {
+  access: Pick<ProjectAccess, "within">;
   store: Store;
   masking: Masking;
   connection: Pick<CodeHostConnection, "host" | "self">;
@@ -92,11 +94,11 @@ export function createStart(deps: StartDeps) {
       return status !== undefined && (!isRunEnd(status) || (status === "succeeded" && row.pull_state === "open"));
     });
   /** @throws Problem 409 when the rule's user may not work any more. */
-  const callerOf = ({ user_id }: RuleRow): Caller => {
-    if (user_id === null) return { kind: "local", admin: true };
+  const callerOf = ({ user_id, project_id }: RuleRow): Caller => {
+    if (user_id === null) return LOCAL_ADMIN;
     const user = store.statement<{ active: number }>("SELECT active FROM users WHERE id = ?").get([user_id]);
     if (!user?.active) throw conflict("The rule's user is switched off. Create the rule again.");
-    return { kind: "user", admin: false, userId: user_id };
+    return { kind: "user", admin: false, userId: user_id, projects: deps.access.within(project_id) };
   };
   async function subjectOf(
     host: CodeHost,

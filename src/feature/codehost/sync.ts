@@ -11,7 +11,8 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { oneLine } from "../../core/outside-text.ts";
 import { isRunEnd } from "../../core/run-states.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import type { Comments } from "../reviews/comments.ts";
 import type { RunRow } from "../runs/store.ts";
@@ -19,6 +20,7 @@ import type { CodeHostConnection } from "./connection.ts";
 import type { LinkRow, Links } from "./links.ts";
 
 export interface SyncDeps {
+  access: Pick<ProjectAccess, "within">;
   store: Store;
   masking: Masking;
   connection: Pick<CodeHostConnection, "host" | "self">;
@@ -79,7 +81,7 @@ async function sync(deps: SyncDeps, first: LinkRow): Promise<void> {
 }
 
 /** @returns true when the run is at work again. */
-function startAgain({ store, links, comments }: SyncDeps, { run_id }: LinkRow, run: RunRow): boolean {
+function startAgain({ store, access, links, comments }: SyncDeps, { run_id }: LinkRow, run: RunRow): boolean {
   if (!isRunEnd(run.status)) return false;
   return store.write(() => {
     const link = links.find(run_id)!;
@@ -90,8 +92,8 @@ function startAgain({ store, links, comments }: SyncDeps, { run_id }: LinkRow, r
     links.update(run_id, { again: false, attempts: link.attempts + (wanted ? 1 : 0) });
     if (!wanted) return false;
     const owner: Caller = run.created_by
-      ? { kind: "user", admin: false, userId: run.created_by }
-      : { kind: "local", admin: true };
+      ? { kind: "user", admin: false, userId: run.created_by, projects: access.within(run.project_id) }
+      : LOCAL_ADMIN;
     comments.sendBack(run_id, {}, owner);
     return true;
   });

@@ -4,6 +4,7 @@ import type { Caller } from "../../http/caller.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandCall } from "../../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import type { Cookie } from "./netscape.ts";
 
 const rigs = createRigs();
@@ -15,7 +16,7 @@ const cookie: Cookie = {
   ...{ domain: "example.com", includeSubdomains: false, path: "/", secure: true, httpOnly: true },
   ...{ expiresAt: null, name: "sid", value: VALUE },
 };
-const as = (userId: string): Caller => ({ kind: "user", admin: false, userId });
+const as = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 
 async function started(env: Record<string, string>) {
   const model = createHandModel();

@@ -9,7 +9,7 @@ import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import { ownJson } from "../../core/own-json.ts";
-import type { Asker } from "../../core/ownership.ts";
+import { type Asker, NO_PROJECTS } from "../../core/ownership.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -83,7 +83,9 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     grants.find({ cookie_set_id, agent_id }) !== undefined;
   const setsFor = ({ agentId, userId, sessionId }: Worker) => {
     const bounds = boundsOf(sessionId);
-    const granted = sets.list([grantedTo(agentId), owned({ admin: false, userId })], { order: "id" });
+    const granted = sets.list([grantedTo(agentId), owned({ admin: false, userId, projects: NO_PROJECTS })], {
+      order: "id",
+    });
     return granted.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
   };
   const cookiesOf = ({ sealed }: Pick<Row, "sealed">) => ownJson<Cookie[]>(sealer.open(sealed));

@@ -46,7 +46,7 @@ export const documents = defineFeature(
     return {
       service,
       routes: () => documentRoutes(service, transcripts),
-      tools: documentTools(service),
+      tools: documentTools(service, deps.access),
       jobs: [ingest],
       handOver: service.handOver,
     };

@@ -66,7 +66,13 @@ export function documentRoutes(documents: Documents, transcripts: Transcripts) {
     operation(
       "deleteDocument",
       "DELETE /v1/documents/:id",
-      { access: "user", params: DocumentPath, answer: 204, summary: "Delete a document, also while it is read" },
+      {
+        access: "user",
+        project: "viewer",
+        params: DocumentPath,
+        answer: 204,
+        summary: "Delete a document, also while it is read",
+      },
       ({ params, caller }) => documents.remove(params.id, caller),
     ),
     operation(

@@ -34,7 +34,8 @@ export interface DocumentsDeps {
   search: SearchDocuments;
   jobs: Pick<Jobs, "enqueue" | "end">;
   ingest: JobDefinition<typeof IngestPayload>;
-  projectExists(id: string): boolean;
+  /** False also for one that they do not see. */
+  projectExists(id: string, asker: Asker): boolean;
   /** Of the caller's own attachments. @throws Problem 404. */
   attachment(id: string, caller: Caller): KeptFile;
   /** Keeps bytes. @throws Problem 413 when the caller's quota is used up. */
@@ -108,8 +109,8 @@ export function createDocuments(deps: DocumentsDeps) {
     });
   }
 
-  function assertProject(projectId: string | null | undefined): string | null {
-    if (projectId && !projectExists(projectId)) throw invalidField("/project_id", "There is no such project");
+  function assertProject(projectId: string | null | undefined, caller: Asker): string | null {
+    if (projectId && !projectExists(projectId, caller)) throw invalidField("/project_id", "There is no such project");
     return projectId || null;
   }
 
@@ -122,7 +123,7 @@ export function createDocuments(deps: DocumentsDeps) {
      */
     async receive(fields: DocumentFields, file: SpooledFile | undefined, caller: Caller): Promise<() => Document> {
       const { content, attachment_id, title, media_type } = fields;
-      const projectId = assertProject(fields.project_id);
+      const projectId = assertProject(fields.project_id, caller);
       if ([file, content, attachment_id].filter((one) => one !== undefined).length !== 1)
         throw invalid("Give one of file (as a form), content or attachment_id.", [
           { pointer: "", message: "takes exactly one of file, content, attachment_id" },

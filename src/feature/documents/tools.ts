@@ -1,6 +1,6 @@
 /** Tools by which agents read documents: those that the user they work for may read. */
 import { Type as t } from "@sinclair/typebox";
-import type { Asker } from "../../core/ownership.ts";
+import type { Asker, ProjectRoles } from "../../core/ownership.ts";
 import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { TocEntry } from "./model.ts";
@@ -19,14 +19,23 @@ const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input>
   timeoutMs: TIMEOUT_MS,
 });
 /** An execution reads what its user reads, administrator or not. */
-const askerFor = ({ userId }: ExecutionInfo): Asker => ({ admin: false, userId });
+const askerFrom =
+  (projects: ProjectRoles) =>
+  ({ userId, projectId }: ExecutionInfo): Asker => ({
+    admin: false,
+    userId,
+    execution: { userId, projectId },
+    projects,
+  });
+type AskerFor = ReturnType<typeof askerFrom>;
 const onPage = (page: number | null): string => (page === null ? "" : `, page ${page}`);
 
-export function documentTools(documents: Documents): ToolSource {
-  return toolsOf("documents", [list(documents), search(documents), read(documents)]);
+export function documentTools(documents: Documents, projects: ProjectRoles): ToolSource {
+  const askerFor = askerFrom(projects);
+  return toolsOf("documents", [list(documents, askerFor), search(documents, askerFor), read(documents, askerFor)]);
 }
 
-const list = (documents: Documents) =>
+const list = (documents: Documents, askerFor: AskerFor) =>
   tool<{ limit?: number }>({
     name: "list_documents",
     description: "Lists the documents that people handed in: id, title, kind and length, newest first.",
@@ -44,7 +53,7 @@ const list = (documents: Documents) =>
     },
   });
 
-const search = (documents: Documents) =>
+const search = (documents: Documents, askerFor: AskerFor) =>
   tool<{ query: string; document_id?: string; limit?: number }>({
     name: "search_documents",
     description:
@@ -65,7 +74,7 @@ const search = (documents: Documents) =>
     },
   });
 
-const read = (documents: Documents) =>
+const read = (documents: Documents, askerFor: AskerFor) =>
   tool<{ document_id: string; section_id?: string; heading?: string; page?: number }>({
     name: "read_document",
     description:

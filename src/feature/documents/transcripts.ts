@@ -32,7 +32,7 @@ export function createTranscripts(deps: TranscriptsDeps): Transcripts {
   return {
     async receive(input, caller) {
       const text = transcriptText(input);
-      const projectId = documents.assertProject(input.project_id);
+      const projectId = documents.assertProject(input.project_id, caller);
       deps.assertAgent(TRANSCRIPT_AGENT);
       const title = input.title ?? titleOf(input);
       const file = await deps.keep({ name: "transcript", text }, caller);

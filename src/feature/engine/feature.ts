@@ -8,6 +8,7 @@ import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { conflict } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
+import { isAtLeast } from "../../core/ownership.ts";
 import { BUILD } from "../../core/version.ts";
 import { createEngine, type Engine } from "../../engine/engine.ts";
 import { engineEvents } from "../../engine/events.ts";
@@ -37,7 +38,6 @@ import type { providers } from "../providers/feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
 import { sessionEnded } from "../sessions/events.ts";
-
 import type { SessionFiles } from "../sessions/files.ts";
 import type { Sessions } from "../sessions/service.ts";
 import type { SettingsService } from "../settings/service.ts";
@@ -154,6 +154,12 @@ export const engine = defineFeature(
           await mkdir(state, { recursive: true });
           return { state };
         },
+      },
+      shutOut({ projectId, userId }) {
+        if (projectId === undefined) return undefined;
+        const role = deps.access.roleOf(userId ?? null, projectId, projectId);
+        if (role !== null && isAtLeast(role, "contributor")) return undefined;
+        return "Whom this works for may not work in its project any more: they are no member, or a viewer. A maintainer of it can add them again.";
       },
       overdrawn: (execution, estimateUsd, isFree) => budgets.check({ ...spenderOf(execution), estimateUsd, isFree }),
       providerWaitMs: () => settings.get().limits.provider_wait_hours * 3_600_000,

@@ -6,8 +6,9 @@ import { actOnEach } from "../../core/act-on-each.ts";
 import { type Clock, msBetween, timestamp } from "../../core/clock.ts";
 import { isProblem, type Problem } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
+import type { ProjectRoles } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { evals, evalTasks, type PackedTask } from "../../store/tables/evals.ts";
@@ -22,6 +23,7 @@ import type { AttemptRow, AttemptStore } from "./store.ts";
 export interface DriverDeps {
   store: Store;
   clock: Clock;
+  access: ProjectRoles;
   attempts: AttemptStore;
   /** The model that plays recorded replies. */
   replayModel: string;
@@ -43,7 +45,7 @@ export interface Driver {
 /** Answers to a new run that say "later": too many runs, no room, no engine. */
 const LATER: ReadonlySet<number> = new Set([413, 429, 503]);
 
-export function createDriver({ store, clock, attempts, replayModel, runs }: DriverDeps): Driver {
+export function createDriver({ store, clock, access, attempts, replayModel, runs }: DriverDeps): Driver {
   const rows = store.rows(evals);
   const tasks = store.rows(evalTasks);
   const work = store.rows(executions);
@@ -54,8 +56,9 @@ export function createDriver({ store, clock, attempts, replayModel, runs }: Driv
 
   /** Undefined: its user may not work any more. */
   function callerOf({ user_id }: EvalRow): Caller | undefined {
-    if (user_id === null) return { kind: "local", admin: true };
-    return accounts.find({ id: user_id })?.active ? { kind: "user", admin: false, userId: user_id } : undefined;
+    if (user_id === null) return LOCAL_ADMIN;
+    if (!accounts.find({ id: user_id })?.active) return undefined;
+    return { kind: "user", admin: false, userId: user_id, projects: access };
   }
 
   /** What the run has cost and taken. */

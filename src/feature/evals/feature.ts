@@ -1,6 +1,7 @@
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
 import { notFound } from "../../core/errors.ts";
 import { AGENT_DEFAULTS } from "../../engine/agent-file.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import type { Agents } from "../agents/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { projects } from "../projects/feature.ts";
@@ -31,9 +32,9 @@ type Needs = Core & {
 
 export const evals = defineFeature(
   "evals",
-  ({ store, clock, bus, config, settings, storage, agents, projects, providers, runs }: Needs) => {
+  ({ store, clock, bus, access, config, settings, storage, agents, projects, providers, runs }: Needs) => {
     const attempts = createAttemptStore(store);
-    const driver = createDriver({ store, clock, attempts, runs, replayModel: SCRIPTED_MODEL });
+    const driver = createDriver({ store, clock, access, attempts, runs, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
       ...{ store, clock, driver, attempts, wrongModel: providers.wrongModel },
       recordingOf: createRecordings(store, runs.rows),
@@ -45,8 +46,12 @@ export const evals = defineFeature(
         const own = id === undefined ? {} : agents.ready(id).agent.config;
         return { cpus: own.cpus ?? cpus, memory_mb: own.memory_mb ?? memory_mb };
       },
-      assertProject(name) {
-        if (!projects.byName(name)) throw notFound("project");
+      seesRun(runId, caller) {
+        const row = runs.rows.run(runId);
+        return row === undefined || mayRead(caller, WHOSE.runs, row);
+      },
+      assertProject(name, caller) {
+        if (!projects.byName(name, caller)) throw notFound("project");
       },
     });
     const taskOfRun = createTaskOfRun({

@@ -38,7 +38,9 @@ export interface EvalsDeps {
   /** What the sandboxes of that agent have; undefined: those of commands. Null: this host's, without limits. @throws Problem 404, 409. */
   roomOf(agentId: string | undefined): { cpus: number; memory_mb: number } | null;
   /** @throws Problem 404. */
-  assertProject(name: string): void;
+  assertProject(name: string, caller: Caller): void;
+  /** False where they do not see its project. */
+  seesRun(runId: string, caller: Caller): boolean;
   /** @throws Problem 413. */
   assertStored(bytes: number, userId: string | undefined): void;
   wrongModel(id: string): string | undefined;
@@ -111,7 +113,7 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
       const packed = new Map<string, PackedTask>();
       for (const [at, task] of input.tasks.entries()) {
         if (packed.has(task.name)) throw invalidField(`/tasks/${at}/name`, `Two tasks are called ${task.name}`);
-        if (task.project_name) deps.assertProject(task.project_name);
+        if (task.project_name) deps.assertProject(task.project_name, caller);
         packed.set(task.name, await packTask(task, at, input.oracle === true));
       }
       const row: EvalRow = {
@@ -163,7 +165,11 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
       );
     },
     recording: (id: string, caller: Caller): EvalRecording =>
-      recordingOf(attempts.rows.list([{ eval_id: find(id, caller).id }], { order: "id" })),
+      recordingOf(
+        attempts.rows
+          .list([{ eval_id: find(id, caller).id }], { order: "id" })
+          .filter(({ run_id }) => run_id === null || deps.seesRun(run_id, caller)),
+      ),
     /** @throws Problem 409 when it has ended. */
     cancel(id: string, caller: Caller): EvalDetail {
       const row = find(id, caller);

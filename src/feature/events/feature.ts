@@ -11,10 +11,10 @@ const FINE = [agentOutput, agentThinking, agentPlan, outputWithdrawn, toolCallSt
 
 export const events = defineFeature(
   "events",
-  ({ streams, tickets, eventLog, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
+  ({ streams, tickets, eventLog, access, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
     routes: () =>
       eventRoutes({
-        ...{ streams, tickets, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
+        ...{ streams, tickets, access, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
         fine: new Set(FINE.map(({ kind }) => kind)),
       }),
     handOver: eventLog.handOver,

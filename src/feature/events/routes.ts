@@ -11,6 +11,7 @@ import { queryInteger } from "../../http/schema.ts";
 import { stillHolds } from "../../http/standing.ts";
 import { TICKET_SECONDS, type Tickets } from "../../http/tickets.ts";
 import type { EventLog, RawEvent } from "../../store/event-log.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
 import { FilterQuery, LoggedEventList, presentEvent, StreamQuery } from "./model.ts";
 
@@ -19,20 +20,26 @@ export interface EventDeps {
   tickets: Tickets;
   log: Pick<EventLog, "page">;
   catalogue: EventCatalogue;
+  access: Pick<ProjectAccess, "isAllOpen" | "ofWork">;
   /** Kinds that are left out for a reader with another focus. */
   fine: ReadonlySet<string>;
   /** @throws Problem 404 for a run that does not exist, or that the caller may not read. */
   assertRun(runId: string, caller: Caller): unknown;
 }
 
-type EventReferences = Pick<SkepEvent, "session_id" | "user_id" | "project_id">;
+type EventReferences = Pick<SkepEvent, "run_id" | "session_id" | "user_id" | "project_id">;
 
-/** An execution follows its own session alone. */
-const mayReadEvent = (caller: Caller, { session_id, user_id, project_id }: EventReferences): boolean =>
-  mayRead(caller, WHOSE.events, { user_id: user_id ?? null, project_id: project_id ?? null }) &&
-  (caller.execution === undefined || session_id === caller.execution.sessionId);
-
-export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun }: EventDeps) {
+export function eventRoutes({ streams, tickets, log, catalogue, fine, assertRun, access }: EventDeps) {
+  /** Not every event names the project of the work that it is about. */
+  const projectOf = ({ project_id, run_id, session_id }: EventReferences): string | null => {
+    const work = run_id ?? session_id;
+    if (project_id !== undefined || work === undefined || access.isAllOpen()) return project_id ?? null;
+    return access.ofWork(work);
+  };
+  /** An execution follows its own session alone. Asked for each event, so that a stream follows who is a member. */
+  const mayReadEvent = (caller: Caller, event: EventReferences): boolean =>
+    mayRead(caller, WHOSE.events, { user_id: event.user_id ?? null, project_id: projectOf(event) }) &&
+    (caller.execution === undefined || event.session_id === caller.execution.sessionId);
   const open = (caller: Caller, query: StreamQuery, lastEventId: string | null): Response => {
     const { run_id, session_id, agent_id, swarm_id, project_id } = query;
     if (run_id !== undefined) assertRun(run_id, caller);

@@ -43,6 +43,7 @@ export function historyRoutes(history: History, retention: RetentionService) {
       `DELETE /v1/history/${kind}/:id`,
       {
         ...who,
+        project: "viewer",
         params: Path,
         answer: { 202: Job },
         summary: `Delete ${WHAT[kind]} with everything, in the background`,
@@ -76,13 +77,23 @@ export function historyRoutes(history: History, retention: RetentionService) {
     operation(
       "keepHistory",
       "PUT /v1/kept-history/:id",
-      { access: "user", answer: Kept, summary: "Keep a run or chat, whatever the settings for retention say" },
+      {
+        access: "user",
+        project: "viewer",
+        answer: Kept,
+        summary: "Keep a run or chat, whatever the settings for retention say",
+      },
       ({ params, caller }) => history.keep(params.id, caller),
     ),
     operation(
       "releaseHistory",
       "DELETE /v1/kept-history/:id",
-      { access: "user", answer: 204, summary: "Let a run or chat go by the settings for retention again" },
+      {
+        access: "user",
+        project: "viewer",
+        answer: 204,
+        summary: "Let a run or chat go by the settings for retention again",
+      },
       ({ params, caller }) => {
         history.release(params.id, caller);
       },

@@ -5,6 +5,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandCall } from "../../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 
 const rigs = createRigs();
 afterEach(rigs.close);
@@ -36,7 +37,9 @@ async function started() {
       await rig.event(({ kind, session_id }) => kind === "turn_ended" && session_id === from.id);
     },
     of: (agent: string, userId?: string) =>
-      inbox.list(agent, {}, ALL, { kind: "user", admin: false, userId }).items.map(({ text }) => text),
+      inbox
+        .list(agent, {}, ALL, { kind: "user", admin: false, projects: OPEN_PROJECTS, userId })
+        .items.map(({ text }) => text),
   };
 }
 const said = ({ request }: HandCall): string => JSON.stringify(request.messages);

@@ -14,6 +14,7 @@ import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createAudit } from "../../store/audit.ts";
 import { identify } from "../../store/identity.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createJobs, type EnqueueOptions, type Jobs } from "./service.ts";
 
 const Payload = t.Object({ say: t.String() });
@@ -230,7 +231,7 @@ describe("a job", () => {
   });
 
   test("is visible to its user and administrators alone, passes to an heir, and to nobody when there is none", async () => {
-    const user = (userId: string) => ({ kind: "user", admin: false, userId }) as const;
+    const user = (userId: string) => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId }) as const;
     const job = start("it", { userId: "usr_1" });
     await ended(job.id);
     expect(jobs.get(job.id, user("usr_1")).id).toBe(job.id);
@@ -246,7 +247,7 @@ describe("a job", () => {
 
   test("of a project without an owner can be read by every user, and cancelled by administrators alone", async () => {
     work = untilAborted;
-    const user = { kind: "user", admin: false, userId: "usr_1" } as const;
+    const user = { kind: "user", admin: false, projects: OPEN_PROJECTS, userId: "usr_1" } as const;
     const job = start("it", { projectId: "proj_1" });
     await running(job.id);
     expect(jobs.get(job.id, user).project_id).toBe("proj_1");

@@ -30,6 +30,7 @@ export function jobRoutes(jobs: Jobs) {
       "POST /v1/jobs/:id/cancel",
       {
         access: "user",
+        project: "viewer",
         params: t.Object({ id: t.String({ maxLength: 100 }) }),
         answer: { 202: Job },
         summary: "Cancel a background job",

@@ -4,6 +4,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { adminFolder } from "../../adapter/git/worktree.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { Asker, ProjectRoles } from "../../core/ownership.ts";
+import type { ExecutionInfo } from "../../engine/tool.ts";
 import { putScip, removeExactReferences } from "../../graph/scip/exact-references.ts";
 import { setUpPath } from "../../graph/scip/set-up.ts";
 import { createGraphClient } from "../../graph/serve/client.ts";
@@ -11,6 +13,7 @@ import { createFreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import type { GraphPlace } from "../../graph/serve/session.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
 import { createGraphStore } from "../../graph/store/graph-store.ts";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import { selfCommand } from "../../process/self-command.ts";
 import type { DataFolder } from "../../store/data-folder.ts";
@@ -27,7 +30,10 @@ import { findUnread } from "./unread-finding.ts";
 
 type Needs = Core & {
   jobs: Jobs;
-  projects: { find(id: string): Project | undefined; list(filter: object, page: Page): { items: Project[] } };
+  projects: {
+    find(id: string): Project | undefined;
+    list(filter: object, page: Page, asker: Asker): { items: Project[] };
+  };
 };
 
 export const knowledgeGraph = defineFeature(
@@ -51,7 +57,8 @@ export const knowledgeGraph = defineFeature(
       const known = hasIndex(id) ? createGraphStore(places.placeOf(id).store).manifest() : undefined;
       return known && `${known.commit || "files"}.${known.generation}`;
     };
-    const indexed = () => projects.list({}, newest).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
+    const indexed = (asker: Asker) =>
+      projects.list({}, newest, asker).items.flatMap(({ id }) => (hasIndex(id) ? [id] : []));
     const service = createKnowledgeGraph({
       client,
       fresh: createFreshAnswers(client),
@@ -85,9 +92,13 @@ export const knowledgeGraph = defineFeature(
     return {
       service,
       routes: () => knowledgeGraphRoutes(service),
-      tools: codeGraphTools(toolSchemas(true), service.toolText),
+      tools: codeGraphTools(toolSchemas(true), (execution, ...asked) =>
+        service.toolText({ ...execution, asker: askerOf(execution, deps.access) }, ...asked),
+      ),
       jobs: [jobs.definition],
-      checks: () => [findUnread(indexed(), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread)],
+      checks: () => [
+        findUnread(indexed(LOCAL_ADMIN), (id) => createGraphStore(places.placeOf(id).store).manifest()?.unread),
+      ],
       stop: unsubscribe,
       // After the job runner has ended the index jobs.
       close: client.close,
@@ -95,6 +106,12 @@ export const knowledgeGraph = defineFeature(
   },
   knowledgeGraphEvents,
 );
+
+/** An execution asks for its user, without the rights of an administrator. */
+const askerOf = ({ userId, projectId }: ExecutionInfo, projects: ProjectRoles): Asker => ({
+  ...{ admin: false, userId, projects },
+  execution: { userId, projectId },
+});
 
 /** Folders of the sources and graphs of projects and of working copies. */
 function placesIn(folder: DataFolder) {

@@ -209,6 +209,7 @@ function indexRoutes(graphs: KnowledgeGraph) {
       `POST ${PATH}/scip`,
       {
         access: "user",
+        project: "maintainer",
         upload: true,
         params: ProjectPath,
         body: ScipUpload,
@@ -223,7 +224,13 @@ function indexRoutes(graphs: KnowledgeGraph) {
     operation(
       "forgetProjectGraphScip",
       `DELETE ${PATH}/scip`,
-      { access: "user", params: ProjectPath, answer: { 202: IndexJob }, summary: "Forget all SCIP indexes" },
+      {
+        access: "user",
+        project: "maintainer",
+        params: ProjectPath,
+        answer: { 202: IndexJob },
+        summary: "Forget all SCIP indexes",
+      },
       ({ params, caller, answer }) => answer.accepted(locationOf, () => graphs.forgetScip(params.id, caller)),
     ),
     operation(

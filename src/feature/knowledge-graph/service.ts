@@ -1,6 +1,7 @@
 /** The code graph of projects: which sources a question is about, the state of their index, and what agents may ask. */
 import { conflict, forbidden, invalidField, isProblem, notFound, unavailable } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
+import { type Asker, roleIn } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import { OLDER } from "../../graph/model.ts";
 import type { GraphClient, RemoteGraph } from "../../graph/serve/client.ts";
@@ -22,8 +23,8 @@ export interface KnowledgeGraphDeps {
   /** Where a project's sources and its graph are. */
   placeOf(projectId: string): GraphPlace;
   versionOf(projectId: string): string | undefined;
-  /** Projects that have an index, newest first. */
-  indexed(): string[];
+  /** Projects that have an index and that they see, newest first. */
+  indexed(asker: Asker): string[];
   /** Puts a SCIP index beside a project's graph, where the next index job takes it in. */
   keepScip(projectId: string, path: string): Promise<void>;
   /** Path of the SCIP index that the project's set-up names. */
@@ -58,11 +59,11 @@ export interface KnowledgeGraph {
   graph(projectId: string, caller: Caller): RemoteGraph;
   /** Another one after each index: its commit and number. Undefined before the first. */
   version(projectId: string): string | undefined;
-  /** Symbols of the projects' indexes by words of their names and paths. @param limit most symbols. */
-  findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]>;
+  /** Symbols of the indexes of projects that they see, by words of names and paths. @param limit most symbols. */
+  findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]>;
   /** What an agent's tool says: of the run's own working copy, else of the project. An answer that may lack changes says so. */
   toolText(
-    execution: Pick<ExecutionInfo, "projectId" | "workId">,
+    execution: Pick<ExecutionInfo, "projectId" | "workId"> & { asker: Asker },
     projectId: string | undefined,
     tool: string,
     args: Readonly<Record<string, unknown>>,
@@ -162,7 +163,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       return client.project(deps.placeOf(projectId), (ask) => orIndexed(projectId, plain, ask));
     },
     version: deps.versionOf,
-    async findSymbols(words, limit) {
+    async findSymbols(words, limit, asker) {
       const options = { query: words.join(" "), limit: Math.min(limit * 2, 100), includeCode: false };
       const search = async (project_id: string): Promise<FoundSymbol[]> => {
         const { pieces } = await client.project(deps.placeOf(project_id)).json.query(options);
@@ -170,7 +171,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
         return items.map(({ symbol }) => ({ ...symbol, project_id }));
       };
       // A graph that fails leaves out its own symbols and not the whole answer.
-      const asked = await Promise.allSettled(deps.indexed().slice(0, SEARCHED_PROJECTS).map(search));
+      const asked = await Promise.allSettled(deps.indexed(asker).slice(0, SEARCHED_PROJECTS).map(search));
       const found = asked.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
       const holds = ({ qualified_name, file_path }: FoundSymbol) => {
         const text = `${qualified_name} ${file_path}`.toLowerCase();
@@ -183,7 +184,7 @@ export function createKnowledgeGraph(deps: KnowledgeGraphDeps): KnowledgeGraph {
       if (projectId === undefined) throw conflict("Name the project: this work belongs to none.", "no_project");
       if (execution.projectId !== undefined && execution.projectId !== projectId)
         throw forbidden("Only the graph of this work's own project can be asked.");
-      const project = deps.project(projectId);
+      const project = roleIn(execution.asker, projectId) === null ? undefined : deps.project(projectId);
       if (!project) throw notFound("project");
       const base = deps.placeOf(projectId);
       const copy = execution.workId === undefined ? undefined : deps.copyPlaceOf(projectId, execution.workId);

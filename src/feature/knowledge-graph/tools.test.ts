@@ -7,6 +7,7 @@ import { NOT_COMPARED, OLDER } from "../../graph/model.ts";
 import { createGraphClient, type GraphClient } from "../../graph/serve/client.ts";
 import { createFreshAnswers } from "../../graph/serve/fresh-answers.ts";
 import { toolSchemas } from "../../graph/serve/tools.ts";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openRig } from "../../testing/engine-rig.ts";
 import { skepCommand } from "../../testing/server.ts";
 import { createSourceTree, SHOP, type SourceTree } from "../../testing/source-tree.ts";
@@ -77,7 +78,7 @@ describe("graph tools", () => {
     });
     left.push(rig.close);
     await rig.start();
-    rig.services.projects.create({ name: "shop", repository: tree.root });
+    rig.services.projects.create({ name: "shop", repository: tree.root }, LOCAL_ADMIN);
     await rig.event(({ kind, data }) => kind === "project_changed" && JSON.stringify(data).includes('"ready"'));
     const run = rig.create("look", "look", { project_name: "shop" });
     expect((await rig.ended(run.id)).status).toBe("succeeded");
@@ -96,7 +97,7 @@ describe("graph tools", () => {
   test("a run gets answers about its own working copy as it is now; the project's graph stays as it was", async () => {
     const { service, copy, client, tree } = shopService();
     const ask = (tool: string, args: Record<string, unknown>, fields?: Partial<ExecutionInfo>) =>
-      service.toolText(execution({ workId: "run_1", ...fields }), undefined, tool, args);
+      service.toolText({ ...execution({ workId: "run_1", ...fields }), asker: LOCAL_ADMIN }, undefined, tool, args);
     expect(await ask("code_graph_changes", {})).toStartWith("no uncommitted changes");
     await Bun.write(
       join(copy, "src/bill.ts"),
@@ -119,7 +120,9 @@ describe("graph tools", () => {
   test("only the execution's own project is mentioned; without one, the project must be named", async () => {
     const { service } = shopService();
     const ask = (info: ExecutionInfo, id?: string) =>
-      service.toolText(info, id, "code_graph_query", { query: "tax" }).catch((error) => error.status);
+      service
+        .toolText({ ...info, asker: LOCAL_ADMIN }, id, "code_graph_query", { query: "tax" })
+        .catch((error) => error.status);
     expect(await ask(execution({ projectId: "proj_other" }), "proj_shop")).toBe(403);
     expect(await ask(execution({ projectId: undefined }))).toBe(409);
     expect(await ask(execution({ projectId: undefined }), "proj_none")).toBe(404);
@@ -128,7 +131,10 @@ describe("graph tools", () => {
 
   test("a deleted or damaged index is made again by the question itself", async () => {
     const { service, tree } = shopService();
-    const ask = () => service.toolText(execution(), undefined, "code_graph_context", { symbol_name: "withTax" });
+    const ask = () =>
+      service.toolText({ ...execution(), asker: LOCAL_ADMIN }, undefined, "code_graph_context", {
+        symbol_name: "withTax",
+      });
     expect(await ask()).toContain("Cart.total src/cart.ts:11");
     const store = join(tree.store, "graph");
     rmSync(store, { recursive: true });

@@ -1,13 +1,16 @@
 /** The code graph tools of agents: described by the graph itself, answered for the project of the work. */
-import { type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
+import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "../../engine/tool.ts";
 import type { ToolSchema } from "../../graph/serve/tools.ts";
 import type { KnowledgeGraph } from "./service.ts";
 
 /** The first question of a run waits for the index of its files. */
 const TIMEOUT_MS = 120_000;
 
+type Ask = (execution: ExecutionInfo, ...asked: Asked) => Promise<string>;
+type Asked = Parameters<KnowledgeGraph["toolText"]> extends [unknown, ...infer Rest] ? Rest : never;
+
 /** @param schemas name and describe the tools; each takes an optional `projectId`. */
-export const codeGraphTools = (schemas: readonly ToolSchema[], ask: KnowledgeGraph["toolText"]): ToolSource =>
+export const codeGraphTools = (schemas: readonly ToolSchema[], ask: Ask): ToolSource =>
   toolsOf(
     "code-graph",
     schemas.map(

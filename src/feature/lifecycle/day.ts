@@ -2,6 +2,7 @@
 import { timestamp } from "../../core/clock.ts";
 import { invalidField } from "../../core/errors.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
+import { inSeenProject } from "../../core/ownership.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store } from "../../store/store.ts";
@@ -42,15 +43,17 @@ export function readDay(
   if (to <= from) throw invalidField("to", "Must be later than from");
   if (to - from > MOST_DAYS * DAY_MS) throw invalidField("from", `Must be at most ${MOST_DAYS} days before to`);
   // What began before the span may reach into it. No execution lasts longer than a day.
-  const values = [timestamp(from - DAY_MS), timestamp(to), timestamp(from)];
+  const [seen, ...ofProjects] = inSeenProject(caller, "s.project_id") ?? ["1"];
+  const own = caller.admin ? [] : [caller.userId ?? ""];
+  const values = [timestamp(from - DAY_MS), timestamp(to), timestamp(from), ...own, ...ofProjects];
   const rows = statement<SpanRow>(
     `SELECT e.id AS execution_id, e.agent_id, e.session_id, s.kind, e.run_id, s.step_id, e.status, e.started_at,
        e.finished_at, coalesce(substr(r.task_description, 1, 400), s.title) AS text
      FROM executions e JOIN sessions s ON s.id = e.session_id LEFT JOIN runs r ON r.id = e.run_id
      WHERE e.started_at >= ? AND e.started_at < ? AND (e.finished_at IS NULL OR e.finished_at > ?)
-       AND e.agent_id <> '${NO_AGENT}' ${caller.admin ? "" : "AND s.user_id = ?"}
+       AND e.agent_id <> '${NO_AGENT}' ${caller.admin ? "" : "AND s.user_id = ?"} AND ${seen}
      ORDER BY e.started_at DESC LIMIT ${MOST_SPANS + 1}`,
-  ).all(caller.admin ? values : [...values, caller.userId ?? ""]);
+  ).all(values);
   return {
     from: timestamp(from),
     to: timestamp(to),

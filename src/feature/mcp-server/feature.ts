@@ -28,5 +28,6 @@ const graphTools = (ask: KnowledgeGraph["toolText"]): OwnTool[] =>
     name,
     description,
     inputSchema: input,
-    run: ({ projectId, ...args }) => ask({}, typeof projectId === "string" ? projectId : undefined, name, args),
+    run: ({ projectId, ...args }, asker) =>
+      ask({ asker }, typeof projectId === "string" ? projectId : undefined, name, args),
   }));

@@ -1,5 +1,7 @@
 /** The index of the vaults' files: a row an entry and its paragraphs for full-text search. The files are the truth. */
+
 import { ownJson } from "../../core/own-json.ts";
+import { NO_PROJECTS } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
@@ -62,7 +64,11 @@ export const rowOf = (stored: StoredEntry): EntryRow => ({
 export function visibleTo(reader: Reader): { where: string; values: string[] } {
   if (reader.all) return { where: "1", values: [] };
   const { unconfirmed, userId } = reader;
-  const [readableRows, ...values] = readable({ admin: false, userId }, WHOSE.memory_entries, "e")!;
+  const [readableRows, ...values] = readable(
+    { admin: false, userId, projects: NO_PROJECTS },
+    WHOSE.memory_entries,
+    "e",
+  )!;
   const where = `${readableRows} AND (e.problem IS NULL OR e.owner_id IS NOT NULL)`;
   if (unconfirmed === "none") return { where: `(e.trusted = 1 AND ${where})`, values };
   if (unconfirmed === undefined || userId === undefined) return { where: `(${where})`, values };

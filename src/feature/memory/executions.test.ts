@@ -2,6 +2,7 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 
 setDefaultTimeout(300_000);
 const rigs = createRigs();
@@ -71,7 +72,7 @@ describe("memory in agents' work", () => {
     expect(recalls.map(({ agent_id, kind, run_id }) => [agent_id, kind, run_id])).toEqual([
       ["worker", "pipeline", expect.stringMatching(/^run_/)],
     ]);
-    const stranger = { kind: "user", admin: false, userId: "usr_other" } as const;
+    const stranger = { kind: "user", admin: false, projects: OPEN_PROJECTS, userId: "usr_other" } as const;
     expect(memory.recallsOf("worker", "fact/gibbon-port", page, stranger).items).toEqual([]);
     const after = `${recalls[0]!.at}|${recalls[0]!.execution_id}`;
     expect(memory.recallsOf("worker", "fact/gibbon-port", { limit: 10, after }, LOCAL_ADMIN).items).toEqual([]);

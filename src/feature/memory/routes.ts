@@ -281,6 +281,7 @@ export function executionMemoryRoutes(executions: ExecutionMemories, { written }
         "POST /v1/memory/executions/:execution_id/take-back",
         {
           access: "user",
+          project: "viewer",
           params: ExecutionPath,
           answer: TakenBack,
           summary: "Undo all that an execution wrote into memory",

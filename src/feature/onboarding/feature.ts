@@ -24,7 +24,7 @@ type Needs = Core & {
   settings: Pick<SettingsService, "get">;
   providers: Pick<ServiceOf<typeof providers>, "wrongModel">;
   pipelines: Pick<Pipelines, "exists" | "list">;
-  projects: Pick<ServiceOf<typeof projects>, "byName" | "create" | "setVision" | "repositoryAddress">;
+  projects: Pick<ServiceOf<typeof projects>, "isTaken" | "create" | "setVision" | "repositoryAddress">;
   agents: Pick<Agents, "ready">;
   sessions: Sessions;
   attachments: Pick<AttachmentService, "attach">;
@@ -42,7 +42,7 @@ export const onboarding = defineFeature(
     const progress = createProgress({
       ...{ store, sessions, rows, masker: masking, timeoutSeconds },
       making: { createProject: projects.create, setVision: projects.setVision, createTask: deps.tasks.create },
-      nameTaken: (name) => projects.byName(name) !== undefined,
+      nameTaken: projects.isTaken,
       pipelineExists: pipelines.exists,
       repositoryAddress: projects.repositoryAddress,
       pipelines: () => pipelines.list({ limit: PIPELINES, after: null }).items.filter(({ valid }) => valid),

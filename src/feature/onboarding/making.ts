@@ -6,7 +6,7 @@ import type { NewTask, Task } from "../tasks/model.ts";
 import { taskFaults, visionOf, type WholeContext } from "./context.ts";
 
 export interface Making {
-  createProject(input: NewProject): Project;
+  createProject(input: NewProject, caller: Caller): Project;
   setVision(projectId: string, vision: string): unknown;
   createTask(projectId: string, input: NewTask, caller: Caller): Task;
 }
@@ -23,10 +23,13 @@ export function makeProject(
   const { intake, architecture } = context;
   const [fault] = taskFaults(architecture.tasks);
   if (fault) throw invalidField("/architecture/tasks", fault);
-  const project = making.createProject({
-    ...{ name: intake.name, description: intake.summary, repository: intake.repository ?? null },
-    ...{ default_pipeline_id: architecture.pipeline_id, check: architecture.check ?? null, outside },
-  });
+  const project = making.createProject(
+    {
+      ...{ name: intake.name, description: intake.summary, repository: intake.repository ?? null },
+      ...{ default_pipeline_id: architecture.pipeline_id, check: architecture.check ?? null, outside },
+    },
+    caller,
+  );
   making.setVision(project.id, visionOf(context));
   const ids = new Map<string, string>();
   const tasks = architecture.tasks.map(({ key, depends_on = [], ...fields }) => {

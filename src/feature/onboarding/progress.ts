@@ -8,6 +8,7 @@ import { Value } from "@sinclair/typebox/value";
 import { conflict, invalidField } from "../../core/errors.ts";
 import { membersOf } from "../../core/is-object.ts";
 import type { Masker } from "../../core/masking.ts";
+import { NO_PROJECTS } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { Store, WriteTx } from "../../store/store.ts";
@@ -54,7 +55,7 @@ export interface ProgressDeps {
 
 /** An execution speaks for its user, not for an administrator. */
 const callerOf = ({ id, sessionId, agentId, userId }: ExecutionInfo): Caller => ({
-  ...{ kind: "execution", admin: false, userId },
+  ...{ kind: "execution", admin: false, userId, projects: NO_PROJECTS },
   execution: { id, sessionId, agentId, runId: undefined, projectId: undefined },
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandCall, type HandModel } from "../../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import type { PermissionRequest } from "./model.ts";
 
 const rigs = createRigs();
@@ -216,7 +217,7 @@ describe("an answer that is remembered", () => {
   test("for an agent is an administrator's; others neither see nor answer what is not theirs", async () => {
     const { model, rig } = await started();
     const { permissions, sessions } = rig.services;
-    const user = (userId: string) => ({ kind: "user", admin: false, userId }) as const;
+    const user = (userId: string) => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId }) as const;
     const { id } = sessions.open({ kind: "chat", agent_id: "careful", user_id: "usr_a" });
     sessions.queue(id, { input: "write", timeout_seconds: 60 });
     (await model.next(id)).reply([write("a.txt")]);

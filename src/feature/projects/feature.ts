@@ -98,7 +98,7 @@ export const projects = defineFeature(
         /** An address as a project stores it. @throws Problem 422 for one that is not usable, or holds credentials. */
         repositoryAddress: (text: string) => parseRepository(text, rules).source,
         /** Undefined when there is none. */
-        find: (id: string) => (service.exists(id) ? service.get(id) : undefined),
+        find: (id: string) => (rows.find(id) ? service.get(id) : undefined),
       },
       routes: () => projectRoutes(service, updates),
       counts: () => ({ projects: service.count() }),

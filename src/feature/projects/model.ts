@@ -4,6 +4,10 @@ import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
 const ProjectStatus = oneOf("active", "paused", "archived");
+export const ProjectOpenTo = t.Union([t.Literal("everyone"), t.Literal("members"), t.Literal("personal")], {
+  description:
+    "Who sees it and what is in it: all accounts, its members, or its owner alone. Administrators see every project.",
+});
 const FetchBeforeRun = t.Union([t.Literal("try"), t.Literal("require"), t.Literal("never")], {
   description: "Bring the clone up to date before a run: `try` continues when that fails and notes it on the run.",
 });
@@ -27,6 +31,7 @@ export const Project = t.Object({
   default_pipeline_id: orNull(t.String()),
   check: orNull(t.String({ description: "Command line whose exit code says whether the code works." })),
   scip_path: orNull(t.String({ description: "SCIP index in the repository: its calls are exact in the code graph." })),
+  access: ProjectOpenTo,
   status: ProjectStatus,
   vision: orNull(t.String()),
   outside: orNull(
@@ -48,6 +53,14 @@ export const Project = t.Object({
   updated_at: Time,
 });
 export type Project = Static<typeof Project>;
+/** As somebody sees it. */
+export const ShownProject = t.Object({
+  ...Project.properties,
+  role: t.Union([t.Literal("viewer"), t.Literal("contributor"), t.Literal("maintainer"), t.Literal("owner")], {
+    description: "What you may do in it.",
+  }),
+});
+export type ShownProject = Static<typeof ShownProject>;
 /** Without the counts over its tasks. */
 export type PlainProject = Omit<Project, "counts">;
 
@@ -86,6 +99,7 @@ export const ProjectCreate = t.Object({
   check: t.Optional(orNull(Check)),
   scip_path: t.Optional(orNull(ScipPath)),
   fetch_before_run: t.Optional(FetchBeforeRun),
+  access: t.Optional(ProjectOpenTo),
 });
 export type ProjectCreate = Static<typeof ProjectCreate>;
 /** @property outside why its words may be outside text, where an agent made it. */

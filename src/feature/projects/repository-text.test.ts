@@ -42,7 +42,7 @@ async function project(files: Record<string, string>, more: (folder: string) => 
     models: model,
     env: { ALLOW_LOCAL_REPOSITORIES: "true" },
   });
-  const { id } = rig.services.projects.create({ name: "shop", repository: source });
+  const { id } = rig.services.projects.create({ name: "shop", repository: source }, LOCAL_ADMIN);
   await rig.event(({ kind, data }) => kind === "project_changed" && JSON.stringify(data).includes('"ready"'));
   const begin = () => rig.create("one", "do it", { project_name: "shop" }).id;
   return { rig, model, id, begin };

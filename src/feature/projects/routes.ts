@@ -2,16 +2,22 @@
 
 import { Type as t } from "@sinclair/typebox";
 import { forbidden } from "../../core/errors.ts";
+import { roleIn } from "../../core/ownership.ts";
 import { oneOf } from "../../core/schema.ts";
 import type { Caller } from "../../http/caller.ts";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { Job } from "../jobs/model.ts";
-import { Project, ProjectCreate, ProjectQuery, ProjectUpdate, VisionUpdate } from "./model.ts";
+import { type Project, ProjectCreate, ProjectQuery, ProjectUpdate, ShownProject, VisionUpdate } from "./model.ts";
 import type { Projects } from "./service.ts";
 import type { Updates } from "./updates.ts";
 
-const locationOf = (project: Project) => `/v1/projects/${project.id}`;
+/** With what the caller may do in it, who sees it. */
+const shownTo = (project: Project, caller: Caller): ShownProject => ({
+  ...project,
+  role: roleIn(caller, project.id) ?? "viewer",
+});
+const locationOf = (project: Pick<Project, "id">) => `/v1/projects/${project.id}`;
 
 /** @throws Problem 403: the command runs in everybody's runs. */
 function checked<Body extends { check?: string | null }>(body: Body, caller: Caller, before: Project | null): Body {
@@ -28,10 +34,13 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       {
         access: "user",
         query: t.Object({ ...PageQuery, ...ProjectQuery }),
-        answer: listOf(Project),
+        answer: listOf(ShownProject),
         summary: "List projects, newest first",
       },
-      ({ query }) => projects.list(query, pageOf(query)),
+      ({ query, caller }) => {
+        const { items, next_cursor } = projects.list(query, pageOf(query), caller);
+        return { items: items.map((one) => shownTo(one, caller)), next_cursor };
+      },
     ),
     operation(
       "createProject",
@@ -39,35 +48,45 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       {
         access: "user",
         body: ProjectCreate,
-        answer: { 201: Project },
+        answer: { 201: ShownProject },
         summary: "Create a project; a repository is cloned in the background",
       },
-      ({ body, caller, answer }) => answer.created(locationOf, () => projects.create(checked(body, caller, null))),
+      ({ body, caller, answer }) =>
+        answer.created(locationOf, () => shownTo(projects.create(checked(body, caller, null), caller), caller)),
     ),
     operation(
       "getProject",
       "GET /v1/projects/:id",
-      { access: "user", answer: Project, summary: "One project" },
-      ({ params, answer }) => answer.tagged(projects.get(params.id)),
+      { access: "user", answer: ShownProject, summary: "One project" },
+      ({ params, caller, answer }) => answer.tagged(shownTo(projects.get(params.id), caller)),
     ),
     operation(
       "updateProject",
       "PUT /v1/projects/:id",
-      { access: "user", body: ProjectUpdate, answer: Project, summary: "Change a project" },
-      async ({ params, body, caller, answer }) =>
-        answer.tagged(await projects.update(params.id, checked(body, caller, projects.get(params.id)))),
+      { access: "user", project: "maintainer", body: ProjectUpdate, answer: ShownProject, summary: "Change a project" },
+      async ({ params, body, caller, answer }) => {
+        const updated = await projects.update(params.id, checked(body, caller, projects.get(params.id)));
+        return answer.tagged(shownTo(updated, caller));
+      },
     ),
     operation(
       "updateProjectVision",
       "PUT /v1/projects/:id/vision",
-      { access: "user", body: VisionUpdate, answer: Project, summary: "Set the project's vision" },
-      ({ params, body, answer }) => answer.tagged(projects.setVision(params.id, body.vision)),
+      {
+        access: "user",
+        project: "maintainer",
+        body: VisionUpdate,
+        answer: ShownProject,
+        summary: "Set the project's vision",
+      },
+      ({ params, body, caller, answer }) => answer.tagged(shownTo(projects.setVision(params.id, body.vision), caller)),
     ),
     operation(
       "deleteProject",
       "DELETE /v1/projects/:id",
       {
-        access: "admin",
+        access: "user",
+        project: "owner",
         query: t.Object({
           force: t.Optional(oneOf("true", "false")),
         }),
@@ -82,10 +101,11 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       "POST /v1/projects/:id/clone",
       {
         access: "user",
-        answer: { 202: Project },
+        answer: { 202: ShownProject },
         summary: "Make sure that there is a clone and that it is up to date",
       },
-      ({ params, caller, answer }) => answer.accepted(locationOf, () => projects.clone(params.id, caller.userId)),
+      ({ params, caller, answer }) =>
+        answer.accepted(locationOf, () => shownTo(projects.clone(params.id, caller.userId), caller)),
     ),
     operation(
       "fetchProject",
@@ -102,13 +122,13 @@ export function projectRoutes(projects: Projects, updates: Pick<Updates, "start"
       "POST /v1/projects/:id/reset",
       {
         access: "admin",
-        answer: Project,
+        answer: ShownProject,
         summary: "Begin again at the fetched branch, after the repository's history was rewritten",
         description: "Merges that were not pushed are left out of the default branch; the branches of runs stay.",
       },
-      async ({ params, answer }) => {
+      async ({ params, caller, answer }) => {
         await updates.reset(params.id);
-        return answer.tagged(projects.get(params.id));
+        return answer.tagged(shownTo(projects.get(params.id), caller));
       },
     ),
   ]);

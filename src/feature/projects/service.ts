@@ -3,12 +3,15 @@ import { readdir } from "node:fs/promises";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
+import type { Asker } from "../../core/ownership.ts";
 import { isBranchName } from "../../core/ref-name.ts";
 import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
+import { mayRead, WHOSE } from "../../store/whose.ts";
 import { boardOf, DEFAULT_COLUMNS } from "./board.ts";
 import type { Clones } from "./clones.ts";
 import type { BoardColumn, NewProject, PlainProject, Project, ProjectFilter, ProjectUpdate } from "./model.ts";
@@ -22,6 +25,7 @@ export interface ProjectsDeps {
   audit: Audit;
   clones: Clones;
   rules: RepositoryRules;
+  access: ProjectAccess;
   /** Folder that holds one folder per project. */
   folder: string;
   pipelineExists(id: string): boolean;
@@ -38,17 +42,21 @@ export interface ProjectsDeps {
 }
 
 export interface Projects {
-  list(filter: ProjectFilter, page: Page): ListAnswer<Project>;
+  /** Those that the caller sees. */
+  list(filter: ProjectFilter, page: Page, asker: Asker): ListAnswer<Project>;
   /** @throws Problem 404. */
   get(id: string): Project;
   /** The same without counting its tasks. @throws Problem 404. */
   plain(id: string): PlainProject;
-  /** For runs, which name their project. */
-  byName(name: string): Project | undefined;
-  exists(id: string): boolean;
+  /** For runs, which name their project. Undefined also for one that the asker does not see. */
+  byName(name: string, asker: Asker): Project | undefined;
+  /** Whether that name is taken, by a project that one sees or not: a name is one project's. */
+  isTaken(name: string): boolean;
+  /** False also for one that the asker does not see. */
+  exists(id: string, asker: Asker): boolean;
   count(): number;
   /** @throws Problem 409 same name, 422 repository, branch or pipeline that is not valid. */
-  create(input: NewProject): Project;
+  create(input: NewProject, caller: Caller): Project;
   /** @throws Problem 409 same name, or a repository that is already cloned; 422 for a branch that the clone lacks. */
   update(id: string, input: ProjectUpdate): Promise<Project>;
   /** The project's vision in Markdown; null removes it. @throws Problem 404. */
@@ -69,7 +77,15 @@ export interface Projects {
 }
 
 export function createProjects(deps: ProjectsDeps): Projects {
-  const { store, rows, clock, audit, clones, rules, folder, pipelineExists } = deps;
+  const { store, rows, clock, audit, clones, rules, folder, pipelineExists, access } = deps;
+  /** @throws Problem 409: the account was deleted meanwhile. */
+  const addOwner = (project_id: string, user_id: string): void => {
+    if (store.statement("SELECT 1 FROM users WHERE id = ?").get(user_id) === undefined)
+      throw conflict("The account that makes the project was deleted meanwhile.", "account_deleted");
+    access.put({ project_id, user_id, role: "owner", added_by: user_id });
+  };
+  const presented = (row: ProjectRow, counts?: Record<string, number>): Project =>
+    presentProject(row, access.openTo(row.id), counts);
   const find = (id: string): ProjectRow => {
     const row = rows.find(id);
     if (!row) throw notFound("project");
@@ -92,31 +108,38 @@ export function createProjects(deps: ProjectsDeps): Projects {
   };
   const sourceOf = (repository: string | null | undefined): string | null =>
     repository ? parseRepository(repository, rules).source : null;
-  const shown = (row: ProjectRow): Project => presentProject(row, rows.taskCounts([row.id]).get(row.id));
+  const shown = (row: ProjectRow): Project => presented(row, rows.taskCounts([row.id]).get(row.id));
   const begin = (row: ProjectRow): Project => {
     if (row.workspace_state === "cloning") clones.start(row);
     return shown(row);
   };
   return {
-    list(filter, page) {
-      const found = rows.page(filter, page);
+    list(filter, page, asker) {
+      const found = rows.page(filter, page, asker);
       const counts = rows.taskCounts(found.map(({ id }) => id));
       return listAnswer(
         found,
         page,
         (row) => row.id,
-        (row) => presentProject(row, counts.get(row.id)),
+        (row) => presented(row, counts.get(row.id)),
       );
     },
     get: (id) => shown(find(id)),
-    plain: (id) => presentProject(find(id)),
-    byName(name) {
+    plain: (id) => presented(find(id)),
+    byName(name, asker) {
       const row = rows.findByName(name);
-      return row && shown(row);
+      return row && mayRead(asker, WHOSE.projects, row) ? shown(row) : undefined;
     },
-    exists: (id) => rows.find(id) !== undefined,
+    isTaken: (name) => rows.findByName(name) !== undefined,
+    exists(id, asker) {
+      const row = rows.find(id);
+      return row !== undefined && mayRead(asker, WHOSE.projects, row);
+    },
     count: () => rows.ids().length,
-    create({ name, description, repository, default_branch = null, default_pipeline_id = null, outside, ...more }) {
+    create(
+      { name, description, repository, default_branch = null, default_pipeline_id = null, outside, ...more },
+      caller,
+    ) {
       const source = sourceOf(repository);
       assertBranch(default_branch);
       assertPipeline(default_pipeline_id);
@@ -144,6 +167,13 @@ export function createProjects(deps: ProjectsDeps): Projects {
       };
       return store.write(() => {
         assertName(name);
+        const { userId } = caller;
+        if (more.access !== undefined && more.access !== "everyone") {
+          if (userId === undefined) throw invalidField("/access", "Only somebody with an account closes a project");
+          access.open(row.id, more.access);
+        }
+        // Before the event goes out: who may see the project is known by then.
+        if (userId !== undefined) addOwner(row.id, userId);
         rows.insert(row);
         return begin(row);
       });
@@ -196,6 +226,8 @@ export function createProjects(deps: ProjectsDeps): Projects {
             "Agents are at work on branches of this project. Wait for them, or stop them.",
             "project_busy",
           );
+        // What ran in a closed one stays as closed as it was.
+        if (access.openTo(id) === "everyone") access.forget(id);
         rows.remove(row);
         const data = { name: row.name };
         audit({ action: "project.deleted", actor: actorOf(caller), subject: id, address: caller.address, data });
@@ -207,6 +239,7 @@ export function createProjects(deps: ProjectsDeps): Projects {
         const row = rows.find(id);
         if (!row) return;
         rows.remove(row);
+        access.forget(id);
         audit({ action: "project.deleted", actor, subject: id });
       });
       await deps.discard(id);

@@ -1,11 +1,14 @@
 /** Rows of projects, and the event that goes with each change. */
 import { and, count, desc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
+import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
+import type { OpenTo } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
 import { runs } from "../../store/tables/runs.ts";
 import { tasks } from "../../store/tables/tasks.ts";
+import { asSql, readable, WHOSE } from "../../store/whose.ts";
 import { DEFAULT_COLUMNS } from "./board.ts";
 import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
@@ -18,7 +21,7 @@ export interface ProjectStore {
   /** Names are compared ignoring case. */
   findByName(name: string): ProjectRow | undefined;
   /** Newest first, one more than the page holds when there is a next one. */
-  page(filter: ProjectFilter, page: Page): ProjectRow[];
+  page(filter: ProjectFilter, page: Page, asker: Asker): ProjectRow[];
   inState(state: ProjectRow["workspace_state"]): ProjectRow[];
   ids(): string[];
   /** Runs of the project that have not ended. */
@@ -51,8 +54,9 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
         .where(and(eq(runs.project_id, id), isNull(runs.finished_at)))
         .get()!.rows,
     findByName: (name) => db.select().from(projects).where(sameName(name)).get(),
-    page({ name, status }, { limit, after }) {
+    page({ name, status }, { limit, after }, asker) {
       const where = and(
+        asSql(readable(asker, WHOSE.projects)),
         name === undefined ? undefined : sameName(name),
         status === undefined ? undefined : eq(projects.status, status),
         after === null ? undefined : lt(projects.id, after),
@@ -111,7 +115,7 @@ const presentWorkspace = (row: ProjectRow): Project["workspace"] => ({
 });
 
 /** @param counts tasks by status. */
-export function presentProject(row: ProjectRow, counts: Record<string, number> = {}): Project {
+export function presentProject(row: ProjectRow, access: OpenTo, counts: Record<string, number> = {}): Project {
   const { workspace_state: _s, workspace_error: _e, workspace_head: _h, fetched_at: _f, columns, ...rest } = row;
-  return { ...rest, columns: columns ?? [...DEFAULT_COLUMNS], counts, workspace: presentWorkspace(row) };
+  return { ...rest, access, columns: columns ?? [...DEFAULT_COLUMNS], counts, workspace: presentWorkspace(row) };
 }

@@ -1,3 +1,4 @@
+import { isAtLeast } from "../../core/ownership.ts";
 import type { Agents } from "../agents/service.ts";
 import type { Budgets } from "../budgets/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
@@ -32,7 +33,12 @@ export const pulse = defineFeature(
     const projectExists = projects.exists;
     const { wrongModel } = providers;
     const obstacles = createObstacles({
-      ...{ rows, agentReady: agents.ready, projectExists, wrongModel },
+      ...{ rows, agentReady: agents.ready, wrongModel },
+      mayWorkIn(project, userId) {
+        const role = deps.access.roleOf(userId, project, project);
+        const asker = { admin: userId === null, userId: userId ?? undefined, projects: deps.access.within(project) };
+        return projectExists(project, asker) && role !== null && isAtLeast(role, "contributor");
+      },
       fullWorkspaces: deps.storage.fullWorkspaces,
       overdrawn(agentId, userId) {
         const over = budgets.check({ agentId, userId, estimateUsd: 0 });

@@ -7,7 +7,8 @@ export interface ObstaclesDeps {
   rows: Pick<PulseStore, "isActive" | "live">;
   /** @throws Problem 404 unknown, 409 `agent_broken`, `agent_disabled`. */
   agentReady(id: string): { settings: { pulse_enabled: boolean } };
-  projectExists(id: string): boolean;
+  /** False also for one in which that account may not start work. Null: no account. */
+  mayWorkIn(project: string, userId: string | null): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   /** A sentence when the budget of that agent or user is used up. */
@@ -48,8 +49,11 @@ export function createObstacles(deps: ObstaclesDeps): Obstacles {
       const { project_id, model } = routine;
       const found = ofOwner(routine) ?? ofAgent(routine, cause);
       if (found) return found;
-      if (project_id !== null && !deps.projectExists(project_id))
-        return reason("project_missing", "Its project is gone. Choose another, or none.");
+      if (project_id !== null && !deps.mayWorkIn(project_id, routine.user_id))
+        return reason(
+          "project_missing",
+          "Its project is gone, or its owner may not start work there. Choose another, or none.",
+        );
       if (model !== null && deps.wrongModel(model) !== undefined)
         return reason("model_missing", `No provider has the model ${model}. Choose another, or none.`);
       return undefined;

@@ -5,6 +5,7 @@ import { textOf } from "../../engine/parts.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
 import { createHandModel, type HandModel } from "../../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import type { PulseTick, RoutineCreate } from "./model.ts";
 
 const rigs = createRigs();
@@ -53,13 +54,13 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
 }
 const shape = (ticks: PulseTick[]) =>
   ticks.map(({ due_at, status, reason }) => [due_at.slice(11, 16), status, reason?.code ?? null]);
-const user = (userId: string): Caller => ({ kind: "user", admin: false, userId });
+const user = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 const nextOf = async (model: HandModel) => (await model.next()).request;
 
 describe("a routine that is due", () => {
   test("is a session of its agent that reads the instructions and its tasks, and reports the result", async () => {
     const { rig, model, add, goTo, ticks, get, ended } = await started();
-    const project = rig.services.projects.create({ name: "site" });
+    const project = rig.services.projects.create({ name: "site" }, LOCAL_ADMIN);
     const task = rig.services.tasks.create(
       project.id,
       { title: "Mend the bell", assigned_agent: "worker" },
@@ -289,7 +290,7 @@ describe("a tick that does not run says why", () => {
 
   test("its project is gone", async () => {
     const { rig, add, goTo, ticks } = await started();
-    const project = rig.services.projects.create({ name: "site" });
+    const project = rig.services.projects.create({ name: "site" }, LOCAL_ADMIN);
     const { id } = add({ project_id: project.id });
     rig.store.sqlite.prepare("DELETE FROM projects WHERE id = ?").run(project.id);
     await goTo("2026-11-22T10:00:00Z");

@@ -107,7 +107,13 @@ export function pulseRoutes(pulses: Pulses) {
     operation(
       "deletePulseRoutine",
       "DELETE /v1/pulse-routines/:agent_id/:id",
-      { access: "user", params: RoutinePath, answer: 204, summary: "Delete a routine and end its work" },
+      {
+        access: "user",
+        project: "viewer",
+        params: RoutinePath,
+        answer: 204,
+        summary: "Delete a routine and end its work",
+      },
       ({ params, caller }) => pulses.remove(params.agent_id, params.id, caller),
     ),
   ]);
@@ -147,7 +153,13 @@ function tickRoutes(pulses: Pulses) {
     operation(
       "cancelPulseRoutineTick",
       "POST /v1/pulse-routines/:agent_id/:id/ticks/:tick_id/cancel",
-      { access: "user", params: TickPath, answer: PulseTick, summary: "End the work of one of them" },
+      {
+        access: "user",
+        project: "viewer",
+        params: TickPath,
+        answer: PulseTick,
+        summary: "End the work of one of them",
+      },
       ({ params, caller }) => pulses.cancel(params.agent_id, params.id, params.tick_id, caller),
     ),
   ]);

@@ -4,6 +4,7 @@ import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
+import type { Asker } from "../../core/ownership.ts";
 import { checkedPlan, planOf } from "../../core/schedule.ts";
 import { timeOf } from "../../core/time-of.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -35,7 +36,8 @@ export interface PulsesDeps {
   obstacles: Pick<Obstacles, "standing">;
   sessions: Pick<Sessions, "end">;
   agentExists(id: string): boolean;
-  projectExists(id: string): boolean;
+  /** False also for one that they do not see. */
+  projectExists(id: string, asker: Asker): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   /** All tools that there are. */
@@ -107,8 +109,9 @@ export function createPulses(deps: PulsesDeps): Pulses {
   });
   const emit = (row: RoutineRow, change: "created" | "updated" | "stopped" | "deleted"): void =>
     store.write((tx) => {
-      const { id: routine_id, agent_id, user_id, name } = row;
-      tx.emit(pulseRoutineChanged, { agent_id, user_id: user_id ?? undefined, data: { routine_id, name, change } });
+      const { id: routine_id, agent_id, user_id, project_id, name } = row;
+      const refs = { agent_id, user_id: user_id ?? undefined, project_id: project_id ?? undefined };
+      tx.emit(pulseRoutineChanged, { ...refs, data: { routine_id, name, change } });
       tx.after(deps.changed);
     });
   const assertAgent = (id: string): void => {
@@ -118,8 +121,9 @@ export function createPulses(deps: PulsesDeps): Pulses {
   const assertKnown = (agentId: string, found: number): void => {
     if (found === 0) assertAgent(agentId);
   };
-  function assertGood({ project_id, model, tools }: RoutineUpdate): void {
-    if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+  function assertGood({ project_id, model, tools }: RoutineUpdate, caller: Caller): void {
+    if (project_id && !deps.projectExists(project_id, caller))
+      throw invalidField("/project_id", "There is no such project");
     const wrongModel = model && deps.wrongModel(model);
     if (wrongModel) throw invalidField("/model", wrongModel);
     const known = deps.toolNames();
@@ -148,7 +152,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
     create: (agentId, input, caller) =>
       store.write(() => {
         assertAgent(agentId);
-        assertGood(input);
+        assertGood(input, caller);
         const user_id = caller.userId ?? null;
         if (rows.countOf(agentId, user_id) >= LIMITS.routinesPerUserAndAgent)
           throw conflict(`An agent has at most ${LIMITS.routinesPerUserAndAgent} routines of one user.`, "too_many");
@@ -172,7 +176,7 @@ export function createPulses(deps: PulsesDeps): Pulses {
     update: (agentId, id, input, caller) =>
       store.write(() => {
         const before = find(agentId, id, caller);
-        assertGood(input);
+        assertGood(input, caller);
         const given = Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
         const row: RoutineRow = { ...before, ...given, updated_at: now() };
         row.name = row.name.trim();

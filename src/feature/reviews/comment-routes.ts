@@ -58,7 +58,7 @@ function commentsOfChanges({ comments, reviewed }: CommentRoutesDeps) {
     operation(
       "deleteChangesComment",
       "DELETE /v1/changes/:id/comments/:comment_id",
-      { access: "user", scope: "runs", answer: 204, summary: "Delete a comment" },
+      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Delete a comment" },
       ({ params, caller }) => {
         comments.remove(params.id, params.comment_id, caller);
       },
@@ -125,7 +125,7 @@ function commentsOfRuns({ comments, views }: CommentRoutesDeps) {
     operation(
       "deleteRunComment",
       "DELETE /v1/runs/:id/comments/:comment_id",
-      { access: "user", scope: "runs", answer: 204, summary: "Delete a comment" },
+      { access: "user", project: "viewer", scope: "runs", answer: 204, summary: "Delete a comment" },
       ({ params, caller }) => comments.remove(runId(params.id), params.comment_id, caller),
     ),
     operation(

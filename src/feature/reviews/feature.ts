@@ -27,11 +27,11 @@ type Needs = Core & {
 
 export const reviews = defineFeature(
   "reviews",
-  ({ store, clock, audit, masking, projects, runs, chat, sessions, tasks, jobs }: Needs) => {
+  ({ store, clock, access, audit, masking, projects, runs, chat, sessions, tasks, jobs }: Needs) => {
     const { views } = runs;
     const { works, branches } = projects;
     const reviewed = createReviewed({ store, works, views });
-    const merging = createMerging({ store, reviewed, works, audit, branches, tasks, jobs });
+    const merging = createMerging({ store, access, reviewed, works, audit, branches, tasks, jobs });
     const comments = createComments({
       store,
       clock,

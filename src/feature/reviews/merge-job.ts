@@ -9,6 +9,7 @@ import { defineJob, type RunningJob } from "../../core/jobs.ts";
 import { MERGE_STRATEGIES } from "../../core/merge-strategy.ts";
 import { oneOf, orNull } from "../../core/schema.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
 import type { Merged } from "./merge-model.ts";
@@ -31,6 +32,7 @@ export type MergePayload = Static<typeof Payload>;
 
 export interface MergeJobDeps {
   jobs: Pick<Jobs, "enqueue" | "get">;
+  access: Pick<ProjectAccess, "within">;
   /** Does it. @throws Problem 409 `merge_conflict` with `files`, and others. */
   merge(payload: MergePayload, job: RunningJob, owner: Caller): Promise<Merged>;
 }
@@ -40,13 +42,16 @@ const PARALLEL = 4;
 /** How much of the conflicts is stored with the job. */
 const REPORT_CHARACTERS = 32_000;
 
-export function createMergeJob({ jobs, merge }: MergeJobDeps) {
+export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
   const waiting = new Map<string, PromiseWithResolvers<Merged>>();
   const definition = defineJob(
     "merge_run",
     Payload,
     async (payload, job) => {
-      const owner: Caller = job.userId === null ? LOCAL_ADMIN : { kind: "user", admin: false, userId: job.userId };
+      const owner: Caller =
+        job.userId === null
+          ? LOCAL_ADMIN
+          : { kind: "user", admin: false, userId: job.userId, projects: access.within(payload.project_id) };
       try {
         const merged = await merge(payload, job, owner);
         waiting.get(job.id)?.resolve(merged);

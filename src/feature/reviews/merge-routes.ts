@@ -105,6 +105,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         "POST /v1/changes/:id/merge",
         {
           access: "user",
+          project: "maintainer",
           scope: "publish",
           body: t.Optional(MergeRequest),
           answer: { 200: Merged, 202: Job },
@@ -151,6 +152,7 @@ export function mergeRoutes(merging: Merging, reviewed: ReviewedWork) {
         "POST /v1/runs/:id/merge",
         {
           access: "user",
+          project: "maintainer",
           scope: "publish",
           body: t.Optional(MergeRequest),
           answer: { 200: Merge, 202: Job },

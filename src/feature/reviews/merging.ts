@@ -1,11 +1,13 @@
 /** Work on a branch ends merged, or as a report of what is in conflict. */
 import type { ConflictingFile, Hunk } from "../../adapter/git.ts";
-import { conflict, forbidden } from "../../core/errors.ts";
+import { conflict, forbidden, notFound } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { JobDefinition, RunningJob } from "../../core/jobs.ts";
+import { assertRole, roleIn } from "../../core/ownership.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import type { Job } from "../jobs/model.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -20,6 +22,7 @@ import type { ChangedFiles, Diff, Merged, MergeRequest } from "./merge-model.ts"
 import { type Reviewed, type ReviewedWork, wordOf } from "./reviewed.ts";
 
 export interface MergingDeps {
+  access: Pick<ProjectAccess, "within">;
   store: Store;
   reviewed: ReviewedWork;
   works: Pick<Works, "update">;
@@ -54,8 +57,8 @@ const NAMED_FILES = 10;
 /** When a merge takes longer, the caller gets the job instead. */
 const WAIT_MS = 30_000;
 
-export function createMerging({ store, reviewed, works, audit, branches, tasks, jobs }: MergingDeps): Merging {
-  const job = createMergeJob({ jobs, merge: merged });
+export function createMerging({ store, reviewed, works, audit, branches, tasks, jobs, access }: MergingDeps): Merging {
+  const job = createMergeJob({ jobs, access, merge: merged });
   const titleOf = ({ title }: Reviewed) => title.trim().split("\n")[0]!.slice(0, TITLE_CHARACTERS);
   return {
     async files(id, page, caller) {
@@ -128,6 +131,9 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
   async function merged(request: MergePayload, { signal, report }: RunningJob, owner: Caller): Promise<Merged> {
     const { strategy, message, push, task } = request;
     const row = reviewed.known(request.work_id ?? request.run_id ?? "");
+    // It may have waited, or been taken up after a restart.
+    if (!owner.admin && roleIn(owner, row.project_id) === null) throw notFound("project");
+    assertRole(owner, row.project_id, "maintainer");
     reviewed.assertQuiet(row);
     const { id, project_id } = row;
     const { merged_head, merged_into, merged_commit } = row;

@@ -11,7 +11,7 @@ test("a merged branch is swept once it is old enough; what was not merged stays,
     env: { ALLOW_HOST_SHELL: "true" },
   });
   const { projects, reviews } = rig.services;
-  const project = projects.create({ name: "shop" });
+  const project = projects.create({ name: "shop" }, LOCAL_ADMIN);
   const run = async () => rig.ended(rig.create("p", "do it", { project_name: "shop" }).id);
   const [taken, kept] = [await run(), await run()];
   await reviews.merge(taken.id, { strategy: "squash" }, LOCAL_ADMIN);

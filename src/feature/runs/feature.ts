@@ -3,6 +3,7 @@ import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { didYouMean } from "../../core/near.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
+import type { ProjectRoles } from "../../core/ownership.ts";
 import { createGetRunHistoryTool } from "../../engine/tool/get-run-history.ts";
 import { toolsOf } from "../../engine/tool.ts";
 import type { Agents } from "../agents/service.ts";
@@ -60,9 +61,9 @@ export const runs = defineFeature(
       pipelineOf: deps.pipelines.definitionOf,
       wrongModel: deps.providers.wrongModel,
       assertWorkspaces: deps.storage.assertWorkspaces,
-      projectNamed(name) {
-        const project = projects.byName(name);
-        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }).items;
+      projectNamed(name, caller) {
+        const project = projects.byName(name, caller);
+        const known = () => projects.list({}, { limit: LIMITS.listMax, after: null }, caller).items;
         if (!project)
           throw notFound(
             "project",
@@ -92,7 +93,7 @@ export const runs = defineFeature(
           timelineOf: (run) => timelineOf(store, run),
         }),
       ],
-      tools: toolsOf("run-history", [historyTool(views)]),
+      tools: toolsOf("run-history", [historyTool(views, deps.access)]),
       counts: () => ({
         active_runs: rows.countLive(),
         runs_last_hour: rows.countSince(timestamp(clock.now() - HOUR_MS)),
@@ -105,9 +106,9 @@ export const runs = defineFeature(
 );
 
 /** What the agent did for the user it works for: the same that the API answers to the execution's token. */
-const historyTool = (views: RunViews) =>
+const historyTool = (views: RunViews, projects: ProjectRoles) =>
   createGetRunHistoryTool({
     outsideOf: (run) => (run["outside"] === null ? undefined : OUTSIDE_SOURCES.run),
     runHistory: (execution, { limit, ...query }) =>
-      views.history(query, { limit, after: null }, { kind: "execution", admin: false, execution }).items,
+      views.history(query, { limit, after: null }, { kind: "execution", admin: false, execution, projects }).items,
   });

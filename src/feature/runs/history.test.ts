@@ -3,14 +3,15 @@ import { afterEach, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
 import { createHandModel } from "../../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 
 const rigs = createRigs();
 afterEach(rigs.close);
 
 const PIPELINE = "id: one\nname: One\nsteps:\n  - { id: work, agent: worker, input: Work }\n";
-const user = (userId: string): Caller => ({ kind: "user", admin: false, userId });
-const administrator: Caller = { kind: "user", admin: true, userId: "usr_admin" };
-const local: Caller = { kind: "local", admin: true };
+const user = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
+const administrator: Caller = { kind: "user", admin: true, projects: OPEN_PROJECTS, userId: "usr_admin" };
+const local: Caller = { kind: "local", admin: true, projects: OPEN_PROJECTS };
 
 test("an agent reads the runs of the user it works for and of no other user it worked for", async () => {
   const model = createHandModel();
@@ -36,7 +37,7 @@ test("an agent reads the runs of the user it works for and of no other user it w
     const history = runs.views.history(
       {},
       { limit: 50, after: null },
-      { kind: "execution", admin: false, execution },
+      { kind: "execution", admin: false, projects: OPEN_PROJECTS, execution },
     ).items;
     expect(history.map(({ run_id }) => run_id)).toEqual(read[name]);
     asked.reply([{ tool: "complete", input: { summary: "done" } }]);

@@ -4,6 +4,7 @@ import { systemClock } from "../../core/clock.ts";
 import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import { runs } from "../../store/tables/runs.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createRunStore } from "./store.ts";
 import { createRunViews, type RunViews } from "./views.ts";
 
@@ -98,6 +99,7 @@ test("what a transaction saw that was undone is not kept", () => {
 test("nobody sees another's run, kept or not", () => {
   change("UPDATE runs SET created_by = 'usr_a' WHERE id = 'run_1'");
   const of = (userId: string) =>
-    views.list({}, { limit: 20, after: null }, { kind: "user", admin: false, userId }).items.length;
+    views.list({}, { limit: 20, after: null }, { kind: "user", admin: false, projects: OPEN_PROJECTS, userId }).items
+      .length;
   expect([of("usr_a"), of("usr_b"), of("usr_a")]).toEqual([1, 0, 1]);
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock, timestamp } from "../../core/clock.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createOverview, lastSentence, type Overview } from "./overview.ts";
 import { createRunStore, type RunStore } from "./store.ts";
 import { ATTEMPTS_MAX, joinParts, timelineOf } from "./timeline.ts";
@@ -51,7 +52,7 @@ const say = (session: string, seq: number, text: string) =>
      VALUES (?, ?, ?, 'exe_1', 'assistant', ?, '2026-03-14')`,
     ...[session, seq, `msg_${session}_${seq}`, JSON.stringify(text ? [{ type: "text", text }] : [])],
   );
-const asUser = (userId: string): Caller => ({ kind: "user", admin: false, userId });
+const asUser = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 
 test("a run at work has each of its steps, who is at work, and the last sentence that was said", () => {
   addRun("run_1", "running", "2026-03-14T10:00:00.000Z");

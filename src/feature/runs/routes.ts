@@ -77,7 +77,7 @@ export function runRoutes({ runs, views, agents }: RunRoutesDeps) {
     operation(
       "cancelRun",
       "POST /v1/runs/:id/cancel",
-      { access: "user", scope: "runs", answer: { 202: Run }, summary: "Cancel a run" },
+      { access: "user", project: "viewer", scope: "runs", answer: { 202: Run }, summary: "Cancel a run" },
       ({ params, caller, answer }) => answer.accepted(locationOf, () => runs.cancel(params.id, caller)),
     ),
     operation(

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "../../core/clock.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createRunStore, type RunFilter, type RunStore } from "./store.ts";
 
 let store: Store;
@@ -69,10 +70,12 @@ test("words of one and two characters are found as well, alone and beside longer
 
 test("runs that change, pass to another user or are removed are found accordingly", () => {
   const id = add("A wandering text", "usr_a");
-  expect(find("wandering", { ownOf: { admin: false, userId: "usr_b" } })).toEqual([]);
+  expect(find("wandering", { ownOf: { admin: false, projects: OPEN_PROJECTS, userId: "usr_b" } })).toEqual([]);
   rows.updateRun(id, { created_by: "usr_b", status: "failed" });
-  expect(find("wandering", { ownOf: { admin: false, userId: "usr_b" }, statuses: ["failed"] })).toEqual([id]);
-  expect(find("wandering", { ownOf: { admin: false, userId: "usr_a" } })).toEqual([]);
+  expect(
+    find("wandering", { ownOf: { admin: false, projects: OPEN_PROJECTS, userId: "usr_b" }, statuses: ["failed"] }),
+  ).toEqual([id]);
+  expect(find("wandering", { ownOf: { admin: false, projects: OPEN_PROJECTS, userId: "usr_a" } })).toEqual([]);
   rows.updateRun(id, { task_description: "A resting text" });
   expect([find("wandering"), find("resting")]).toEqual([[], [id]]);
   store.sqlite.prepare("DELETE FROM runs WHERE id = ?").run(id);
@@ -101,7 +104,7 @@ test("a page reads what it shows and continues where the last one ended; an old 
     for (let n = 0; n < 5_000; n++) add("A bee of the many", "usr_other");
   });
   expect(find("swarm")).toEqual([old]);
-  expect(find("bee", { ownOf: { admin: false, userId: "usr_own" } })).toEqual([]);
+  expect(find("bee", { ownOf: { admin: false, projects: OPEN_PROJECTS, userId: "usr_own" } })).toEqual([]);
   const pages: string[] = [];
   for (let after: string | null = null; ; ) {
     const page: string[] = find("many bee", {}, after, 1_999);
@@ -121,7 +124,7 @@ test("a page reads what it shows and continues where the last one ended; an old 
   });
   for (const filter of [
     {},
-    { ownOf: { admin: false, userId: "usr_own" } },
+    { ownOf: { admin: false, projects: OPEN_PROJECTS, userId: "usr_own" } },
     { statuses: ["failed" as const] },
     { agent_id: "ann" },
   ])

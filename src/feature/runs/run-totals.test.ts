@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createAgentActivity } from "../agents/activity.ts";
 import { createUsageLog } from "../usage/service.ts";
 import { createRunStore, type RunStore } from "./store.ts";
@@ -66,7 +67,7 @@ test("no list and no count reads the whole of a table that grows with history", 
   texts = [];
   const page = { limit: 50, after: "z" };
   rows.page({}, "z", 50);
-  rows.page({ ownOf: { admin: false, userId: "usr_1" } }, "z", 50);
+  rows.page({ ownOf: { admin: false, projects: OPEN_PROJECTS, userId: "usr_1" } }, "z", 50);
   rows.page({ agent_id: "ann" }, "z", 50);
   rows.page({ pipeline_id: "p" }, "z", 50);
   rows.progressRows(["run_1", "run_2"]);

@@ -4,6 +4,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound, overLimit } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { assertRole } from "../../core/ownership.ts";
 import { isRunEnd } from "../../core/run-states.ts";
 import { type TraceParent, writeTraceParent } from "../../core/trace-context.ts";
 import type { Ending } from "../../engine/execution.ts";
@@ -35,7 +36,7 @@ export interface RunsDeps {
   /** @throws Problem 404 unknown, 422 with its problems when it is invalid. */
   pipelineOf(id: string): PipelineDefinition;
   /** @throws Problem 404. */
-  projectNamed(name: string): { id: string; name: string };
+  projectNamed(name: string, caller: Caller): { id: string; name: string };
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   /** @throws Problem 422 when the pipeline names an agent that does not exist or is switched off. */
@@ -127,7 +128,7 @@ export function createRuns(deps: RunsDeps): Runs {
   };
 
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {
-    const project = input.project_name ? deps.projectNamed(input.project_name) : undefined;
+    const project = input.project_name ? deps.projectNamed(input.project_name, caller) : undefined;
     const { values, problems } = checkInputs(definition, input.inputs ?? {});
     if (problems.length > 0)
       throw invalid(
@@ -209,6 +210,7 @@ export function createRuns(deps: RunsDeps): Runs {
     restart(id, { from_step, human_context, budget_usd }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
+        assertRole(caller, row.project_id, "contributor");
         if (!isRunEnd(row.status))
           throw conflict(`The run is ${row.status}; only one that has ended is restarted.`, "run_not_ended");
         if (row.status === "succeeded" && from_step === undefined)
@@ -252,6 +254,7 @@ export function createRuns(deps: RunsDeps): Runs {
     approve(id, { step_id, approved, comment = "" }, caller) {
       return store.write((tx) => {
         const row = views.rowFor(id, caller);
+        assertRole(caller, row.project_id, "contributor");
         const step = rows.stepsOf(id).findLast((one) => one.step_id === step_id || one.id === step_id);
         if (!step) throw notFound("step in this run");
         if (step.status !== "waiting")

@@ -3,10 +3,11 @@ import { afterEach, expect, test } from "bun:test";
 import type { Caller } from "../../http/caller.ts";
 import { createRigs } from "../../testing/engine-rig.ts";
 import { createHandModel } from "../../testing/hand-model.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 
 const rigs = createRigs();
 afterEach(rigs.close);
-const caller: Caller = { kind: "local", admin: true };
+const caller: Caller = { kind: "local", admin: true, projects: OPEN_PROJECTS };
 
 test("a for_each step read by its name gives its aggregate; an item is read by its id", async () => {
   const model = createHandModel();

@@ -28,7 +28,7 @@ import type { Store } from "../../store/store.ts";
 import { runs, runTraces, steps } from "../../store/tables/runs.ts";
 import { executions } from "../../store/tables/sessions.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
-import { asSql, ownUnlessAdmin, readable, WHOSE } from "../../store/whose.ts";
+import { asSql, ownUnlessAdmin, readable, WHOSE, WHOSE_TEXTS } from "../../store/whose.ts";
 import { createDefinitions } from "./definitions.ts";
 import { Run } from "./model.ts";
 
@@ -127,7 +127,7 @@ export function createRunStore({ db, rows, statement }: Pick<Store, "db" | "rows
     const named = namedBy(
       "run",
       words,
-      filter.ownOf && ownUnlessAdmin(filter.ownOf, WHOSE.runs, "texts"),
+      filter.ownOf && ownUnlessAdmin(filter.ownOf, WHOSE_TEXTS.runs, "texts"),
       after === null ? undefined : ["texts.id < (SELECT id FROM run_texts WHERE run_id = ?)", after],
     );
     const took = "EXISTS (SELECT 1 FROM run_agents WHERE run_id = runs.id AND agent_id = ?)";

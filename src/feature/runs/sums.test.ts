@@ -2,6 +2,7 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { OPEN_PROJECTS } from "../../testing/open-projects.ts";
 import { createRunSums, type RunSums, SUMMED_MAX } from "./sums.ts";
 
 const NOW = Date.parse("2026-03-14T12:00:00.000Z");
@@ -31,7 +32,7 @@ const addRun = (created: string, { pipeline = "p", project = null, owner = null,
     )
     .run(`run_${String(made++).padStart(6, "0")}`, pipeline, project, status, owner, created, usd * 1e9, unpriced);
 };
-const asUser = (userId: string): Caller => ({ kind: "user", admin: false, userId });
+const asUser = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 
 test("of each pipeline: how its runs of thirty days ended, what one that succeeded usually costs, when the last began", () => {
   addRun("2026-02-01T00:00:00.000Z", { usd: 100 });

@@ -8,6 +8,7 @@ import { projects } from "../../store/tables/projects.ts";
 import { tasks } from "../../store/tables/tasks.ts";
 import type { TextFolder } from "../../store/text-folder.ts";
 import { hold, namedBy, wordsOf } from "../../store/text-query.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import type { Agent } from "../agents/model.ts";
 import type { Chats } from "../chat/service.ts";
 import type { DocumentHit } from "../documents/model.ts";
@@ -36,7 +37,7 @@ export interface SearchDeps {
   documents: {
     search(request: { query: string; limit: number }, asker: Asker): DocumentHit[];
   };
-  graphs: { findSymbols(words: readonly string[], limit: number): Promise<FoundSymbol[]> };
+  graphs: { findSymbols(words: readonly string[], limit: number, asker: Asker): Promise<FoundSymbol[]> };
   /** Only what the caller may see. */
   runs: { list(query: { q: string }, page: Page, caller: Caller): ListAnswer<Run> };
 }
@@ -65,13 +66,17 @@ export function createSearch(deps: SearchDeps) {
   const all: Page = { limit: NAMED_MAX, after: null };
   const taskRows = createReader(deps.store.statement, tasks, ["id", "title", "description", "status", "project_id"]);
   const projectRows = createReader(deps.store.statement, projects, ["id", "name", "description"]);
+  const projectsSeen = (caller: Caller) => {
+    const { where, values } = allOf(readable(caller, WHOSE.projects));
+    return projectRows.all(`${where} ORDER BY id DESC LIMIT ?`, ...values, NAMED_MAX);
+  };
   type Wanted = (kind: Kind) => boolean;
-  const named = (wanted: Wanted, { admin, userId }: Caller): Found[] => {
-    const reader: SkillReader = { admin, userId };
+  const named = (wanted: Wanted, caller: Caller): Found[] => {
+    const reader: SkillReader = { admin: caller.admin, userId: caller.userId };
     const agents = wanted("agent") ? deps.agents.named() : [];
     const pipelines = wanted("pipeline") ? deps.pipelines.named() : [];
     const skills = wanted("skill") ? deps.skills.list(all, reader).items : [];
-    const ofProjects = wanted("project") ? projectRows.all("ORDER BY id DESC LIMIT ?", NAMED_MAX) : [];
+    const ofProjects = wanted("project") ? projectsSeen(caller) : [];
     return [
       ...agents.map((one) => found("agent", one.id, one.name, one.description)),
       ...pipelines.map((one) => found("pipeline", one.id, one.name || one.id, one.description)),
@@ -91,9 +96,12 @@ export function createSearch(deps: SearchDeps) {
       .map(({ entry, title, snippet, agent_id, trusted }) =>
         found("memory", entry, title, snippet, { agent_id, status: trusted ? null : "unconfirmed" }),
       );
-  const tasksWith = (words: string[], limit: number): Found[] => {
+  const tasksWith = (words: string[], limit: number, caller: Caller): Found[] => {
     const named = namedBy("task", words);
-    const { where, values } = allOf(...hold(words, ["tasks.title", "tasks.description", "tasks.id"]));
+    const { where, values } = allOf(
+      readable(caller, WHOSE.tasks),
+      ...hold(words, ["tasks.title", "tasks.description", "tasks.id"]),
+    );
     const rest = `ON tasks.id = named.id ${where} ORDER BY place DESC LIMIT ?`;
     const rows = taskRows.joined(named.table, rest, ...named.values, ...values, limit);
     return rows.map(({ id, title, description, status, project_id }) =>
@@ -109,8 +117,8 @@ export function createSearch(deps: SearchDeps) {
         found("document", document_id, title, heading || snippet, { section_id }),
       );
   };
-  const symbolsWith = async (words: string[], limit: number): Promise<Found[]> =>
-    (await deps.graphs.findSymbols(words, limit)).map(({ id, name, file_path, start_line, project_id }) =>
+  const symbolsWith = async (words: string[], limit: number, caller: Caller): Promise<Found[]> =>
+    (await deps.graphs.findSymbols(words, limit, caller)).map(({ id, name, file_path, start_line, project_id }) =>
       found("symbol", id, name, `${file_path}:${start_line}`, { project_id }),
     );
   /** What names are in, read in turns. Pipelines are checked against agents and skills, which are read with them. */
@@ -153,11 +161,11 @@ export function createSearch(deps: SearchDeps) {
       return [
         ...(await namedWith(words, limit, wanted, caller)),
         ...(wanted("run") ? runsWith(written, limit, caller) : []),
-        ...(wanted("task") ? tasksWith(written, limit) : []),
+        ...(wanted("task") ? tasksWith(written, limit, caller) : []),
         ...(wanted("chat") ? chatsWith(written, limit, caller) : []),
         ...(wanted("memory") ? memoriesWith(words, limit, caller) : []),
         ...(wanted("document") ? documentsWith(words, limit, caller) : []),
-        ...(wanted("symbol") ? await symbolsWith(words, limit) : []),
+        ...(wanted("symbol") ? await symbolsWith(words, limit, caller) : []),
       ];
     },
   };

@@ -2,7 +2,7 @@
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isSlug } from "../../core/ids.ts";
 import { didYouMean } from "../../core/near.ts";
-import { type Asker, owns } from "../../core/ownership.ts";
+import { type Asker, NO_PROJECTS, owns } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import { type ListAnswer, type Page, pageOfArray } from "../../http/list.ts";
 import { oncePerSnapshot } from "../../store/once-per-snapshot.ts";
@@ -81,7 +81,9 @@ export interface Skills {
 const EVERYBODY: SkillReader = { admin: false, userId: undefined, confirmed: true };
 const mayRead = ({ owner_id, trusted }: Skill, reader: SkillReader): boolean => {
   if (reader.admin) return true;
-  return trusted ? mayReadFile(reader, WHOSE_FILES.skills, { owner_id }) : owns(reader, owner_id) && !reader.confirmed;
+  return trusted
+    ? mayReadFile({ ...reader, projects: NO_PROJECTS }, WHOSE_FILES.skills, { owner_id })
+    : owns(reader, owner_id) && !reader.confirmed;
 };
 
 /** Front matter of a skill that an agent wrote. */

@@ -46,6 +46,7 @@ export function spawnRoutes(spawns: Spawns) {
       "POST /v1/spawn-executor/:id/cancel",
       {
         access: "user",
+        project: "viewer",
         scope: "runs",
         answer: SpawnedExecution,
         summary: "Cancel a spawned execution and all that it started",

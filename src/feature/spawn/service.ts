@@ -1,6 +1,7 @@
 /** Spawned executions: sessions of the kind `spawn`, one execution each. Their ids are their sessions' with another prefix. */
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { toUsd } from "../../core/money.ts";
+import type { Asker } from "../../core/ownership.ts";
 import { textOf } from "../../engine/parts.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -36,7 +37,8 @@ export interface SpawnsDeps {
   sessions: Sessions;
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
-  projectExists(id: string): boolean;
+  /** False also for one that they do not see. */
+  projectExists(id: string, asker: Asker): boolean;
   taskExists(projectId: string, taskId: string): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
@@ -81,7 +83,8 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     execute(input, caller) {
       const { agent_id, prompt, project_id, task_id, model, budget_usd } = input;
       deps.assertAgent(agent_id);
-      if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      if (project_id && !deps.projectExists(project_id, caller))
+        throw invalidField("/project_id", "There is no such project");
       if (task_id && (!project_id || !deps.taskExists(project_id, task_id)))
         throw invalidField("/task_id", "The project has no such task");
       if (input.branch)

@@ -52,7 +52,13 @@ export function swarmRoutes(swarms: Swarms) {
     operation(
       "cancelSwarm",
       "POST /v1/swarm/:id/cancel",
-      { access: "user", scope: "runs", answer: Swarm, summary: "Cancel a swarm and all that its tasks started" },
+      {
+        access: "user",
+        project: "viewer",
+        scope: "runs",
+        answer: Swarm,
+        summary: "Cancel a swarm and all that its tasks started",
+      },
       ({ params, caller }) => swarms.cancel(params.id, caller),
     ),
     operation(

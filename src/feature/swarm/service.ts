@@ -3,6 +3,7 @@ import { type Clock, DAY_SECONDS, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { toUsd } from "../../core/money.ts";
+import type { Asker } from "../../core/ownership.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
@@ -49,7 +50,8 @@ export interface SwarmsDeps {
   /** @throws Problem 404 unknown, 409 switched off. */
   assertAgent(id: string): void;
   agentExists(id: string): boolean;
-  projectExists(id: string): boolean;
+  /** False also for one that they do not see. */
+  projectExists(id: string, asker: Asker): boolean;
   /** What is wrong with the name of a model; undefined for one that can be called. */
   wrongModel(id: string): string | undefined;
   timeoutSeconds(): number;
@@ -157,7 +159,8 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     execute(input, caller) {
       const { agent_id, project_id, ...plan } = input;
       deps.assertAgent(agent_id);
-      if (project_id && !deps.projectExists(project_id)) throw invalidField("/project_id", "There is no such project");
+      if (project_id && !deps.projectExists(project_id, caller))
+        throw invalidField("/project_id", "There is no such project");
       return start({ agent_id, user_id: caller.userId, project_id: project_id ?? undefined }, plan);
     },
     executeFor({ sessionId, agentId }, callId, plan) {

@@ -6,7 +6,8 @@ import { actOnEach } from "../../core/act-on-each.ts";
 import { conflict, notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { ABOUT_UNCONFIRMED, quotedOutside } from "../../core/outside-text.ts";
-import type { Caller } from "../../http/caller.ts";
+import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import type { PlainProject } from "../projects/model.ts";
 import type { Run, RunCreate } from "../runs/model.ts";
@@ -45,6 +46,7 @@ export interface TaskExecution {
 }
 
 export interface TaskExecutionDeps {
+  access: Pick<ProjectAccess, "within">;
   store: Store;
   rows: TaskStore;
   rules: TaskRules;
@@ -137,8 +139,8 @@ export function createTaskExecution(deps: TaskExecutionDeps): TaskExecution {
         { ...by(`Completed: ${stages.join(", ")}.`), change: "updated" },
       );
       const caller: Caller = state.createdBy
-        ? { kind: "user", admin: false, userId: state.createdBy }
-        : { kind: "local", admin: true };
+        ? { kind: "user", admin: false, userId: state.createdBy, projects: deps.access.within(row.project_id) }
+        : LOCAL_ADMIN;
       start(rows.find(row.id)!, {}, caller);
       return;
     }

@@ -36,7 +36,7 @@ type Needs = Core & {
 export const tasks = defineFeature(
   "tasks",
   (deps: Needs) => {
-    const { store, clock, clockwork, bus, jobs, agents, pipelines, runs } = deps;
+    const { store, clock, clockwork, bus, access, jobs, agents, pipelines, runs } = deps;
     const projectOf = deps.projects.plain;
     const own = { store, clock, projectOf, agentExists: agents.exists, pipelineExists: pipelines.exists };
     const rows = createTaskStore(store, clock);
@@ -53,13 +53,13 @@ export const tasks = defineFeature(
       works: worksOf(store),
     });
     const execution = createTaskExecution({
-      ...{ store, rows, rules, policies, projectOf },
+      ...{ store, rows, rules, policies, projectOf, access },
       createRun: runs.create,
       mask: deps.masking.text,
       runState: runStates(store),
       awaitsPull: pullsAwaited(store),
     });
-    const importTasks = defineImport({ store, tasks: service, rows });
+    const importTasks = defineImport({ store, tasks: service, rows, access });
     const unsubscribe = bus.subscribe(
       [stepStarted, runWaiting, runComplete, runFailed, runCancelled, runRestarted],
       ({ run_id }) => run_id !== undefined && execution.follow(run_id),
@@ -87,7 +87,7 @@ export const tasks = defineFeature(
         ...policyRoutes({ policies, resolve }),
       ],
       tools: taskTools({
-        ...{ tasks: service, projectOf },
+        ...{ tasks: service, projectOf, access },
         movesAll: (id) => agents.ready(id).agent.config.moves_tasks === "all",
       }),
       jobs: [importTasks],

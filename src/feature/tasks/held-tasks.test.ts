@@ -15,7 +15,7 @@ test("transition_task moves a task that the work was given or has claimed, and n
   const agents = { mover: "---\nname: Mover\nmoves_tasks: all\n---\nYou move." };
   const rig = await rigs.started({ pipelines: { one: PIPELINE }, agents, models: model });
   const { projects, tasks, sessions } = rig.services;
-  const { id: project_id } = projects.create({ name: "pond" });
+  const { id: project_id } = projects.create({ name: "pond" }, LOCAL_ADMIN);
   const [given, claimed, other] = ["Given", "Claimed", "Other"].map(
     (title) => tasks.create(project_id, { title, status: "ready" }, LOCAL_ADMIN).id,
   );

@@ -5,6 +5,7 @@ import { newId } from "../../core/ids.ts";
 import { defineJob } from "../../core/jobs.ts";
 import { takeTurns } from "../../core/turns.ts";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
 import type { Store } from "../../store/store.ts";
 import { ImportedTask, type TaskImport } from "./model.ts";
 import type { Tasks } from "./service.ts";
@@ -23,6 +24,7 @@ export interface ImportDeps {
   store: Pick<Store, "write">;
   tasks: Pick<Tasks, "create">;
   rows: Pick<TaskStore, "find">;
+  access: Pick<ProjectAccess, "within">;
 }
 
 /**
@@ -84,9 +86,12 @@ function inOrder(tasks: ImportPayload["tasks"]): ImportPayload["tasks"] {
   return order;
 }
 
-export function defineImport({ store, tasks, rows }: ImportDeps) {
+export function defineImport({ store, tasks, rows, access }: ImportDeps) {
   return defineJob("import_tasks", Payload, async ({ project_id, tasks: wanted }, job) => {
-    const caller: Caller = job.userId === null ? LOCAL_ADMIN : { kind: "user", admin: false, userId: job.userId };
+    const caller: Caller =
+      job.userId === null
+        ? LOCAL_ADMIN
+        : { kind: "user", admin: false, userId: job.userId, projects: access.within(project_id) };
     const refused: { title: string; message: string }[] = [];
     let made = 0;
     const make = ({ id, key: _, ...input }: ImportPayload["tasks"][number]): void => {

@@ -26,6 +26,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
       "PUT /v1/projects/:id/workflow-policy",
       {
         access: "user",
+        project: "maintainer",
         strict: true,
         body: WorkflowPolicyUpdate,
         answer: WorkflowPolicy,
@@ -41,6 +42,7 @@ export function policyRoutes({ policies, resolve }: PolicyRoutesDeps) {
       "POST /v1/projects/:id/tasks/:tid/resolve-workflow",
       {
         access: "user",
+        project: "viewer",
         body: t.Optional(WorkflowRequest),
         answer: ResolvedWorkflow,
         summary: "What is to be done for a task, and what is next",

@@ -2,6 +2,7 @@
 import { Type as t } from "@sinclair/typebox";
 import { conflict, forbidden } from "../../core/errors.ts";
 import { OUTSIDE_SOURCES, type OutsideSource } from "../../core/outside-table.ts";
+import type { ProjectRoles } from "../../core/ownership.ts";
 import type { ExecutionInfo, Tool, ToolResult, ToolSource } from "../../engine/tool.ts";
 import type { Caller } from "../../http/caller.ts";
 import type { PlainProject } from "../projects/model.ts";
@@ -10,6 +11,7 @@ import { Priority, WorkType } from "./model.ts";
 import type { Tasks } from "./service.ts";
 
 export interface TaskToolsDeps {
+  access: ProjectRoles;
   tasks: Tasks;
   projectOf(id: string): PlainProject;
   /** Whether the agent's file lets it move tasks that it was not given and did not claim. */
@@ -37,10 +39,12 @@ function said(
 }
 
 /** An execution speaks for itself, not for an administrator. */
-const callerOf = ({ id, sessionId, agentId, runId, projectId, userId }: ExecutionInfo): Caller => ({
-  ...{ kind: "execution", admin: false, userId },
-  execution: { id, sessionId, agentId, runId, projectId },
-});
+const callerFrom =
+  (projects: ProjectRoles) =>
+  ({ id, sessionId, agentId, runId, projectId, userId }: ExecutionInfo): Caller => ({
+    ...{ kind: "execution", admin: false, userId, projects },
+    execution: { id, sessionId, agentId, runId, projectId },
+  });
 
 const projectIdOf = ({ projectId }: ExecutionInfo): string => {
   if (projectId === undefined) throw conflict("This work belongs to no project, so it has no tasks.", "no_project");
@@ -62,7 +66,8 @@ const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input>
   timeoutMs: TIMEOUT_MS,
 });
 
-export function taskTools({ tasks, projectOf, movesAll }: TaskToolsDeps): ToolSource {
+export function taskTools({ tasks, projectOf, movesAll, access }: TaskToolsDeps): ToolSource {
+  const callerOf = callerFrom(access);
   const tools = [
     tool<{ status?: string; ready?: boolean; mine?: boolean; limit?: number }>({
       name: "list_tasks",

@@ -55,6 +55,7 @@ function filterOf(query: (typeof CallQuery)["static"], caller: Caller): CallFilt
     model: query.model,
     errors: query.errors,
     userId: ownerOf(caller, query.user_id, undefined),
+    seenBy: caller,
     since,
     until,
   };
@@ -123,7 +124,7 @@ export function usageRoutes({ usage, trends, clock, budgets }: UsageRoutesDeps) 
         const to = query.to === undefined ? clock.now() + 1 : timeOf(query.to, "to");
         const from = query.from === undefined ? defaultFrom("day", to) : timeOf(query.from, "from");
         const userId = ownerOf(caller, query.user_id, caller.userId);
-        return trends.read(query.by ?? "model", { from, to, userId });
+        return trends.read(query.by ?? "model", { from, to, userId }, caller);
       },
     ),
   ]);

@@ -8,10 +8,12 @@ import { and, eq, gte, isNotNull, lt, type SQL, sql } from "drizzle-orm";
 import type { SQLiteColumn } from "drizzle-orm/sqlite-core";
 import { DAY_MS, timestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
+import { type Asker, inSeenProject } from "../../core/ownership.ts";
 import { recordOf } from "../../core/typed-keys.ts";
 import { idsSince, idsUntil, withTime } from "../../store/id-range.ts";
 import type { Store } from "../../store/store.ts";
 import { llmCalls as table } from "../../store/tables/usage.ts";
+import { asSql } from "../../store/whose.ts";
 import type { Granularity, Totals } from "./model.ts";
 import { PREFIX, startOfDay } from "./period.ts";
 import { COLUMNS, COUNTED, type Counted, NOBODY } from "./totals.ts";
@@ -28,6 +30,8 @@ export interface CallFilter {
   since?: number | undefined;
   until?: number | undefined;
   errors?: boolean | undefined;
+  /** Only calls in projects that they see, and those in none; undefined: all. */
+  seenBy?: Asker | undefined;
 }
 
 export function conditionOf(filter: CallFilter): SQL | undefined {
@@ -49,6 +53,7 @@ export function conditionOf(filter: CallFilter): SQL | undefined {
       ? undefined
       : and(gte(table.created_at, from), withTime(idsSince("llm_calls", "created_at"), from)),
     to === undefined ? undefined : and(lt(table.created_at, to), withTime(idsUntil("llm_calls", "created_at"), to)),
+    filter.seenBy && asSql(inSeenProject(filter.seenBy, "llm_calls.project_id")),
     filter.errors ? isNotNull(table.error_code) : undefined,
   );
 }

@@ -1,6 +1,7 @@
 /** Spend by day and key, and how runs ended, from the sums that the database keeps. */
 import { afterEach, beforeEach, expect, test } from "bun:test";
 import { systemClock } from "../../core/clock.ts";
+import { LOCAL_ADMIN } from "../../http/caller.ts";
 import { openStore, type Store } from "../../store/store.ts";
 import type { LlmCallRecord } from "./model.ts";
 import { createUsageLog, type UsageLog } from "./service.ts";
@@ -42,7 +43,7 @@ test("every day has its spend by model, dearest model first, and days without a 
   now += 2 * 86_400_000;
   spend("m/cheap", 0.25);
   spend("m/free", null);
-  const { series, items } = trends.read("model", PERIOD);
+  const { series, items } = trends.read("model", PERIOD, LOCAL_ADMIN);
   expect(series.map(({ key, cost_usd, calls_without_price }) => [key, cost_usd, calls_without_price])).toEqual([
     ["m/dear", 2, 0],
     ["m/cheap", 0.75, 0],
@@ -58,7 +59,7 @@ test("every day has its spend by model, dearest model first, and days without a 
 test("the eight dearest are listed, the rest is one sum, and no cent is lost", () => {
   for (let at = 1; at <= 20; at++) spend(`m/${at}`, at, { agentId: `a${at}` });
   for (const by of ["model", "agent"] as const) {
-    const { series, items } = trends.read(by, PERIOD);
+    const { series, items } = trends.read(by, PERIOD, LOCAL_ADMIN);
     expect(series.map(({ cost_usd }) => cost_usd)).toEqual([20, 19, 18, 17, 16, 15, 14, 13, 78]);
     expect(series.map(({ others }) => others)).toEqual([...Array.from({ length: 8 }, () => false), true]);
     expect(items[0]).toMatchObject({ cost_usd: 210, calls: 20 });
@@ -75,7 +76,7 @@ test("projects are named; calls without one, and those of a deleted one, have no
   spend("m/a", 3, { projectId: "proj_1" });
   spend("m/a", 2, { projectId: "proj_gone" });
   spend("m/a", 1);
-  const { series } = trends.read("project", PERIOD);
+  const { series } = trends.read("project", PERIOD, LOCAL_ADMIN);
   expect(series.map(({ key, name, cost_usd }) => [key, name, cost_usd])).toEqual([
     ["proj_1", "shop", 3],
     ["proj_gone", null, 2],
@@ -90,7 +91,7 @@ test("a user's trend holds their calls and runs alone", () => {
   end("run_a", "succeeded", "2026-03-01", 3);
   start("run_b", "usr_b");
   end("run_b", "failed", "2026-03-01", 4);
-  const { series, runs } = trends.read("model", { ...PERIOD, userId: "usr_a" });
+  const { series, runs } = trends.read("model", { ...PERIOD, userId: "usr_a" }, LOCAL_ADMIN);
   expect([series[0]?.cost_usd, runs.succeeded, runs.failed, runs.per_success_usd]).toEqual([3, 1, 0, 3]);
 });
 
@@ -100,7 +101,9 @@ test("a run counts on the day it ended, as it ended last; what failed runs cost 
   end("run_2", "failed", "2026-03-01", 2);
   end("run_3", "cancelled", "2026-03-02");
   const outcomes = () =>
-    trends.read("model", PERIOD).items.map(({ runs }) => [runs.succeeded, runs.failed, runs.cancelled, runs.cost_usd]);
+    trends
+      .read("model", PERIOD, LOCAL_ADMIN)
+      .items.map(({ runs }) => [runs.succeeded, runs.failed, runs.cancelled, runs.cost_usd]);
   expect(outcomes()).toEqual([
     [1, 1, 0, 3],
     [0, 0, 1, 0],
@@ -111,7 +114,7 @@ test("a run counts on the day it ended, as it ended last; what failed runs cost 
   expect(outcomes()[0]).toEqual([1, 0, 0, 1]);
   end("run_2", "succeeded", "2026-03-03", 5);
   expect(outcomes()[2]).toEqual([1, 0, 0, 5]);
-  expect(trends.read("model", PERIOD).runs).toMatchObject({
+  expect(trends.read("model", PERIOD, LOCAL_ADMIN).runs).toMatchObject({
     succeeded: 2,
     failed: 0,
     cancelled: 1,
@@ -119,9 +122,9 @@ test("a run counts on the day it ended, as it ended last; what failed runs cost 
   });
   // Removed runs stay counted, as their calls do.
   store.sqlite.prepare("DELETE FROM runs").run();
-  expect(trends.read("model", PERIOD).runs.succeeded).toBe(2);
+  expect(trends.read("model", PERIOD, LOCAL_ADMIN).runs.succeeded).toBe(2);
 });
 
 test("without a run that succeeded there is no price of one", () => {
-  expect(trends.read("agent", PERIOD)).toMatchObject({ series: [], runs: { per_success_usd: null } });
+  expect(trends.read("agent", PERIOD, LOCAL_ADMIN)).toMatchObject({ series: [], runs: { per_success_usd: null } });
 });

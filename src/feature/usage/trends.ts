@@ -1,6 +1,7 @@
 /** Spend of each day by model, agent or project, and how the day's runs ended. From sums by day, never from the calls. */
 import { timestamp } from "../../core/clock.ts";
 import { toUsd } from "../../core/money.ts";
+import { type Asker, inSeenProject } from "../../core/ownership.ts";
 import type { Store } from "../../store/store.ts";
 import type { Outcomes, TrendBy, UsageTrend } from "./model.ts";
 import { bucketsOf, PREFIX } from "./period.ts";
@@ -8,7 +9,8 @@ import { NO_PROJECT } from "./totals.ts";
 
 export interface UsageTrends {
   /** @param period ms since the epoch; its first and last day are whole. @throws Problem 422 for too long a period. */
-  read(by: TrendBy, period: { from: number; to: number; userId: string | undefined }): UsageTrend;
+  /** Of projects, those that they see. */
+  read(by: TrendBy, period: { from: number; to: number; userId: string | undefined }, asker: Asker): UsageTrend;
 }
 
 /** Keys that are listed by themselves. */
@@ -73,13 +75,14 @@ export function createUsageTrends({ statement }: Pick<Store, "statement">): Usag
     Array.from({ length: SERIES }, (_, at) => keys[at] ?? keys[0] ?? null);
 
   return {
-    read(by, { from, to, userId }) {
+    read(by, { from, to, userId }, caller) {
       const days = bucketsOf("day", from, to);
       const [first, last] = [days[0]!, days.at(-1)!];
       const day = (ms: number) => timestamp(ms).slice(0, PREFIX.day);
       const where = `day >= ? AND day < ?${userId === undefined ? "" : " AND user_id = ?"}`;
       const values = [day(first.start), day(last.end), ...(userId === undefined ? [] : [userId])];
-      const { keys, sums } = sumsOf(by, where, values);
+      const [seen, ...ofProjects] = (by === "project" ? inSeenProject(caller, "project_id") : undefined) ?? ["1"];
+      const { keys, sums } = sumsOf(by, `${where} AND ${seen}`, [...values, ...ofProjects]);
       const outcomes = statement<OutcomeRow>(
         `SELECT day, sum(succeeded) AS succeeded, sum(failed) AS failed, sum(cancelled) AS cancelled,
            sum(cost_nano) AS cost_nano, sum(calls_without_price) AS calls_without_price

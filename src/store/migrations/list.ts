@@ -20,6 +20,7 @@ import evals from "./0015-evals.sql" with { type: "text" };
 import projectScip from "./0016-project-scip.sql" with { type: "text" };
 import runTraces from "./0017-run-traces.sql" with { type: "text" };
 import evalSizes from "./0018-eval-sizes.sql" with { type: "text" };
+import projectMembers from "./0019-project-members.sql" with { type: "text" };
 import harnessLogins from "./0021-harness-logins.sql" with { type: "text" };
 import environments from "./0025-environments.sql" with { type: "text" };
 import secretsAtTheEdge from "./0026-secrets-at-the-edge.sql" with { type: "text" };
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0016-project-scip", sql: projectScip },
   { name: "0017-run-traces", sql: runTraces },
   { name: "0018-eval-sizes", sql: evalSizes },
+  { name: "0019-project-members", sql: projectMembers },
   { name: "0021-harness-logins", sql: harnessLogins },
   { name: "0025-environments", sql: environments },
   { name: "0026-secrets-at-the-edge", sql: secretsAtTheEdge },

@@ -10,6 +10,7 @@ import Database from "better-sqlite3";
 import { type Access, denial } from "../../http/caller.ts";
 import { type Account, elsewhere, logIn, makeUser, setupAdmin } from "../accounts.ts";
 import { openTestApp } from "../app.ts";
+import { OPEN_PROJECTS } from "../open-projects.ts";
 import { startServer, type TestServer } from "../server.ts";
 
 const ENGINE = "engine-token-engine-token";
@@ -166,7 +167,7 @@ describe("the access matrix", () => {
   test("an execution's token is let into the routes that say so, and an ended or invented one nowhere", async () => {
     const execution = { id: "exe_x", sessionId: "sess_x", agentId: "scribe" };
     for (const route of routes) {
-      const refused = denial({ kind: "execution", admin: false, execution }, route);
+      const refused = denial({ kind: "execution", admin: false, projects: OPEN_PROJECTS, execution }, route);
       const open = route.access === "public" || route.access === "env" || route.execution;
       expect([rowOf(route), refused?.status]).toEqual([rowOf(route), open ? undefined : 403]);
     }

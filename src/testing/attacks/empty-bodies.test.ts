@@ -53,6 +53,7 @@ async function places(): Promise<Record<string, string>> {
   const channel = await made("/v1/notification-channels", hook);
   const secret = await made("/v1/secrets", { name: "MINE", value: "a-value-for-it" });
   const user = await made("/v1/users", { email: "mine@example.test" });
+  await post(`/v1/projects/${project}/members`, { user });
   return {
     ...Object.fromEntries(FIXED.map((path) => [path, path])),
     "/v1/mcp/{id}": "/v1/mcp/mine",
@@ -60,6 +61,8 @@ async function places(): Promise<Record<string, string>> {
     "/v1/mcp/{id}/tools": "/v1/mcp/mine/tools",
     "/v1/projects/{id}": `/v1/projects/${project}`,
     "/v1/projects/{id}/environment": `/v1/projects/${project}/environment`,
+    "/v1/projects/{id}/access": `/v1/projects/${project}/access`,
+    "/v1/projects/{id}/members/{user_id}": `/v1/projects/${project}/members/${user}`,
     "/v1/projects/{id}/tasks": `/v1/projects/${project}/tasks`,
     "/v1/projects/{id}/tasks/{tid}": `/v1/projects/${project}/tasks/${task}`,
     "/v1/projects/{id}/tasks/{tid}/resolve-workflow": `/v1/projects/${project}/tasks/${task}/resolve-workflow`,

@@ -1,0 +1,21 @@
+/** Who may see and do what in a project changed. */
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+const data = (description: string) =>
+  t.Object({ change: oneOf("added", "role", "removed", "access") }, { description });
+
+export const projectMembersChanged = defineEvent(
+  "project_members_changed",
+  data("Who sees a project, or what a member may do in it, changed. For those who see it."),
+  { stale: ["/v1/projects"] },
+);
+/** For the account alone, which may not see the project any more. */
+export const membershipChanged = defineEvent(
+  "membership_changed",
+  data("What you may see or do in a project changed."),
+  { stale: ["/v1/projects", "/v1/runs", "/v1/changes", "/v1/chat/sessions", "/v1/documents", "/v1/approvals"] },
+);
+
+export const memberEvents = [projectMembersChanged, membershipChanged] as const;

@@ -1,0 +1,130 @@
+/**
+ * Who may do what in which project: the one place that reads and writes it. It is kept in memory, for it is asked for every
+ * row, event, model call and tool call; what is kept is dropped by every change.
+ */
+import { type Clock, timestamp } from "../core/clock.ts";
+import { isId } from "../core/ids.ts";
+import { OPEN_ROLE, PROJECT_ROLES, type ProjectRole, type ProjectRoles } from "../core/ownership.ts";
+import type { Store } from "./store.ts";
+import { projectAccess, projectMembers } from "./tables/project-members.ts";
+
+/** To whom a project is open: all accounts, its members, or its owner alone. */
+export type OpenTo = "everyone" | "members" | "personal";
+
+export type MemberRow = typeof projectMembers.$inferSelect;
+
+export interface NewMember {
+  project_id: string;
+  user_id: string;
+  role: ProjectRole;
+  source?: MemberRow["source"];
+  added_by?: string | null;
+}
+
+export type ProjectAccess = ReturnType<typeof createProjectAccess>;
+
+interface Known {
+  closed: ReadonlyMap<string, Exclude<OpenTo, "everyone">>;
+  /** By project and account. */
+  roles: ReadonlyMap<string, ProjectRole>;
+}
+
+const keyOf = (project: string, user: string): string => `${project} ${user}`;
+const higher = (one: ProjectRole, other: ProjectRole): ProjectRole =>
+  PROJECT_ROLES.indexOf(one) > PROJECT_ROLES.indexOf(other) ? one : other;
+
+export function createProjectAccess(store: Store, clock: Clock) {
+  const access = store.rows(projectAccess);
+  const members = store.rows(projectMembers);
+  let kept: Known | undefined;
+  function known(): Known {
+    if (kept) return kept;
+    const read = {
+      closed: new Map(access.list([]).map((row) => [row.project_id, row.access])),
+      roles: new Map(members.list([]).map(({ project_id, user_id, role }) => [keyOf(project_id, user_id), role])),
+    };
+    // A transaction may be undone.
+    if (!store.sqlite.inTransaction) kept = read;
+    return read;
+  }
+  /** Joins the transaction around it. */
+  const change = <T>(what: () => T): T =>
+    store.write(() => {
+      kept = undefined;
+      return what();
+    });
+  const isAdministrator = (user: string): boolean =>
+    store.statement("SELECT 1 FROM users WHERE id = ? AND role = 'admin' AND active = 1").get(user) !== undefined;
+  const roles: ProjectRoles = {
+    roleOf(me, project, own) {
+      const { closed, roles: all } = known();
+      const role = me === null ? undefined : all.get(keyOf(project, me));
+      if (!closed.has(project)) return role === undefined ? OPEN_ROLE : higher(role, OPEN_ROLE);
+      if (role !== undefined || own !== project) return role ?? null;
+      // Administrators need no membership. Work that they started, for no account or their own, sees its own project.
+      return me === null || isAdministrator(me) ? OPEN_ROLE : null;
+    },
+  };
+  return {
+    ...roles,
+    /** For who acts on behalf of an account in one project, such as a job: as an execution in it does. */
+    within: (project: string | null): ProjectRoles => ({
+      roleOf: (me, asked) => roles.roleOf(me, asked, project ?? undefined),
+    }),
+    /** Whether every project is open to all, so that nothing is hidden from anybody. */
+    isAllOpen: (): boolean => known().closed.size === 0,
+    /** The project that a run or a session is in; null: in none, or gone. */
+    ofWork: (id: string): string | null =>
+      store
+        .statement<string | null>(`SELECT project_id FROM ${isId("run", id) ? "runs" : "sessions"} WHERE id = ?`)
+        .pluck()
+        .get(id) ?? null,
+    openTo: (project: string): OpenTo => known().closed.get(project) ?? "everyone",
+    /** Joins the transaction around it. */
+    open(project: string, to: OpenTo): void {
+      change(() => {
+        if (to === "everyone") access.remove({ project_id: project });
+        else access.put({ project_id: project, access: to }, ["project_id"]);
+      });
+    },
+    member: (project_id: string, user_id: string): MemberRow | undefined => members.find({ project_id, user_id }),
+    /** By account, the oldest first; one more than `limit` where there are more. */
+    members: (project_id: string, after: string | null, limit: number): MemberRow[] =>
+      members.list([{ project_id }, after === null ? undefined : ["project_members.user_id > ?", after]], {
+        order: "user_id",
+        limit: limit + 1,
+      }),
+    count: (project_id: string, role?: ProjectRole): number => members.count({ project_id, role }),
+    memberships: (user_id: string): MemberRow[] => members.list([{ user_id }], { order: "project_id" }),
+    /** Adds a member, or gives one another role. Joins the transaction around it. */
+    put({ source = "hand", added_by = null, ...row }: NewMember): void {
+      change(() => {
+        const before = members.find({ project_id: row.project_id, user_id: row.user_id });
+        const created_at = before?.created_at ?? timestamp(clock.now());
+        members.put({ ...row, source, added_by, created_at }, ["project_id", "user_id"]);
+      });
+    },
+    /** Joins the transaction around it. @returns whether there was one. */
+    remove: (project_id: string, user_id: string): boolean => change(() => members.remove({ project_id, user_id }) > 0),
+    /** What the owner of projects leaves behind has an owner again. Joins the transaction that deletes the account. */
+    handOver(from: string, to: string | null): void {
+      change(() => {
+        for (const { project_id, role } of members.list([{ user_id: from }])) {
+          members.remove({ project_id, user_id: from });
+          if (role !== "owner" || to === null || members.count({ project_id, role }) > 0) continue;
+          members.put(
+            { project_id, user_id: to, role, source: "hand", added_by: null, created_at: timestamp(clock.now()) },
+            ["project_id", "user_id"],
+          );
+        }
+      });
+    },
+    /** The project is gone with its history. Joins the transaction around it. */
+    forget(project_id: string): void {
+      change(() => {
+        access.remove({ project_id });
+        members.remove({ project_id });
+      });
+    },
+  };
+}

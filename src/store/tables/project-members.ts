@@ -1,0 +1,25 @@
+/** Projects that are not everybody's, and who is a member of which project. */
+import { primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ProjectRole } from "../../core/ownership.ts";
+import { users } from "./accounts.ts";
+
+/** Without a row, a project is open to all accounts. */
+export const projectAccess = sqliteTable("project_access", {
+  project_id: text().primaryKey(),
+  access: text().$type<"members" | "personal">().notNull(),
+});
+
+export const projectMembers = sqliteTable(
+  "project_members",
+  {
+    project_id: text().notNull(),
+    user_id: text()
+      .notNull()
+      .references(() => users.id, { onDelete: "cascade" }),
+    role: text().$type<ProjectRole>().notNull(),
+    source: text().$type<"hand" | "oidc">().notNull().default("hand"),
+    added_by: text(),
+    created_at: text().notNull(),
+  },
+  (table) => [primaryKey({ columns: [table.project_id, table.user_id] })],
+);
