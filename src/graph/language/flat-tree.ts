@@ -48,6 +48,12 @@ export function grammarTables(language: Language): GrammarTables {
 }
 
 const ERROR_TYPE = 65535;
+/** Kinds of nodes that are walked also where the parser gave up around them. */
+const READ_INSIDE =
+  /(?:_definition|_declaration|_statement|_item|_specifier|_assignment|_list|_clause|_block|_include|_def|_ifdef|_if)$/;
+/** A comment begins within so many characters of its line. */
+const INDENT = 200;
+const COMMENT = /^(?:\/\/|\/\*|\*(?:\s|\/|$)|#)/;
 
 export class FlatTree {
   count = 0;
@@ -63,7 +69,7 @@ export class FlatTree {
   private lineStarts: Int32Array | undefined;
   /** How many ERROR nodes the parser left: a measure of how much of the file was not understood. */
   errors = 0;
-  /** Where the outermost of them begin and end. */
+  /** The outermost of them. */
   private readonly gaps: number[] = [];
 
   constructor(text: string, tables: GrammarTables, expectedNodes: number) {
@@ -112,7 +118,7 @@ export class FlatTree {
         this.to[node] = module._ts_tree_cursor_end_index_wasm(address);
         this.up[node] = parent;
         this.after[node] = this.count;
-        if (type === ERROR_TYPE) this.noteError(this.from[node]!, this.to[node]!);
+        if (type === ERROR_TYPE) this.noteError(node);
       }
       if (kept === 2 && module._ts_tree_cursor_goto_first_child_wasm(address) === 1) {
         parent = node;
@@ -133,23 +139,59 @@ export class FlatTree {
     module._ts_tree_cursor_delete_wasm(address);
   }
 
-  private noteError(from: number, to: number): void {
+  private noteError(node: number): void {
     this.errors++;
-    if (from >= (this.gaps.at(-1) ?? -1)) this.gaps.push(from, to);
+    const last = this.gaps.at(-1);
+    if (last === undefined || this.from[node]! >= this.to[last]!) this.gaps.push(node);
   }
 
-  /** Lines that the parser could not read, in whole or in part. */
+  /**
+   * Lines that the parser could not read, in whole or in part. Declarations and statements that stand whole inside of what
+   * it gave up are read all the same, so their lines do not count; neither do empty lines and comments.
+   */
   unreadLines(): number {
-    let lines = 0;
-    let last = 0;
-    for (let i = 0; i < this.gaps.length; i += 2) {
-      const [from, to] = [this.gaps[i]!, this.gaps[i + 1]!];
-      const first = Math.max(last + 1, this.lineAt(from));
-      const end = this.lineAt(Math.max(from, to - 1));
-      lines += Math.max(0, end - first + 1);
-      last = Math.max(last, end);
+    const lines = new Set<number>();
+    const open = [...this.gaps];
+    for (let gap = open.pop(); gap !== undefined; gap = open.pop()) open.push(...this.noteUnread(gap, lines));
+    return lines.size;
+  }
+
+  /** @returns what was given up inside of what is read: it counts for itself. */
+  private noteUnread(gap: number, lines: Set<number>): number[] {
+    const inner: number[] = [];
+    let at = this.from[gap]!;
+    for (let node = gap + 1; node < this.after[gap]!; ) {
+      if (!this.isReadInside(node)) {
+        node++;
+        continue;
+      }
+      this.noteLines(at, this.from[node]!, lines);
+      const end = this.after[node]!;
+      at = Math.max(at, this.to[node]!);
+      for (node++; node < end; node++)
+        if (this.type[node] === ERROR_TYPE) {
+          inner.push(node);
+          node = this.after[node]! - 1;
+        }
     }
-    return lines;
+    this.noteLines(at, this.to[gap]!, lines);
+    return inner;
+  }
+
+  private isReadInside(node: number): boolean {
+    return this.type[node] !== ERROR_TYPE && this.after[node]! > node + 1 && READ_INSIDE.test(this.kind(node));
+  }
+
+  private noteLines(from: number, to: number, lines: Set<number>): void {
+    for (let at = from; at < to; ) {
+      const found = this.text.indexOf("\n", at);
+      const end = found < 0 || found > to ? to : found;
+      const line = this.lineAt(at);
+      const start = this.lineStarts![line - 1]!;
+      const isComment = COMMENT.test(this.text.slice(start, Math.min(end, start + INDENT)).trimStart());
+      if (!isComment && this.text.slice(at, end).trim() !== "") lines.add(line);
+      at = end + 1;
+    }
   }
 
   /** The grammar's name of the node's type; "ERROR" where the parser gave up. */

@@ -3,7 +3,7 @@
  * the middle of an expression: of each, one branch is kept and the lines themselves are left out. Conditions around
  * whole declarations and statements stay.
  */
-import type { Blank } from "./macros.ts";
+import type { Blank } from "./blanks.ts";
 import { type Directive, TokenKind, type Tokens } from "./tokens.ts";
 
 interface Branch {
@@ -47,6 +47,9 @@ function group(text: string, tokens: Tokens, marks: readonly number[], inside: b
   blanks.push({ start: last.start, end: last.end });
 }
 
+/** Words with which no declaration ends: `#if CPP_14` `constexpr` `#endif` is the beginning of what follows it. */
+const SPECIFIERS = new Set("constexpr inline static extern virtual explicit friend const volatile typedef".split(" "));
+
 /** Whether what stands between two directives opens and closes its own brackets. */
 function isWhole(text: string, tokens: Tokens, from: Directive, to: Directive): boolean {
   let braces = 0;
@@ -68,7 +71,8 @@ function isWhole(text: string, tokens: Tokens, from: Directive, to: Directive): 
         break;
     }
   }
-  return braces === 0 && parens === 0;
+  const last = from.token < to.token ? text.slice(tokens.start[to.token - 1], tokens.end[to.token - 1]) : "";
+  return braces === 0 && parens === 0 && !SPECIFIERS.has(last);
 }
 
 /** How many parentheses are open where each directive stands. */

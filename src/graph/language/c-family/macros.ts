@@ -5,53 +5,31 @@
  * A macro is known by its shape, a name in capitals, and by a place in which no such name could stand for anything else:
  * `API int f()`, `class API C {`, `void f() NOEXCEPT {`, `BEGIN_NAMESPACE` on a line of its own.
  */
+import { applied, type Blank } from "./blanks.ts";
 import { conditionalBlanks } from "./conditionals.ts";
+import {
+  AMPERSAND,
+  ASTERISK,
+  BEFORE,
+  CLASS_WORDS,
+  COLON,
+  DECLARES,
+  HANDLES,
+  MACRO_TOKENS,
+  OPERATOR,
+  SHOUTED,
+  SIZES,
+  TESTS,
+  TRAILING,
+  TYPE_WORDS,
+} from "./macro-words.ts";
 import { afterParen, TokenKind, type Tokens, tokensOf } from "./tokens.ts";
-
-const SHOUTED = /^_*[A-Z][A-Z0-9_]{2,}$/;
-/** Words that only a declaration goes on with. */
-const DECLARES = new Set(
-  "static inline constexpr consteval constinit extern virtual explicit friend const volatile typedef unsigned signed void bool char short int long float double auto class struct union enum template typename using namespace operator mutable thread_local register".split(
-    " ",
-  ),
-);
-/** Words that a declaration begins with, and after which it goes on. */
-const BEFORE = new Set(
-  "static inline constexpr consteval extern virtual explicit friend typedef mutable thread_local register".split(" "),
-);
-const TYPE_WORDS = new Set("void bool char short int long float double unsigned signed struct const".split(" "));
-const SIZES = new Set(["unsigned", "signed", "long", "short"]);
-const COLON = 58;
-const ASTERISK = 42;
-const CLASS_WORDS = new Set(["class", "struct", "union"]);
-const TESTS = new Set("if for while switch return sizeof catch alignof decltype static_assert defined".split(" "));
-const TRAILING = new Set(["const", "noexcept", "override", "final", "volatile"]);
 
 export function withoutMacros(text: string): string {
   const tokens = tokensOf(text);
   const blanks = conditionalBlanks(text, tokens);
   new MacroFinder(text, tokens, blanks).run();
   return blanks.length === 0 ? text : applied(text, blanks);
-}
-
-/** A piece of text to leave out; `with` is written at its beginning instead. */
-export interface Blank {
-  start: number;
-  end: number;
-  with?: string;
-}
-
-function applied(text: string, blanks: Blank[]): string {
-  blanks.sort((a, b) => a.start - b.start);
-  const parts: string[] = [];
-  let at = 0;
-  for (const { start, end, with: put = "" } of blanks) {
-    if (start < at) continue;
-    parts.push(text.slice(at, start), put, text.slice(start + put.length, end).replace(/[^\n]/g, " "));
-    at = end;
-  }
-  parts.push(text.slice(at));
-  return parts.join("");
 }
 
 class MacroFinder {
@@ -158,18 +136,30 @@ class MacroFinder {
       while (to < this.tokens.count && to < i + 8 && this.word(to) !== "{") to++;
       return this.word(to) === "{" ? this.blank(i, to) : i;
     }
-    // `f(args, char *)`: a type where a value is expected.
-    if (code === ASTERISK) {
+    // `f(args, char *)`, `CHECK_THROWS_AS(run(), error&)`: a type where a value is expected.
+    if (code === ASTERISK || code === AMPERSAND) {
       const next = this.word(i + 1);
       const ends = next === ")" || next === ",";
-      return ends && (this.isWord(this.previous) || this.word(this.previous) === "*") && this.isArgument()
+      const before = this.word(this.previous);
+      return ends &&
+        (this.isWord(this.previous) || before === "*" || before === "&" || before === ">") &&
+        this.isArgument()
         ? this.blank(i, i + 1)
         : i;
     }
     if (!this.isWord(i)) return i;
     const word = this.word(i);
-    if (!TYPE_WORDS.has(word)) return i;
     const before = this.word(this.previous);
+    // `CHECK_THROWS_AS(run(), typename T::error)`
+    if (word === "typename")
+      return (before === "(" || before === "," || before === "[") && this.angle === 0 && this.isArgument()
+        ? this.blank(i, i + 1)
+        : i;
+    if (word === "operator") return this.operatorCall(i, before);
+    if (word === "decltype") return this.decltype(i);
+    // `extern template class Box<int>;`
+    if (word === "extern") return this.word(i + 1) === "template" ? this.blank(i, i + 1) : i;
+    if (!TYPE_WORDS.has(word)) return i;
     // `unsigned(x)`
     if (SIZES.has(word) && this.word(i + 1) === "(" && this.word(i + 2) !== "*" && !this.isWord(this.previous))
       return this.blank(i, i + 1, "int");
@@ -177,6 +167,50 @@ class MacroFinder {
     let to = i + 1;
     while (this.isWord(to) || this.word(to) === "*") to++;
     return this.word(to) === ")" || this.word(to) === "," ? this.blank(i, to, "T") : i;
+  }
+
+  /**
+   * An operator that is called by its name, `a.operator==(b)`, `p->operator[](i)`, `operator<<(out, b)` in a body: the
+   * grammar knows such names in declarations alone, so the parser sees a name of the same length.
+   */
+  private operatorCall(i: number, before: string): number {
+    const declares = before !== "return" && (this.isWord(this.previous) || ["*", "&", ">"].includes(before));
+    if (before !== "." && before !== "->" && (this.code.at(-1) !== true || declares)) return i;
+    let to = i + 1;
+    if (this.word(to) === "(" && this.word(to + 1) === ")") to += 2;
+    else while (to < i + 4 && OPERATOR.test(this.word(to))) to++;
+    if (to === i + 1 || this.word(to) !== "(") return i;
+    const length = this.tokens.end[to - 1]! - this.tokens.start[i]!;
+    this.blank(i, to, "operator".padEnd(length, "_"));
+    this.beforePrevious = this.previous;
+    this.previous = i;
+    return to;
+  }
+
+  /** `COMPARE(==, a, b)`: an operator alone as an argument of a macro. */
+  private operatorArguments(i: number, after: number): void {
+    const most = Math.min(after - 1, i + MACRO_TOKENS);
+    for (let at = i + 2; at < most; at++) {
+      const before = this.word(at - 1);
+      if (before !== "(" && before !== ",") continue;
+      let to = at;
+      while (to < at + 3 && this.word(to) !== "," && OPERATOR.test(this.word(to))) to++;
+      if (to > at && (this.word(to) === "," || to === after - 1)) this.blank(at, to, "0");
+    }
+  }
+
+  /** `decltype(f(x), void())`: the grammar knows one expression there, so a comma behind a call becomes a sum. */
+  private decltype(i: number): number {
+    const after = this.end(i);
+    if (after <= i + 1) return i;
+    let depth = 0;
+    for (let at = i + 1; at < after - 1; at++) {
+      const mark = this.word(at);
+      if (mark === "(" || mark === "{") depth++;
+      else if (mark === ")" || mark === "}") depth--;
+      else if (mark === "," && depth === 1 && this.word(at - 1) === ")") this.blank(at, at + 1, "+");
+    }
+    return i;
   }
 
   /** Whether the parenthesis around is that of a call's arguments. */
@@ -206,10 +240,23 @@ class MacroFinder {
     const before = this.word(this.previous);
     const after = this.end(i);
     if (after < 0) return i;
+    if (after > i + 1) this.operatorArguments(i, after);
     if (before === "if") return this.word(i + 1) === "(" ? this.blank(i, i + 1) : i;
     if (this.angle > 0 && after > i + 1 && (before === "," || before === "<")) return this.blank(i, after, "class");
     if (this.isWord(this.previous) && CLASS_WORDS.has(before)) return this.ofClass(i, after);
     if (this.follows(before, i, after)) return this.blank(i, after);
+    // `const REF_WRAP(T) name`: the name of the macro is left as that of the type.
+    if (before === "const" && after > i + 1 && (this.isWord(after) || this.word(after) === ")")) {
+      this.beforePrevious = this.previous;
+      this.previous = i;
+      return this.blank(i + 1, after);
+    }
+    // `PRIVATE_UNLESS_TESTED:` among the members of a class.
+    if (after === i + 1 && this.word(after) === ":" && this.isMember() && this.begins(before))
+      return this.blank(i, after + 1);
+    // `JSON_TRY { … } JSON_CATCH (error&) { … }`
+    if (this.code.at(-1) === true && HANDLES.test(this.word(i)) && this.word(after) === "{" && this.begins(before))
+      return this.blank(i, after);
     return this.begins(before) ? this.atBeginning(i, after) : i;
   }
 
@@ -290,6 +337,11 @@ class MacroFinder {
     const close = this.tokens.end[after - 1]!;
     if (/\s/.test(this.text[close] ?? "")) this.blanks.push({ start: close, end: close + 1, with: ";" });
     return after;
+  }
+
+  /** Whether members of a class stand around. */
+  private isMember(): boolean {
+    return (this.braces.at(-1) ?? "") !== "" && this.code.at(-1) !== true;
   }
 
   private isClass(i: number): boolean {

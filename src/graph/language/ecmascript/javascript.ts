@@ -3,6 +3,7 @@ import javascriptWasm from "tree-sitter-javascript/tree-sitter-javascript.wasm" 
 import type { LanguageModule } from "../language.ts";
 import { ECMASCRIPT_LIBRARY } from "./builtins.ts";
 import { extractEcmascript } from "./extract.ts";
+import { readJavascriptAgain } from "./read-again.ts";
 import { createEcmascriptResolver } from "./resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./rules.ts";
 
@@ -17,6 +18,7 @@ export const javascript: LanguageModule = {
   rules: { ...ECMASCRIPT_RULES, openInstances: true },
   library: ECMASCRIPT_LIBRARY,
   configNames: ECMASCRIPT_CONFIGS,
+  prepareAgain: readJavascriptAgain,
   extract: extractEcmascript,
   createResolver: createEcmascriptResolver,
 };

@@ -4,7 +4,7 @@ import typescriptWasm from "tree-sitter-typescript/tree-sitter-typescript.wasm" 
 import type { LanguageModule } from "../language.ts";
 import { ECMASCRIPT_LIBRARY } from "./builtins.ts";
 import { extractEcmascript } from "./extract.ts";
-import { separateMembers } from "./members-by-line.ts";
+import { readTypescriptAgain } from "./read-again.ts";
 import { createEcmascriptResolver } from "./resolver.ts";
 import { ECMASCRIPT_CONFIGS, ECMASCRIPT_RULES } from "./rules.ts";
 
@@ -19,7 +19,7 @@ export const typescript: LanguageModule = {
   rules: ECMASCRIPT_RULES,
   library: ECMASCRIPT_LIBRARY,
   configNames: ECMASCRIPT_CONFIGS,
-  prepareAgain: separateMembers,
+  prepareAgain: readTypescriptAgain,
   extract: extractEcmascript,
   createResolver: createEcmascriptResolver,
 };

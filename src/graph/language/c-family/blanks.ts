@@ -1,0 +1,21 @@
+/** Pieces of a text that are left out, while every other character stays in its place. */
+
+/** A piece of text to leave out; `with` is written at its beginning instead. */
+export interface Blank {
+  start: number;
+  end: number;
+  with?: string;
+}
+
+export function applied(text: string, blanks: Blank[]): string {
+  blanks.sort((a, b) => a.start - b.start);
+  const parts: string[] = [];
+  let at = 0;
+  for (const { start, end, with: put = "" } of blanks) {
+    if (start < at) continue;
+    parts.push(text.slice(at, start), put, text.slice(start + put.length, end).replace(/[^\n]/g, " "));
+    at = end;
+  }
+  parts.push(text.slice(at));
+  return parts.join("");
+}
