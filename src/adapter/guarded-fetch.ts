@@ -131,7 +131,7 @@ export function createGuardedPost({
 export interface GuardedRequest {
   /** @throws Problem when the host may not be reached; else the addresses that may. */
   resolve(host: string): Promise<{ address: string; family: 4 | 6 }[]>;
-  method: "GET" | "POST";
+  method: "GET" | "POST" | "PUT" | "PATCH";
   headers: Readonly<Record<string, string>>;
   body?: string;
   /** The connection is cut when nothing came for so long. */

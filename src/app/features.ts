@@ -31,6 +31,7 @@ import { mcp } from "../feature/mcp/feature.ts";
 import { mcpServer } from "../feature/mcp-server/feature.ts";
 import { members } from "../feature/members/feature.ts";
 import { memory } from "../feature/memory/feature.ts";
+import { messengers } from "../feature/messengers/feature.ts";
 import { monitor } from "../feature/monitor/feature.ts";
 import { notifications } from "../feature/notifications/feature.ts";
 import { oidc } from "../feature/oidc/feature.ts";
@@ -101,6 +102,7 @@ export const FEATURES = noFeatures()
   .with(lifecycle)
   .with(runs)
   .with(transcripts)
+  .with(messengers)
   .with(channels)
   .with(tasks)
   .with(onboarding)

@@ -28,6 +28,8 @@ export const ID_PREFIXES = {
   notification: "ntf",
   notificationChannel: "nch",
   notificationDelivery: "ntd",
+  messenger: "msn",
+  notificationQuestion: "ntq",
   delivery: "whk",
   codehostRule: "rule",
   routine: "pls",

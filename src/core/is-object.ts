@@ -22,3 +22,6 @@ export function listIn(value: unknown, name: string): unknown[] {
   const found = membersOf(value)[name];
   return Array.isArray(found) ? found : [];
 }
+
+/** Its members by name, in order; none of what is not an object. */
+export const entriesOfObject = (value: unknown): [string, unknown][] => Object.entries(membersOf(value));

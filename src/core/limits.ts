@@ -96,6 +96,12 @@ export const LIMITS = {
   notificationChannelsPerUser: 50,
   /** Of one channel, tests included. */
   notificationsPerHour: 120,
+  messengers: 20,
+  linkCodeMinutes: 15,
+  /** How long a button in a message may be pressed, where the question itself has no earlier end. */
+  notificationButtonHours: 24,
+  /** Refused buttons and codes of one messenger that are written to the audit log. */
+  refusedAnswersPerHour: 200,
   /** Of one user, in sets that are granted: their values are sought in all text. */
   cookiesGrantedPerUser: 5_000,
   streamQueueEvents: 2_000,

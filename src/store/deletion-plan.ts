@@ -40,6 +40,8 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   permission_requests: { goes: { session: "session_id = @id" } },
   permission_answers: { goes: { run: "run_id = @id", session: "session_id = @id", user: "user_id = @id" } },
   egress_connections: { goes: { run: "run_id = @id", session: "session_id = @id" }, isLarge: true },
+  notification_buttons: { with: "notification_questions" },
+  notification_questions: { with: "notification_deliveries" },
   notification_deliveries: { goes: { run: "run_id = @id" } },
   llm_calls: {
     loses: { columns: "error_message = NULL", of: { run: "run_id = @id", session: "session_id = @id" } },
@@ -101,6 +103,9 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   model_trials: { stays: "the server's" },
   pulse_routines: { goes: { project: "project_id = @id", user: "user_id = @id" } },
   codehost_rules: { goes: { project: "project_id = @id", user: "user_id = @id" } },
+  notification_links: { with: "notification_channels" },
+  messenger_updates: { with: "messengers" },
+  messengers: { stays: "the server's" },
   notification_channels: { goes: { project: "project_id = @id", user: "owner_id = @id" } },
   workflow_policies: { with: "projects" },
   project_environments: { with: "projects" },

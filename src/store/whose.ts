@@ -194,6 +194,7 @@ export const WHOSE = {
   } satisfies Whose<{ user_id: string | null }>,
   notification_channels: channels,
   notification_deliveries: partOf("notification_deliveries", channels, "channel_id"),
+  messengers: rows("messengers", "everybody"),
 
   cookie_sets: cookieSets,
   cookie_grants: partOf("cookie_grants", cookieSets, "cookie_set_id"),
@@ -235,6 +236,10 @@ export const INTERNAL: Record<string, string> = {
   memory_versions: "earlier texts of memories, put back by those who may change the entry",
   migrations: "which migrations were applied",
   notification_position: "up to which event notifications were sent",
+  messenger_updates: "which messages of messengers were handled",
+  notification_buttons: "digests of buttons in messages",
+  notification_links: "who answers in a channel, shown with the channel",
+  notification_questions: "what messages ask, read with the channel that they went to",
   project_access: "which projects are not open to all, shown with the project",
   prompts: "texts that sessions share, part of a session's transcript",
   recovery_codes: "digests of second factors",

@@ -11,6 +11,7 @@ import { harnessLogins } from "./harness-logins.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { memory } from "./memory.ts";
+import { messengers } from "./messengers.ts";
 import { models } from "./models.ts";
 import { notifications } from "./notifications.ts";
 import { pipelines } from "./pipelines.ts";
@@ -49,6 +50,7 @@ export const RESOURCES: readonly AnyResource[] = [
   evals,
   routines,
   notifications,
+  messengers,
   voice,
   keys,
   users,

@@ -5,6 +5,7 @@ import { isOneOf } from "../../core/typed-keys.ts";
 import { readText } from "../read-input.ts";
 import { fieldLines, tableLines, timeText } from "../terminal/table.ts";
 import { findOne, listItems } from "./find.ts";
+import { messengers } from "./messengers.ts";
 import { projects } from "./projects.ts";
 import type { Call, OptionSpec, Resource } from "./resource.ts";
 import { bodyOf, deleteVerb, editVerb, listOf, switchVerb } from "./words.ts";
@@ -14,7 +15,7 @@ type Item = RowOf<List>;
 type One = Call<Item, `${List}/${string}`>;
 
 const SHOWN = 50;
-const KINDS = ["ntfy", "gotify", "apprise", "webhook", "mail"] as const;
+const KINDS = ["messenger", "ntfy", "gotify", "apprise", "webhook", "mail"] as const;
 const OCCASIONS = ["waiting", "failed", "ended"] as const;
 
 const CHOICES: readonly OptionSpec[] = [
@@ -24,6 +25,7 @@ const CHOICES: readonly OptionSpec[] = [
   },
   { flags: "--to <address>", about: "mailbox; your account's own unless given" },
   { flags: "--token-file <file>", about: "access token for ntfy or Gotify, from a file; - for standard input" },
+  { flags: "--answers <yes>", about: "buttons in ntfy messages that answer", choices: ["yes", "no"] },
   { flags: "--secret-file <file>", about: "key to sign webhooks with, from a file; one is made unless given" },
   { flags: "--on <when>", about: "waiting, failed, ended: one or more, with commas; all unless given" },
   { flags: "--project <project>", about: "only of this project's runs; empty: of all" },
@@ -35,12 +37,13 @@ function occasionOf(word: string): (typeof OCCASIONS)[number] {
 }
 
 async function fieldsOf({ client, flags }: Call): Promise<BodyOf<"PUT", One["path"]>> {
-  const { on, project, tokenFile, secretFile } = flags;
+  const { on, project, tokenFile, secretFile, answers } = flags;
   return {
     ...bodyOf(flags, { address: "url", to: "to" }),
     // Others can read a process's arguments.
     ...(tokenFile === undefined ? {} : { token: (await readText(tokenFile)).trim() }),
     ...(secretFile === undefined ? {} : { secret: (await readText(secretFile)).trim() }),
+    ...(answers === undefined ? {} : { answers: answers === "yes" }),
     ...(on === undefined ? {} : { on: listOf(on).map(occasionOf) }),
     ...(project === undefined
       ? {}
@@ -48,12 +51,25 @@ async function fieldsOf({ client, flags }: Call): Promise<BodyOf<"PUT", One["pat
   };
 }
 
-const linesOf = (channel: Item & { secret?: string | null }): string[] => [
+interface Made {
+  secret?: string | null;
+  link?: { code: string; expires_at: string } | undefined;
+}
+
+const codeLines = ({ code, expires_at }: { code: string; expires_at: string }): string[] => [
+  `Send this to the bot, in the chat that you want to be asked in, before ${timeText(expires_at)}:`,
+  "",
+  `    /link ${code}`,
+];
+
+const linesOf = (channel: Item & Made): string[] => [
   ...fieldLines([
     ["channel", channel["name"]],
     ["id", channel["id"]],
     ["kind", channel["kind"]],
     ["goes to", channel["target"]],
+    ["linked to", channel["messenger_id"] === null ? null : (channel["linked_to"] ?? "nobody yet")],
+    ["answers", channel["answers"] ? "yes" : "no"],
     ["on", channel["on"]],
     ["whose runs", channel["whose"]],
     ["project", channel["project_id"]],
@@ -62,6 +78,7 @@ const linesOf = (channel: Item & { secret?: string | null }): string[] => [
     ["last error", channel["last_error"]],
     ["secret", channel["secret"]],
   ]),
+  ...(channel["link"] ? ["", ...codeLines(channel["link"])] : []),
   ...(channel["secret"] ? ["", "The secret signs the webhooks. It is not shown again."] : []),
 ];
 
@@ -87,19 +104,26 @@ export const notifications: Resource<List> = {
   verbs: [
     {
       name: "add",
-      about: "be notified by ntfy, Gotify, Apprise, a webhook or mail",
+      about: "be notified by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
       on: "none",
       args: [
         { name: "<kind>", about: "how", choices: KINDS },
         { name: "<name>", about: "what to call it" },
       ],
-      options: [...CHOICES, { flags: "--everyone", about: "of everybody's runs, for administrators" }],
+      options: [
+        ...CHOICES,
+        { flags: "--messenger <messenger>", about: "which one, for the kind messenger" },
+        { flags: "--everyone", about: "of everybody's runs, for administrators" },
+      ],
       async run(call) {
         const [kind = "", name = ""] = call.args;
         if (!isOneOf(KINDS, kind)) throw new Problem(422, "bad_usage", `Give one of ${KINDS.join(", ")}; not ${kind}.`);
         const whose = call.flags["everyone"] ? { whose: "everyone" as const } : {};
         const { project_id, token, ...fields } = await fieldsOf(call);
-        const optional = { ...(project_id ? { project_id } : {}), ...(token ? { token } : {}) };
+        const { messenger } = call.flags;
+        const through =
+          messenger === undefined ? {} : { messenger_id: (await findOne(call.client, messengers, messenger))["id"] };
+        const optional = { ...through, ...(project_id ? { project_id } : {}), ...(token ? { token } : {}) };
         const made = await call.client.call("POST", call.path, { kind, name, ...whose, ...optional, ...fields });
         return { json: made, text: linesOf(made) };
       },
@@ -120,6 +144,15 @@ export const notifications: Resource<List> = {
         const sent = await client.call("POST", `${path}/test`);
         if (sent["state"] === "sent") return { json: sent, text: "Sent." };
         return { json: sent, text: `Not sent: ${sent["error"]}`, code: 1 };
+      },
+    },
+    {
+      name: "code",
+      about: "make a code that links a chat to a channel of a messenger",
+      on: "one",
+      async run({ client, path }) {
+        const link = await client.call("POST", `${path}/code`);
+        return { json: link, text: codeLines(link) };
       },
     },
     {

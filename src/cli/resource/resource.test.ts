@@ -146,6 +146,24 @@ describe("notifications", () => {
     expect(await said("notifications", "deliveries", "bot")).toBe("Nothing yet.\n");
     expect(await said("notifications", "delete", "bot")).toBe("deleted channel bot\n");
   });
+
+  test("go to a messenger, whose bot is added before and whose code links a chat", async () => {
+    const token = file("token", "12345678:canary-of-a-bot");
+    expect(await refused("messengers", "add", "telegram", "tg")).toContain("--token-file");
+    expect(await refused("messengers", "add", "matrix", "mx", "--token-file", token)).toContain("server");
+    // Nothing answers there: the bot is stored, and not connected.
+    const away = ["--server", "https://telegram.invalid"];
+    const bot = await json("messengers", "add", "telegram", "tg", "--token-file", token, ...away);
+    expect(bot).toMatchObject({ kind: "telegram", target: "telegram.invalid" });
+    expect(await said("messengers")).toMatch(/^tg +telegram/m);
+    expect(await said("messengers", "disable", "tg")).toMatch(/^state +off$/m);
+    const made = await said("notifications", "add", "messenger", "phone", "--messenger", "tg");
+    expect(made).toMatch(/^linked to +nobody yet$/m);
+    expect(made).toMatch(/^ +\/link [A-Z2-9]{5}-[A-Z2-9]{5}$/m);
+    expect(await said("notifications", "code", "phone")).toMatch(/^ +\/link [A-Z2-9]{5}-[A-Z2-9]{5}$/m);
+    expect(await said("messengers", "delete", "tg")).toBe("deleted messenger tg\n");
+    expect(await refused("notifications", "code", "phone")).toContain("phone");
+  });
 });
 
 describe("routines", () => {

@@ -7,6 +7,7 @@ import { type Static, Type as t } from "@sinclair/typebox";
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { Problem, messageOf as wordsOf } from "../../core/errors.ts";
+import type { EventOf } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -28,12 +29,21 @@ import { runs } from "../../store/tables/runs.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { permissionRequested } from "../permissions/events.ts";
 import { approvalRequested, RUN_ENDS, runWaiting } from "../runs/events.ts";
+import { type Asking, CLOSING } from "./asking.ts";
 import { isWanted, messageOf, type NotifiedEvent, testMessage } from "./message.ts";
 import type { NotificationDelivery, NotificationMessage } from "./model.ts";
+import type { Questions } from "./questions.ts";
 import type { ChannelRow, Channels } from "./service.ts";
 import { sendTo, type Wire } from "./wire.ts";
 
-export const NOTIFIED = [...RUN_ENDS, runWaiting, permissionRequested] as const;
+const NOTIFIED = [...RUN_ENDS, runWaiting, approvalRequested, permissionRequested] as const;
+/** Run ends are in both. */
+export const LOOKED_AT = [...new Set([...NOTIFIED, ...CLOSING])];
+type LookedAt = EventOf<(typeof LOOKED_AT)[number]>;
+type ClosingEvent = EventOf<(typeof CLOSING)[number]>;
+
+const isNotified = (event: LookedAt): event is NotifiedEvent => NOTIFIED.some(({ kind }) => kind === event.kind);
+const isClosing = (event: LookedAt): event is ClosingEvent => CLOSING.some(({ kind }) => kind === event.kind);
 
 export interface Deliveries {
   /** Queues the events of the log that were not handled yet. */
@@ -54,7 +64,11 @@ export interface DeliveriesDeps {
   access: ProjectRoles;
   jobs: Pick<Jobs, "enqueue">;
   channels: Pick<Channels, "rowFor" | "targetOf">;
+  asking: Asking;
+  questions: Questions;
   wire: Wire;
+  /** Where buttons of ntfy report to; undefined where this server has no address of its own. */
+  answersAt: string | undefined;
   /** Page of a run; null where this server has no address. */
   pageOf(runId: string): string | null;
   /** Page of everything that waits for a person. */
@@ -101,6 +115,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     const message = messageOf(event, aboutOf(deps, event), deps.masking.text);
     const row: Row = { ...newRow(channel, event.kind, message), event_id: event.id, run_id: event.run_id ?? null };
     if (db.insert(table).values(row).onConflictDoNothing().run().changes === 0) return;
+    if (deps.asking.asks(channel.id)) deps.asking.ask(deps.questions, channel, row.id, event);
     const options = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
     jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, options);
   }
@@ -112,8 +127,11 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         more = store.write(() => {
           const last = eventLog.lastId();
           const from = position();
-          const events = eventLog.readOf(NOTIFIED, from ?? last, EVENTS_AT_ONCE);
-          for (const event of events) for (const channel of wanting(deps, event)) queue(channel, event);
+          const events = eventLog.readOf(LOOKED_AT, from ?? last, EVENTS_AT_ONCE);
+          for (const event of events) {
+            if (isNotified(event)) for (const channel of wanting(deps, event)) queue(channel, event);
+            if (isClosing(event)) deps.asking.follow(deps.questions, event);
+          }
           const isAll = events.length < EVENTS_AT_ONCE;
           // Up to the last of any kind, so that the next look does not read events of other kinds again.
           const to = isAll ? last : events.at(-1)!.id;
@@ -161,7 +179,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 }
 
 /** The channels to notify of an event: switched on, allowed to know of it, and wanting it. */
-function wanting({ store: { db }, access }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
+function wanting({ store: { db }, access, asking }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
   const rows = db
     .select({ channel: channelTable, active: users.active, role: users.role })
     .from(channelTable)
@@ -176,12 +194,17 @@ function wanting({ store: { db }, access }: DeliveriesDeps, event: NotifiedEvent
       if (of !== undefined && owner_id !== null && role !== "admin" && access.roleOf(owner_id, of) === null)
         return false;
       const isTheirs = whose === "mine" ? (event.user_id ?? null) === owner_id : owner_id === null || role === "admin";
-      return isTheirs && (project_id === null || project_id === event.project_id) && isWanted(event.kind, triggers);
+      if (!isTheirs || (project_id !== null && project_id !== event.project_id)) return false;
+      const asks = asking.asks(channel.id);
+      return (asks || channel.kind !== "messenger") && isWanted(event.kind, triggers, asks);
     })
     .map(({ channel }) => channel);
 }
 
-function aboutOf({ store: { db }, eventLog, pageOf, inboxPage }: DeliveriesDeps, { kind, run_id = "" }: NotifiedEvent) {
+function aboutOf({ store: { db }, eventLog, asking, pageOf, inboxPage }: DeliveriesDeps, event: NotifiedEvent) {
+  const { kind, run_id = "" } = event;
+  const approval = asking.approvalOf(event);
+  const effects = approval && { yes: approval.if_approved.says, no: approval.if_refused.says };
   const run = db
     .select({ task: runs.task_description, project: runs.project_name })
     .from(runs)
@@ -193,19 +216,29 @@ function aboutOf({ store: { db }, eventLog, pageOf, inboxPage }: DeliveriesDeps,
       : undefined;
   const question = typeof asked === "string" ? asked : undefined;
   const url = kind === "permission_requested" ? inboxPage() : pageOf(run_id);
-  return { task: run?.task ?? "", project: run?.project ?? undefined, question, url };
+  const pipeline = approval?.pipeline_id ?? null;
+  return { task: run?.task ?? "", project: run?.project ?? undefined, question, effects, pipeline, url };
 }
 
 type Send = (channel: ChannelRow, row: Row, signal: AbortSignal) => Promise<void>;
 
 /** The token and the key are masked while they are in use, in whatever the receiver or a library answers. */
 const createSender =
-  ({ clock, masking, channels, wire }: DeliveriesDeps): Send =>
+  ({ store, clock, masking, channels, asking, questions, answersAt, wire }: DeliveriesDeps): Send =>
   async (channel, row, signal) => {
+    const question = questions.of(row.id);
+    const canAsk = question?.outcome === null && (channel.kind === "messenger" || answersAt !== undefined);
+    const buttons = question && canAsk ? questions.arm(question) : [];
+    if (channel.kind === "messenger") {
+      const message = await asking.sendTo(channel, row, { buttons, outcome: question?.outcome ?? null }, signal);
+      if (question) store.write(() => questions.noteMessage(question.id, message));
+      return;
+    }
+    const actions = buttons.length > 0 && answersAt !== undefined ? { at: answersAt, all: buttons } : undefined;
     const target = channels.targetOf(channel);
     const ends = [target.token, target.secret].map((value) => value && masking.add("notification", value));
     try {
-      await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, row, signal);
+      await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, { ...row, buttons: actions }, signal);
     } finally {
       for (const end of ends) if (end) end();
     }

@@ -5,26 +5,56 @@ import { createMailer } from "../../adapter/mailer.ts";
 import { BUILD } from "../../core/version.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
+import type { MessengersService } from "../messengers/feature.ts";
+import type { PermissionService } from "../permissions/service.ts";
 import type { projects } from "../projects/feature.ts";
-import { createDeliveries, NOTIFIED } from "./deliveries.ts";
+import type { RunsService } from "../runs/service.ts";
+import { createAnswers } from "./answers.ts";
+import { createAsking } from "./asking.ts";
+import { createDeliveries, LOOKED_AT } from "./deliveries.ts";
+import { createLinks } from "./links.ts";
+import { createQuestions } from "./questions.ts";
 import { channelRoutes } from "./routes.ts";
 import { createChannels } from "./service.ts";
 
-type Needs = Core & { jobs: Pick<Jobs, "enqueue">; projects: Pick<ServiceOf<typeof projects>, "exists"> };
+type Needs = Core & {
+  jobs: Pick<Jobs, "enqueue">;
+  projects: Pick<ServiceOf<typeof projects>, "exists">;
+  messengers: MessengersService;
+  permissions: PermissionService;
+  runs: RunsService;
+};
 
 export const channels = defineFeature("channels", (deps: Needs) => {
   const { store, clock, sealer, audit, eventLog, masking, config, bus, jobs, projects } = deps;
+  const { messengers, permissions, runs } = deps;
   const guard = createNotifyGuard(config.notifyAllow);
+  const links = createLinks({ store, clock });
+  const asking = createAsking({ store, links, runs, jobs, openMessenger: messengers.open });
+  const edits = asking.edits(() => questions);
+  const questions = createQuestions({
+    ...{ store, access: deps.access, clock, audit, runs, permissions },
+    closed(question) {
+      const channel = service.find(question.channel_id);
+      if (channel) asking.enqueueEdit(edits, question, channel);
+    },
+  });
+  const answers = createAnswers({ store, clock, audit, links, questions });
+  messengers.own(answers.handle);
   const service = createChannels({
-    ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists },
+    ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists, links },
+    messenger: messengers.find,
+    canAnswer: config.publicUrl !== undefined,
     canMail: config.smtpUrl !== undefined && config.smtpFrom !== undefined,
   });
+  messengers.whenRemoved(service.removeWith);
   const at = (page: string): string | null => {
     const address = config.publicUrl ?? deps.url();
     return address === undefined ? null : `${address}/${page}`;
   };
   const deliveries = createDeliveries({
-    ...{ store, clock, eventLog, masking, jobs, access: deps.access, channels: service },
+    ...{ store, clock, eventLog, masking, jobs, access: deps.access, channels: service, asking, questions },
+    answersAt: config.publicUrl === undefined ? undefined : `${config.publicUrl}/v1/phone-answers`,
     wire: {
       post: createGuardedPost({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
       mail: createMailer({ url: config.smtpUrl, from: config.smtpFrom }),
@@ -32,10 +62,10 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     pageOf: (runId) => at(runId === "" ? "" : `runs/${runId}`),
     inboxPage: () => at("inbox"),
   });
-  const unsubscribe = bus.subscribe(NOTIFIED, deliveries.look);
+  const unsubscribe = bus.subscribe(LOOKED_AT, deliveries.look);
   return {
-    routes: () => channelRoutes(service, deliveries),
-    jobs: [deliveries.job],
+    routes: () => channelRoutes(service, deliveries, answers),
+    jobs: [deliveries.job, edits],
     prunes: [{ keep: "jobs_days", run: deliveries.prune }],
     handOver: (from) => service.removeOf(from),
     start: deliveries.look,

@@ -1,17 +1,20 @@
 /** The words of a notification. What agents and repositories wrote is masked whole, then cut. */
 import type { EventOf } from "../../core/events.ts";
 import type { permissionRequested } from "../permissions/events.ts";
-import type { runCancelled, runComplete, runFailed, runWaiting } from "../runs/events.ts";
+import type { approvalRequested, runCancelled, runComplete, runFailed, runWaiting } from "../runs/events.ts";
 import type { NotificationMessage, Trigger } from "./model.ts";
 
 export type RunEvent = EventOf<typeof runWaiting | typeof runFailed | typeof runComplete | typeof runCancelled>;
-export type NotifiedEvent = RunEvent | EventOf<typeof permissionRequested>;
+export type NotifiedEvent = RunEvent | EventOf<typeof permissionRequested | typeof approvalRequested>;
 
 export interface AboutRun {
   task: string;
   project: string | undefined;
   /** The question to the person, of a run that waits. */
   question: string | undefined;
+  /** What follows each answer, of an approval. */
+  effects: { yes: string; no: string } | undefined;
+  pipeline: string | null;
   url: string | null;
 }
 
@@ -24,9 +27,14 @@ const WORDS: Record<RunEvent["kind"], string> = {
   run_cancelled: "Cancelled",
 };
 
-/** Whether a channel with these triggers wants events of this kind. */
-export const isWanted = (kind: NotifiedEvent["kind"], on: readonly Trigger[]): boolean => {
-  if (kind === "run_waiting" || kind === "permission_requested") return on.includes("waiting");
+/**
+ * Whether a channel with these triggers wants events of this kind.
+ * @param asks whether people answer there: they are asked about each approval, others are told once that the run waits.
+ */
+export const isWanted = (kind: NotifiedEvent["kind"], on: readonly Trigger[], asks: boolean): boolean => {
+  if (kind === "approval_requested") return asks && on.includes("waiting");
+  if (kind === "run_waiting") return !asks && on.includes("waiting");
+  if (kind === "permission_requested") return on.includes("waiting");
   return on.includes("ended") || (kind === "run_failed" && on.includes("failed"));
 };
 
@@ -49,12 +57,30 @@ export function messageOf(event: NotifiedEvent, about: AboutRun, mask: (text: st
     const title = clean(`Waits for you: ${message}`, TITLE_CHARACTERS).replace(/\s+/g, " ");
     return { title, text, url: about.url, status: "waiting", pipeline_id: null, project_id };
   }
-  const { kind, data } = event;
   const firstLine = about.task.trim().split("\n", 1)[0]?.trim();
+  const place = (pipeline: string | null) => `Pipeline ${pipeline}${about.project ? `, project ${about.project}` : ""}`;
+  if (event.kind === "approval_requested") {
+    const { message, deadline } = event.data;
+    const lines = [
+      message,
+      about.effects && `Approved: ${about.effects.yes}\nRefused: ${about.effects.no}`,
+      deadline && `It waits until ${deadline}.`,
+      place(about.pipeline),
+    ].filter(Boolean);
+    return {
+      title: clean(`Waits for you: ${firstLine || about.pipeline}`, TITLE_CHARACTERS).replace(/\s+/g, " "),
+      text: clean(lines.join("\n\n"), TEXT_CHARACTERS),
+      url: about.url,
+      status: "waiting",
+      pipeline_id: about.pipeline,
+      project_id,
+    };
+  }
+  const { kind, data } = event;
   const lines = [
     about.question,
     data.error && `${data.error.step_id ? `${data.error.step_id}: ` : ""}${data.error.message}`,
-    `Pipeline ${data.pipeline_id}${about.project ? `, project ${about.project}` : ""}, ${costText(data)}`,
+    `${place(data.pipeline_id)}, ${costText(data)}`,
   ].filter(Boolean);
   return {
     title: clean(`${WORDS[kind]}: ${firstLine || data.pipeline_id}`, TITLE_CHARACTERS).replace(/\s+/g, " "),

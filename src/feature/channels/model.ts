@@ -4,7 +4,7 @@ import { EMAIL_CHARACTERS } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
-export const ChannelKind = oneOf("ntfy", "gotify", "apprise", "webhook", "mail");
+export const ChannelKind = oneOf("ntfy", "gotify", "apprise", "messenger", "webhook", "mail");
 export type ChannelKind = Static<typeof ChannelKind>;
 const Trigger = oneOf("waiting", "failed", "ended");
 export type Trigger = Static<typeof Trigger>;
@@ -25,6 +25,9 @@ export const NotificationChannel = t.Object({
   project_id: orNull(t.String()),
   on: Triggers,
   target: t.String({ description: "Where it goes: the host of an address, or the mailbox." }),
+  messenger_id: orNull(t.String()),
+  linked_to: orNull(t.String({ description: "Name of the person whose chat it is; null until a chat is linked." })),
+  answers: t.Boolean({ description: "Whether messages have buttons that answer." }),
   enabled: t.Boolean(),
   last_sent_at: orNull(Time),
   last_error: orNull(t.String({ description: "Why the last attempt failed; null after one that did not." })),
@@ -33,11 +36,24 @@ export const NotificationChannel = t.Object({
 });
 export type NotificationChannel = Static<typeof NotificationChannel>;
 
+/** What links a person's chat to a channel. */
+export const LinkCode = t.Object(
+  {
+    code: t.String({
+      description: "Send `/link CODE` to the bot, in the chat that you want to be asked in. Used once.",
+    }),
+    expires_at: Time,
+  },
+  { title: "LinkCode" },
+);
+export type LinkCode = Static<typeof LinkCode>;
+
 export const NotificationChannelMade = t.Object({
   ...NotificationChannel.properties,
   secret: t.Optional(
     t.String({ description: "Key that webhooks are signed with, where it was made here. Shown once." }),
   ),
+  link: t.Optional(LinkCode),
 });
 export type NotificationChannelMade = Static<typeof NotificationChannelMade>;
 
@@ -62,6 +78,12 @@ const target = {
     }),
   ),
 };
+const Answers = t.Optional(
+  t.Boolean({
+    description:
+      "ntfy: messages get buttons that answer. Whoever can read the topic can press them, and it needs `PUBLIC_URL`. Messengers always have them.",
+  }),
+);
 const Token = t.String({
   minLength: 1,
   maxLength: 500,
@@ -76,6 +98,8 @@ export const NotificationChannelCreate = t.Object(
     on: t.Optional(Triggers),
     ...target,
     token: t.Optional(Token),
+    messenger_id: t.Optional(t.String({ maxLength: 128, description: "The messenger, for the kind `messenger`." })),
+    answers: Answers,
     enabled: t.Optional(t.Boolean()),
   },
   { additionalProperties: false },
@@ -89,6 +113,7 @@ export const NotificationChannelUpdate = t.Object(
     on: t.Optional(Triggers),
     ...target,
     token: t.Optional(orNull(Token)),
+    answers: Answers,
     enabled: t.Optional(t.Boolean()),
   },
   { additionalProperties: false },
@@ -119,3 +144,9 @@ export const NotificationDelivery = t.Object({
   finished_at: orNull(Time),
 });
 export type NotificationDelivery = Static<typeof NotificationDelivery>;
+
+export const PhoneAnswer = t.Object(
+  { token: t.String({ minLength: 1, maxLength: 200, description: "Of the button; it works once." }) },
+  { additionalProperties: false },
+);
+export const PhoneAnswerResult = t.Object({ outcome: t.String({ description: "What came of it, as a sentence." }) });

@@ -3,21 +3,26 @@
 import { Type as t } from "@sinclair/typebox";
 import { listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
+import type { Answers } from "./answers.ts";
 import type { Deliveries } from "./deliveries.ts";
 import {
+  LinkCode,
   NotificationChannel,
   NotificationChannelCreate,
   NotificationChannelMade,
   NotificationChannelUpdate,
   NotificationDelivery,
+  PhoneAnswer,
+  PhoneAnswerResult,
 } from "./model.ts";
 import type { Channels } from "./service.ts";
 
 const ChannelPath = t.Object({ id: t.String({ maxLength: 128 }) });
 
-export function channelRoutes(channels: Channels, deliveries: Deliveries) {
+export function channelRoutes(channels: Channels, deliveries: Deliveries, answers: Answers) {
   return operations("notifications", [
     ...deliveryRoutes(deliveries),
+    ...answerRoutes(channels, answers),
     operation(
       "listNotificationChannels",
       "GET /v1/notification-channels",
@@ -38,13 +43,13 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries) {
         strict: true,
         body: NotificationChannelCreate,
         answer: { 201: NotificationChannelMade },
-        summary: "Be notified of runs by ntfy, Gotify, Apprise, a webhook or mail",
+        summary: "Be notified of runs by a messenger, ntfy, Gotify, Apprise, a webhook or mail",
       },
       ({ body: input, caller, answer }) => {
         return answer.created(
           ({ id }: NotificationChannelMade) => `/v1/notification-channels/${id}`,
           () => channels.create(input, caller),
-          ({ secret: _, ...channel }) => channel,
+          ({ secret: _, link: _link, ...channel }) => channel,
         );
       },
     ),
@@ -106,6 +111,37 @@ function deliveryRoutes(deliveries: Deliveries) {
         description: "One attempt; `state` and `error` say what happened to it.",
       },
       ({ params, caller, request }) => deliveries.test(params.id, caller, request.signal),
+    ),
+  ]);
+}
+
+function answerRoutes(channels: Channels, answers: Answers) {
+  return operations("notifications", [
+    operation(
+      "createNotificationChannelCode",
+      "POST /v1/notification-channels/:id/code",
+      {
+        access: "user",
+        params: ChannelPath,
+        credential: true,
+        answer: LinkCode,
+        summary: "A code that links a chat to a channel of a messenger",
+        description: "It works once, for a quarter of an hour. A chat that is linked stays until then.",
+      },
+      ({ params, caller }) => channels.newCode(params.id, caller),
+    ),
+    operation(
+      "answerFromPhone",
+      "POST /v1/phone-answers",
+      {
+        access: "public",
+        strict: true,
+        body: PhoneAnswer,
+        answer: PhoneAnswerResult,
+        summary: "What a button of an ntfy message does",
+        description: "The token is the credential: it answers one question in one way, once, until it expires.",
+      },
+      ({ body }) => answers.answerTopic(body.token),
     ),
   ]);
 }

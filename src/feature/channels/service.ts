@@ -17,8 +17,10 @@ import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { notificationChannels as table } from "../../store/tables/notification-channels.ts";
 import { readable, WHOSE } from "../../store/whose.ts";
+import type { Links } from "./links.ts";
 import type {
   ChannelKind,
+  LinkCode,
   NotificationChannel,
   NotificationChannelCreate,
   NotificationChannelMade,
@@ -35,6 +37,11 @@ export interface ChannelsDeps {
   assertHost(host: string): void;
   /** False also for one that they do not see. */
   projectExists(id: string, asker: Asker): boolean;
+  links: Links;
+  /** @throws Problem 404. */
+  messenger(id: string): { name: string };
+  /** Whether buttons of ntfy reach this server: it has an address. */
+  canAnswer: boolean;
   canMail: boolean;
 }
 
@@ -48,15 +55,25 @@ const MEMBERS: Record<ChannelKind, readonly (keyof Target)[]> = {
   ntfy: ["url", "token"],
   gotify: ["url", "token"],
   apprise: ["url"],
+  messenger: [],
   webhook: ["url", "secret"],
   mail: ["to"],
 };
 
-const present = ({ sealed: _, triggers, ...row }: ChannelRow): NotificationChannel => ({ ...row, on: triggers });
-
 export function createChannels(deps: ChannelsDeps) {
-  const { store, clock, sealer, audit, projectExists } = deps;
+  const { store, clock, sealer, audit, projectExists, links } = deps;
   const rows = store.rows(table);
+  const present = ({ sealed: _, triggers, ...row }: ChannelRow): NotificationChannel => {
+    const link = links.of(row.id);
+    const linked = { messenger_id: link?.messenger_id ?? null, linked_to: link?.sender_name ?? null };
+    return { ...row, ...linked, answers: link !== undefined, on: triggers };
+  };
+  function assertAnswers(kind: ChannelKind, answers: boolean | undefined): void {
+    if (answers === undefined || kind === "messenger") return;
+    if (kind !== "ntfy") throw invalidField("/answers", `Is not for a channel of the kind ${kind}`);
+    if (answers && !deps.canAnswer)
+      throw conflict("Buttons need an address that your phone reaches. An operator sets PUBLIC_URL.", "no_public_url");
+  }
   const targets = createTargets(deps);
   const mine = ({ userId }: Caller) => ({ owner_id: userId ?? null });
   const visible = (caller: Caller) => readable(caller, WHOSE.notification_channels);
@@ -74,6 +91,7 @@ export function createChannels(deps: ChannelsDeps) {
   const targetOf = ({ sealed }: ChannelRow) => ownJson<Target>(sealer.open(sealed));
 
   return {
+    find: (id: string): ChannelRow | undefined => rows.find({ id }),
     /** @throws Problem 404. */
     rowFor,
     /** @throws Error when it was sealed with another key. */
@@ -91,6 +109,11 @@ export function createChannels(deps: ChannelsDeps) {
       if (whose === "everyone" && !caller.admin)
         throw forbidden("Only administrators are notified of everyone's runs. Leave `whose` out for your own.");
       assertProject(project_id, caller);
+      assertAnswers(kind, input.answers);
+      if (kind !== "messenger" && input.messenger_id !== undefined)
+        throw invalidField("/messenger_id", `Is not for a channel of the kind ${kind}`);
+      if (kind === "messenger" && input.messenger_id === undefined)
+        throw invalidField("/messenger_id", "Must be given");
       const made = kind === "webhook" && input.secret === undefined ? newSecret() : undefined;
       const { target, shown } = targets.of(kind, {}, { ...input, ...(made ? { secret: made } : {}) }, caller);
       const at = timestamp(clock.now());
@@ -105,17 +128,21 @@ export function createChannels(deps: ChannelsDeps) {
           throw conflict(`You have ${count} notification channels. Delete one first.`, "too_many_channels");
         rows.insert(row);
         record("notification_channel.created", caller, row);
-        return { ...present(row), ...(made ? { secret: made } : {}) };
+        if (input.answers && kind === "ntfy") links.setTopic(row.id, true);
+        const link = input.messenger_id === undefined ? {} : { link: links.create(row.id, input.messenger_id) };
+        return { ...present(row), ...(made ? { secret: made } : {}), ...link };
       });
     },
     update(
       id: string,
-      { on, name, project_id, enabled, ...given }: NotificationChannelUpdate,
+      { on, name, project_id, enabled, answers, ...given }: NotificationChannelUpdate,
       caller: Caller,
     ): NotificationChannel {
       assertProject(project_id, caller);
       return store.write(() => {
         const row = rowFor(id, caller);
+        assertAnswers(row.kind, answers);
+        if (row.kind === "ntfy" && answers !== undefined) links.setTopic(id, answers);
         const changed: ChannelRow = { ...row, updated_at: timestamp(clock.now()) };
         if (Object.values(given).some((value) => value !== undefined)) {
           const { target, shown } = targets.of(row.kind, targetOf(row), given, caller);
@@ -137,6 +164,19 @@ export function createChannels(deps: ChannelsDeps) {
         record("notification_channel.deleted", caller, row);
       });
     },
+    /** Another code to link a chat with. @throws Problem 404, 409 for a channel that is no messenger's. */
+    newCode: (id: string, caller: Caller): LinkCode =>
+      store.write(() => {
+        const row = rowFor(id, caller);
+        if (row.kind !== "messenger")
+          throw conflict("Only channels of messengers are linked with a code.", "no_messenger");
+        record("notification_channel.code", caller, row);
+        return links.renew(id);
+      }),
+    /** Removes the channels that a messenger carries. */
+    removeWith(messengerId: string): void {
+      for (const id of links.channelsOf(messengerId)) rows.remove({ id });
+    },
     /** Removes a deleted user's channels. */
     removeOf(userId: string): void {
       store.write(() => rows.remove({ owner_id: userId }));
@@ -147,9 +187,9 @@ export function createChannels(deps: ChannelsDeps) {
 const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 
 /** Where a channel goes, checked, and how that may be shown. */
-function createTargets({ store, assertHost, canMail }: ChannelsDeps) {
+function createTargets({ store, assertHost, canMail, messenger }: ChannelsDeps) {
   const accounts = store.rows(users);
-  type Given = { [Name in keyof Target]: string | null | undefined };
+  type Given = { [Name in keyof Target]: string | null | undefined } & { messenger_id?: string | undefined };
   const checkedUrl = (kind: ChannelKind, text: string | undefined): URL => {
     if (text === undefined) throw invalidField("/url", "Must be given");
     if (!URL.canParse(text)) throw invalidField("/url", "Must be an http or https address");
@@ -186,6 +226,7 @@ function createTargets({ store, assertHost, canMail }: ChannelsDeps) {
         const value = given[name] === undefined ? before[name] : given[name];
         if (typeof value === "string") target[name] = value;
       }
+      if (kind === "messenger") return { target, shown: messenger(given.messenger_id ?? "").name };
       if (kind === "mail") {
         target.to = mailbox(target.to, caller);
         return { target, shown: target.to };

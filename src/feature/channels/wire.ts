@@ -5,6 +5,7 @@
 import { createHmac } from "node:crypto";
 import { Problem } from "../../core/errors.ts";
 import type { ChannelKind, NotificationMessage } from "./model.ts";
+import type { Button } from "./questions.ts";
 
 /** Sealed at rest. */
 export interface Target {
@@ -29,6 +30,8 @@ export interface Delivery {
   message: NotificationMessage;
   /** Time of the event, RFC 3339. */
   created_at: string;
+  /** What an ntfy message can be answered with, and where its buttons report to. */
+  buttons?: { at: string; all: readonly Button[] } | undefined;
 }
 
 /** @throws Problem 4xx when another attempt cannot help. */
@@ -52,7 +55,7 @@ export async function sendTo(
 }
 
 function requestOf(kind: ChannelKind, target: Target, delivery: Delivery, now: number) {
-  if (kind === "ntfy") return ntfyRequest(target, delivery.message);
+  if (kind === "ntfy") return ntfyRequest(target, delivery);
   if (kind === "gotify") return gotifyRequest(target, delivery.message);
   if (kind === "apprise") return appriseRequest(target, delivery.message);
   return webhookRequest(target, delivery, now);
@@ -64,14 +67,25 @@ export function topicOf(url: string): { server: string; topic: string } | undefi
   return topic === undefined ? undefined : { server: `${new URL(url).origin}${path}/`, topic };
 }
 
-function ntfyRequest({ url = "", token }: Target, { title, text, url: click, status }: NotificationMessage) {
+function ntfyRequest({ url = "", token }: Target, { message, buttons }: Delivery) {
+  const { title, text, url: click, status } = message;
+  // The token is in the body, so that it is in no log of addresses.
+  const actions = buttons?.all.map(({ label, token: button }) => ({
+    action: "http",
+    label,
+    url: buttons.at,
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify({ token: button }),
+    clear: true,
+  }));
   const { server, topic } = topicOf(url)!;
   const priority = status === "waiting" || status === "failed" ? 4 : 3;
   const headers: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   return {
     url: server,
     headers,
-    body: JSON.stringify({ topic, title, message: text, priority, ...(click ? { click } : {}) }),
+    body: JSON.stringify({ topic, title, message: text, priority, actions, ...(click ? { click } : {}) }),
   };
 }
 

@@ -119,6 +119,8 @@ export interface ApprovalList {
     caller: Caller,
   ): ListAnswer<AnyApproval>;
   answer(answers: Static<typeof ApprovalAnswers>["answers"], caller: Caller): BulkOutcome[];
+  /** The approval that a run waits for at this step, by its name; undefined when it does not wait there. */
+  waitingAt(runId: string, stepId: string): PendingApproval | undefined;
 }
 
 /** The end of an id, which says when it was made: ids of both kinds are in one order by it. */
@@ -169,6 +171,11 @@ export function createApprovals({ rows, runs, permissions }: ApprovalsDeps): App
     };
   };
   return {
+    waitingAt(runId, stepId) {
+      const run = rows.run(runId);
+      const step = rows.stepsOf(runId).findLast((one) => one.step_id === stepId);
+      return run && step?.status === "waiting" ? present({ run, step }) : undefined;
+    },
     list(state, kind, { after, limit }, caller) {
       const waiting = state === "waiting";
       const steps =

@@ -81,13 +81,14 @@ export const runs = defineFeature(
     const unsubscribe = bus.subscribe([approvalRequested], noteDue);
     sessions.own("pipeline", runs.owner);
     sessions.own("command", runs.owner);
-    const service: RunsService = { ...runs, rows, views };
+    const approvals = createApprovals({ rows, runs, permissions });
+    const service: RunsService = { ...runs, rows, views, approvals };
     return {
       service,
       routes: () => [
         ...runRoutes({ runs, views, agents }),
         ...steeringRoutes({
-          ...{ runs, views, rows, approvals: createApprovals({ rows, runs, permissions }) },
+          ...{ runs, views, rows, approvals },
           overview: createOverview({ store, rows, now: clock.now }),
           sums: createRunSums(store, clock.now),
           timelineOf: (run) => timelineOf(store, run),

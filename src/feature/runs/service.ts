@@ -15,6 +15,7 @@ import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import type { SessionOwner } from "../sessions/service.ts";
 import type { Advance, StepReport } from "./advance.ts";
+import type { ApprovalList } from "./approvals.ts";
 import { approvalResolved, runCreated, runMerged } from "./events.ts";
 import type { Approval, Run, RunCreate, RunDetail, RunRestart } from "./model.ts";
 import type { NewRun, RunStore } from "./store.ts";
@@ -101,6 +102,7 @@ export interface Runs {
 export interface RunsService extends Runs {
   readonly rows: RunStore;
   readonly views: RunViews;
+  readonly approvals: Pick<ApprovalList, "waitingAt">;
 }
 
 export function createRuns(deps: RunsDeps): Runs {

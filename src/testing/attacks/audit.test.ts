@@ -119,6 +119,19 @@ const ACTS: readonly [actions: string[], act: () => Promise<string[]>][] = [
     },
   ],
   [
+    ["messenger.created", "messenger.changed", "notification_channel.code", "messenger.deleted"],
+    async () => {
+      const bot = { kind: "telegram", name: "bot", token: CANARY, server: "https://telegram.invalid", enabled: false };
+      const { id } = await must(admin, "POST", "/v1/messengers", bot);
+      await must(admin, "PUT", `/v1/messengers/${id}`, { name: "another" });
+      const link = { name: "chat", kind: "messenger", messenger_id: id };
+      const channel = await must(user, "POST", "/v1/notification-channels", link);
+      await must(user, "POST", `/v1/notification-channels/${channel["id"]}/code`);
+      await must(admin, "DELETE", `/v1/messengers/${id}`);
+      return [id!, id!, channel["id"]!, id!];
+    },
+  ],
+  [
     ["project.deleted"],
     async () => {
       const { id } = await must(user, "POST", "/v1/projects", { name: "gone" });

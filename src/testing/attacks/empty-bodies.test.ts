@@ -51,6 +51,8 @@ async function places(): Promise<Record<string, string>> {
   const routine = await made("/v1/pulse-routines/scribe", { name: "r", instructions: "Look", schedule: "0 6 * * *" });
   const hook = { name: "ops", kind: "webhook", url: "https://ops.example.com/x" };
   const channel = await made("/v1/notification-channels", hook);
+  const bot = { kind: "telegram", name: "bot", token: "12345678", server: "https://telegram.invalid", enabled: false };
+  const messenger = await made("/v1/messengers", bot);
   const secret = await made("/v1/secrets", { name: "MINE", value: "a-value-for-it" });
   const user = await made("/v1/users", { email: "mine@example.test" });
   await post(`/v1/projects/${project}/members`, { user });
@@ -81,6 +83,7 @@ async function places(): Promise<Record<string, string>> {
     "/v1/memory-scores/{agent_id}/{entry}": `/v1/memory-scores/scribe/${entry?.split("/").at(-1)}`,
     "/v1/memory/vaults/{agent_id}/entries/{entry}": entry ?? "",
     "/v1/notification-channels/{id}": `/v1/notification-channels/${channel}`,
+    "/v1/messengers/{id}": `/v1/messengers/${messenger}`,
     "/v1/pipelines/{id}": "/v1/pipelines/mine",
     "/v1/pulse-routines/{agent_id}/{id}": `/v1/pulse-routines/scribe/${routine}`,
     "/v1/secrets/{id}": `/v1/secrets/${secret}`,

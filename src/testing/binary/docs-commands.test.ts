@@ -34,6 +34,8 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^(backup skep-today|restore skep-restic)/, "the recipe with restic: src/feature/backups/scheduled.test.ts"],
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
+  [/^messengers add\b/, "contacts a messenger: src/feature/channels/phone.test.ts"],
+  [/^notifications add messenger\b/, "needs a messenger: src/cli/resource/resource.test.ts"],
   [/^notifications test\b/, "contacts a receiver: channels.test.ts"],
   [/^codehost (connect|repos|add)\b/, "contacts the code host: src/cli/resource/codehost.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
@@ -99,6 +101,7 @@ writeFileSync(
 writeFileSync(join(work, "release.md"), "# Releasing\n\n1. Look twice.\n");
 writeFileSync(join(work, "vision.md"), "Orders in three clicks.\n");
 writeFileSync(join(work, "notes.txt"), "Bees dance.\n");
+writeFileSync(join(work, "token.txt"), "A-token-of-gotify\n");
 writeFileSync(join(work, "new-token"), "another-value-for-it\n");
 cpSync(join(ROOT, "agents"), join(work, "data/agents"), { recursive: true });
 const repository = join(folder.path, "web");

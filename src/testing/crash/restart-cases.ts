@@ -133,6 +133,7 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   clone: ({ project }) => ({ project_id: project }),
   import_tasks: ({ project }) => ({ project_id: project, tasks: [] }),
   notify: ({ notice, channel }) => ({ delivery_id: notice, channel_id: channel }),
+  notify_outcome: ({ channel }) => ({ question_id: newId("notificationQuestion"), channel_id: channel }),
   merge_run: ({ run, project }) => ({
     ...{ work_id: run, project_id: project, strategy: "merge", into: null, message: "m" },
     ...{ push: false, task: false, actor: "local", address: null },

@@ -2,6 +2,7 @@
 
 import { useState } from "react";
 import { client, must } from "../../api/client.ts";
+import { usePages } from "../../api/queries.ts";
 import { FormDialog, stay } from "../../kit/form-dialog.tsx";
 import { useAdmin, useMe } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
@@ -10,7 +11,8 @@ import { Check, Field, FieldError, Input, Select } from "../../ui/field.tsx";
 import type { Fields } from "../../ui/form.tsx";
 import { CopyButton } from "../../ui/page.tsx";
 import { ProjectField } from "../../ui/pickers.tsx";
-import { type Channel, KINDS } from "./channels.ts";
+import { type Channel, KINDS, type LinkCode } from "./channels.ts";
+import { CodeOnce } from "./code-once.tsx";
 
 type Kind = Channel["kind"];
 
@@ -33,7 +35,9 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
   const admin = useAdmin();
   const [kind, setKind] = useState<Kind>(channel?.kind ?? "ntfy");
   const [made, setMade] = useState<{ id: string; secret: string }>();
+  const [linking, setLinking] = useState<{ id: string; link: LinkCode }>();
   if (made) return <KeyOnce secret={made.secret} onClose={() => onMade?.(made.id)} />;
+  if (linking) return <CodeOnce link={linking.link} onClose={() => onMade?.(linking.id)} />;
   const submit = async (fields: Fields) => {
     const { text, checked } = fields;
     const common = {
@@ -49,9 +53,10 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
     }
     const whose = checked("everyone") ? ("everyone" as const) : ("mine" as const);
     const body = { ...common, kind, whose, ...(project ? { project_id: project } : {}) };
-    const { id, secret } = await must(client.POST("/v1/notification-channels", { body }));
-    if (!secret) return () => onMade?.(id);
-    setMade({ id, secret });
+    const { id, secret, link } = await must(client.POST("/v1/notification-channels", { body }));
+    if (!secret && !link) return () => onMade?.(id);
+    if (secret) setMade({ id, secret });
+    else if (link) setLinking({ id, link });
     return stay;
   };
   return (
@@ -92,14 +97,16 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
 }
 
 /** What was typed; what is left empty stays as it is. */
-function secretsOf(kind: Kind, { text }: Fields) {
+function secretsOf(kind: Kind, { text, checked }: Fields) {
   const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
+  if (kind === "messenger") return given("messenger_id");
+  if (kind === "ntfy") return { ...given("url"), ...given("token"), answers: checked("answers") };
   if (kind === "mail") return given("to");
   if (kind === "apprise") return given("url");
   return { ...given("url"), ...given(kind === "webhook" ? "secret" : "token") };
 }
 
-const ADDRESSES: Record<Exclude<Kind, "mail">, { hint: string; example: string }> = {
+const ADDRESSES: Record<Exclude<Kind, "mail" | "messenger">, { hint: string; example: string }> = {
   ntfy: {
     hint: "Of the topic. Everyone who knows the name of an open topic can read it, so make it long.",
     example: "https://ntfy.sh/my-long-secret-topic",
@@ -120,6 +127,7 @@ interface TargetProps {
 function Target({ kind, channel }: TargetProps) {
   const admin = useAdmin();
   const { email } = useMe();
+  if (kind === "messenger") return channel ? null : <MessengerField />;
   if (kind === "mail")
     return (
       <Field
@@ -152,6 +160,14 @@ function Target({ kind, channel }: TargetProps) {
           <Input type="password" autoComplete="off" required={kind === "gotify" && !channel} />
         </Field>
       )}
+      {kind === "ntfy" && (
+        <Check
+          name="answers"
+          label="Buttons that answer"
+          hint="Whoever can read the topic can press them: protect it."
+          defaultChecked={channel?.answers ?? false}
+        />
+      )}
       {kind === "webhook" && (
         <Field
           label="Key"
@@ -162,6 +178,21 @@ function Target({ kind, channel }: TargetProps) {
         </Field>
       )}
     </>
+  );
+}
+
+function MessengerField() {
+  const query = usePages("/v1/messengers", { query: { limit: 100 } });
+  return (
+    <Field label="Messenger" hint="Administrators connect its bot under Messengers." name="messenger_id">
+      <Select required>
+        {query.rows.map(({ id, name, kind }) => (
+          <option key={id} value={id}>
+            {`${name} (${kind})`}
+          </option>
+        ))}
+      </Select>
+    </Field>
   );
 }
 

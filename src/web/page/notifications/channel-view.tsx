@@ -14,7 +14,8 @@ import { Status } from "../../ui/status.tsx";
 import type { Column } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
-import { type Channel, KINDS } from "./channels.ts";
+import { type Channel, KINDS, type LinkCode } from "./channels.ts";
+import { CodeOnce } from "./code-once.tsx";
 
 type Delivery = Schemas["NotificationChannelDelivery"];
 
@@ -58,7 +59,20 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
       setTested(undefined);
       setTested(await must(client.POST("/v1/notification-channels/{id}/test", { params })));
     });
+  const [link, setLink] = useState<LinkCode>();
+  const makeCode = () =>
+    action.run(async () => setLink(await must(client.POST("/v1/notification-channels/{id}/code", { params }))));
   const back = () => setDialog(null);
+  if (link)
+    return (
+      <CodeOnce
+        link={link}
+        onClose={() => {
+          setLink(undefined);
+          void refresh("/v1/notification-channels");
+        }}
+      />
+    );
   if (dialog === "edit") return <ChannelForm channel={channel} onClose={back} />;
   if (dialog === "delete")
     return (
@@ -84,12 +98,16 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
           ["Runs of", channel.whose === "everyone" ? "everyone" : "you"],
           ["Project", channel.project_id === null ? "all" : (project.data?.name ?? channel.project_id)],
           ["State", channel.enabled ? "on" : "off"],
+          ...answerFacts(channel),
         ]}
       />
       <div className="mb-3 flex flex-wrap gap-2">
         <Button kind="primary" busy={action.busy} onClick={test}>
           {action.busy ? "Sending…" : "Send a test"}
         </Button>
+        {channel.messenger_id !== null && (
+          <Button onClick={makeCode}>{channel.linked_to ? "Link another chat" : "Link a chat"}</Button>
+        )}
         <Button onClick={() => setDialog("edit")}>Edit</Button>
         <Button kind="danger" onClick={() => setDialog("delete")}>
           Delete
@@ -107,6 +125,11 @@ export function ChannelView({ channel, onClose }: { channel: Channel; onClose():
       <Deliveries id={channel.id} />
     </Dialog>
   );
+}
+
+function answerFacts({ kind, messenger_id, linked_to, answers }: Channel): [string, string][] {
+  if (messenger_id !== null) return [["Linked to", linked_to ?? "nobody yet"]];
+  return kind === "ntfy" ? [["Buttons", answers ? "answer" : "none"]] : [];
 }
 
 function Deliveries({ id }: { id: string }) {

@@ -3,7 +3,10 @@ import type { Schemas } from "../../api/client.ts";
 
 export type Channel = Schemas["NotificationChannel"];
 
+export type LinkCode = Schemas["LinkCode"];
+
 export const KINDS: Record<Channel["kind"], string> = {
+  messenger: "Messenger",
   ntfy: "ntfy topic",
   gotify: "Gotify",
   apprise: "Apprise",

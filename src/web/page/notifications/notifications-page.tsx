@@ -12,6 +12,7 @@ import { Ago } from "../../ui/time.tsx";
 import { ChannelForm } from "./channel-form.tsx";
 import { ChannelView } from "./channel-view.tsx";
 import { KINDS, TRIGGERS } from "./channels.ts";
+import { Messengers } from "./messengers.tsx";
 import { Notices } from "./notices.tsx";
 
 type Channel = Schemas["NotificationChannel"];
@@ -51,10 +52,11 @@ export default function NotificationsPage() {
         label="Views of notifications"
         tabs={[
           { id: "channels", title: "Channels" },
+          { id: "messengers", title: "Messengers" },
           { id: "notices", title: "Notices" },
         ]}
       />
-      {tab === "notices" ? <Notices /> : <Channels />}
+      {tab === "notices" ? <Notices /> : tab === "messengers" ? <Messengers /> : <Channels />}
     </>
   );
 }
@@ -74,7 +76,7 @@ function Channels() {
         {() =>
           query.rows.length === 0 ? (
             <Empty action={add} cli="skep notifications add ntfy phone --address https://ntfy.sh/TOPIC">
-              Nothing is sent to you yet. Add an ntfy topic, a Gotify server, a webhook or your mailbox.
+              Nothing is sent to you yet. Add a messenger, an ntfy topic, a webhook or your mailbox.
             </Empty>
           ) : (
             <>

@@ -1,0 +1,126 @@
+/** Requests to a messenger's API: JSON both ways, to addresses that the guard lets through, bounded in bytes and time. */
+import { messageOf, Problem } from "../../core/errors.ts";
+import { isObject, membersOf, numberIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import type { MessengerDeps } from "./messenger.ts";
+
+export interface ChatRequest {
+  method: "GET" | "POST" | "PUT" | "PATCH";
+  url: string;
+  token?: string;
+  body?: Record<string, unknown>;
+  /** For the whole request; longer for one that waits for news. */
+  timeoutMs?: number;
+}
+
+export interface ChatAnswer {
+  status: number;
+  /** Empty where the answer was no JSON object. */
+  body: Record<string, unknown>;
+}
+
+export type AskChat = (request: ChatRequest, signal: AbortSignal) => Promise<ChatAnswer>;
+
+const TIMEOUT_MS = 20_000;
+const ANSWER_BYTES = 8 * 1024 * 1024;
+/** A messenger that asks for a longer wait is left alone until the next attempt. */
+const LONGEST_WAIT_MS = 60_000;
+const WAITS_MAX = 5;
+
+/**
+ * @param name the messenger, as problems call it. They never name an address, which may hold the token.
+ * @param waitOf the wait that an answer of 429 asks for, ms; else its Retry-After counts.
+ */
+export function createAskChat(
+  name: string,
+  { request: open, userAgent }: MessengerDeps,
+  waitOf: (body: Record<string, unknown>) => number | undefined,
+): AskChat {
+  async function askOnce({ method, url, token, body, timeoutMs = TIMEOUT_MS }: ChatRequest, outer: AbortSignal) {
+    const timer = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([outer, timer]);
+    const headers: Record<string, string> = { "User-Agent": userAgent };
+    if (token !== undefined) headers["Authorization"] = token;
+    if (body !== undefined) headers["Content-Type"] = "application/json; charset=utf-8";
+    const text = body === undefined ? {} : { body: JSON.stringify(body) };
+    try {
+      const answer = await open(url, { method, headers, ...text, silenceMs: timeoutMs, signal });
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      try {
+        for await (const chunk of answer) {
+          size += chunk.byteLength;
+          if (size > ANSWER_BYTES) throw new Problem(502, "messenger_answer", `${name} sent too much.`);
+          chunks.push(chunk);
+        }
+      } finally {
+        answer.on("error", () => {});
+        answer.destroy();
+      }
+      return {
+        status: answer.statusCode ?? 0,
+        body: readObject(Buffer.concat(chunks).toString()),
+        retryAfter: Number(answer.headers["retry-after"]),
+      };
+    } catch (error) {
+      if (error instanceof Problem || outer.aborted) throw error;
+      if (timer.aborted) throw new Problem(504, "messenger_timeout", `${name} did not answer in time.`);
+      const why = messageOf(error).slice(0, 200);
+      throw new Problem(502, "messenger_unreachable", `${name} could not be reached (${why}).`);
+    }
+  }
+  return async (request, signal) => {
+    for (let waits = 0; ; waits++) {
+      const { status, body, retryAfter } = await askOnce(request, signal);
+      if (status !== 429) return { status, body };
+      const wait = waitOf(body) ?? (Number.isFinite(retryAfter) ? retryAfter * 1_000 : 1_000);
+      if (waits >= WAITS_MAX || !(wait >= 0 && wait <= LONGEST_WAIT_MS))
+        throw new Problem(503, "messenger_busy", `${name} says that it is asked too often. It is tried again later.`);
+      await pause(wait, signal);
+    }
+  };
+}
+
+function readObject(text: string): Record<string, unknown> {
+  try {
+    const value = readJson(text);
+    return isObject(value) ? value : {};
+  } catch {
+    return {};
+  }
+}
+
+/** Waits so long. @throws what the signal aborts with. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((done, fail) => {
+    if (signal.aborted) return fail(signal.reason);
+    const stop = () => {
+      clearTimeout(timer);
+      fail(signal.reason);
+    };
+    const timer = setTimeout(() => {
+      signal.removeEventListener("abort", stop);
+      done();
+    }, ms);
+    signal.addEventListener("abort", stop, { once: true });
+  });
+}
+
+/** What the messenger says is wrong, with what to do. Final when another attempt cannot help. */
+export function refusalOf(name: string, status: number, said: unknown): Problem {
+  const words = typeof said === "string" && said !== "" ? ` (${said.slice(0, 200)})` : "";
+  if (status === 401)
+    return new Problem(422, "messenger_token", `${name} refused the bot's token${words}. Set another.`);
+  if (status === 403 || status === 404)
+    return new Problem(422, "messenger_refused", `${name} does not let the bot do this${words}.`);
+  if (status >= 500) return new Problem(502, "messenger_answer", `${name} answered ${status}${words}.`);
+  return new Problem(422, "messenger_refused", `${name} refused it: ${status}${words}.`);
+}
+
+/** An id that may come as a number or as text; undefined for anything else. */
+export function idIn(value: unknown, name: string): string | undefined {
+  const found = membersOf(value)[name];
+  if (typeof found === "string" && found.length > 0 && found.length <= 255) return found;
+  const number = numberIn(value, name);
+  return number !== undefined && Number.isSafeInteger(number) ? String(number) : undefined;
+}

@@ -1,0 +1,87 @@
+/** `skep messengers`: bots of messengers through which people are notified and answer. */
+import type { BodyOf, RowOf } from "../../api/types.ts";
+import { Problem } from "../../core/errors.ts";
+import { isOneOf } from "../../core/typed-keys.ts";
+import { readText } from "../read-input.ts";
+import { fieldLines } from "../terminal/table.ts";
+import type { Call, OptionSpec, Resource } from "./resource.ts";
+import { bodyOf, deleteVerb, editVerb, switchVerb } from "./words.ts";
+
+type List = "/v1/messengers";
+type Item = RowOf<List>;
+type One = Call<Item, `${List}/${string}`>;
+
+const KINDS = ["telegram", "slack", "discord", "matrix"] as const;
+const ACCESS: readonly OptionSpec[] = [
+  { flags: "--token-file <file>", about: "the bot's token, from a file; - for standard input" },
+  { flags: "--app-token-file <file>", about: "Slack's token for the app (xapp-…), from a file" },
+  { flags: "--server <address>", about: "address of the Matrix server, or of an API that you run yourself" },
+];
+
+async function fieldsOf({ flags }: Call): Promise<BodyOf<"PUT", One["path"]>> {
+  const { tokenFile, appTokenFile } = flags;
+  return {
+    ...bodyOf(flags, { server: "server", name: "name" }),
+    ...(tokenFile === undefined ? {} : { token: (await readText(tokenFile)).trim() }),
+    ...(appTokenFile === undefined ? {} : { app_token: (await readText(appTokenFile)).trim() }),
+  };
+}
+
+const linesOf = (item: Item): string[] =>
+  fieldLines([
+    ["messenger", item["name"]],
+    ["id", item["id"]],
+    ["kind", item["kind"]],
+    ["at", item["target"]],
+    ["bot", item["account"]],
+    ["state", item["state"]],
+    ["last error", item["last_error"]],
+  ]);
+
+export const messengers: Resource<List> = {
+  name: "messengers",
+  one: "messenger",
+  about: "bots through which people are asked and answer from their phones",
+  path: "/v1/messengers",
+  idOf: ({ id }) => id,
+  namesOf: ({ name }) => [name],
+  columns: [
+    { head: "NAME", of: ({ name }) => name, shrinks: true },
+    { head: "KIND", of: ({ kind }) => kind },
+    { head: "BOT", of: ({ account }) => account, shrinks: true },
+    { head: "STATE", of: ({ state }) => state, style: ({ state }) => (state === "failed" ? "red" : undefined) },
+    { head: "ERROR", of: ({ last_error }) => last_error, style: () => "red", shrinks: true, optional: true },
+    { head: "ID", of: ({ id }) => id },
+  ],
+  empty: "No messengers. Connect one: skep messengers add telegram NAME --token-file FILE",
+  show: async (item) => linesOf(item),
+  verbs: [
+    {
+      name: "add",
+      about: "connect a bot of Telegram, Slack, Discord or Matrix",
+      on: "none",
+      args: [
+        { name: "<kind>", about: "which messenger", choices: KINDS },
+        { name: "<name>", about: "what to call it" },
+      ],
+      options: ACCESS,
+      async run(call) {
+        const [kind = "", name = ""] = call.args;
+        if (!isOneOf(KINDS, kind)) throw new Problem(422, "bad_usage", `Give one of ${KINDS.join(", ")}; not ${kind}.`);
+        const { token, ...rest } = await fieldsOf(call);
+        if (token === undefined) throw new Problem(422, "bad_usage", "Give the bot's token with --token-file.");
+        const made = await call.client.call("POST", call.path, { ...rest, kind, name, token });
+        return { json: made, text: linesOf(made) };
+      },
+    },
+    editVerb(
+      "edit",
+      "change a messenger; what is not given stays as it is",
+      [{ flags: "--name <text>", about: "what to call it" }, ...ACCESS],
+      { fieldsOf, linesOf },
+    ),
+    switchVerb("enable", "connect a messenger again", true, linesOf),
+    switchVerb("disable", "disconnect a messenger", false, linesOf),
+    deleteVerb("delete a messenger and the channels that it carries", (item: Item) => `messenger ${item["name"]}`),
+  ],
+};

@@ -1,0 +1,60 @@
+/** Bots of messengers: people are asked there, and answer. */
+import { createNotifyGuard } from "../../adapter/address-guard.ts";
+import { pause } from "../../adapter/chat/ask.ts";
+import { DISCORD_SERVER, openDiscord } from "../../adapter/chat/discord.ts";
+import { openMatrix } from "../../adapter/chat/matrix.ts";
+import type { Messenger, MessengerDeps } from "../../adapter/chat/messenger.ts";
+import { openSlack, SLACK_SERVER } from "../../adapter/chat/slack.ts";
+import { openTelegram, TELEGRAM_SERVER } from "../../adapter/chat/telegram.ts";
+import { openGuarded } from "../../adapter/guarded-fetch.ts";
+import { BUILD } from "../../core/version.ts";
+import { ok, warn } from "../doctor/model.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { MessengerKind } from "./model.ts";
+import { createPoller, type Handle, type Poller } from "./poller.ts";
+import { messengerRoutes } from "./routes.ts";
+import { createMessengers, type MessengerAccess, type Messengers } from "./service.ts";
+
+/** Discord asks for this form, with an address. */
+const DISCORD_AGENT = `DiscordBot (https://example.org, ${BUILD.version})`;
+
+/** What features below it get: the bots, and what comes in. */
+export type MessengersService = Messengers & { own(act: Handle): void };
+
+export const messengers = defineFeature("messengers", (deps: Core) => {
+  const { store, clock, sealer, audit, masking, log, config, standby } = deps;
+  const guard = createNotifyGuard(config.notifyAllow);
+  const wire: MessengerDeps = {
+    resolve: guard.resolve,
+    request: (address, request) => openGuarded(address, { ...request, resolve: guard.resolve }),
+    userAgent: `Skep/${BUILD.version}`,
+  };
+  const open = (kind: MessengerKind, { server, token, app_token = "" }: MessengerAccess): Messenger => {
+    if (kind === "telegram") return openTelegram(wire, { server, token });
+    if (kind === "slack") return openSlack(wire, { server, token, appToken: app_token });
+    if (kind === "discord") return openDiscord({ ...wire, userAgent: DISCORD_AGENT }, { server, token });
+    return openMatrix(wire, { server, token });
+  };
+  const service = createMessengers({
+    ...{ store, clock, sealer, audit, masking, open, assertHost: guard.assertSpelling },
+    servers: { telegram: TELEGRAM_SERVER, slack: SLACK_SERVER, discord: DISCORD_SERVER },
+    stateOf: (id) => poller.stateOf(id),
+  });
+  const poller: Poller = createPoller({ ...{ store, clock, log, masking, standby, pause }, messengers: service });
+  service.whenChanged((id, tx) => tx.after(() => poller.renew(id)));
+  const value: MessengersService = { ...service, own: poller.own };
+  return {
+    service: value,
+    routes: () => messengerRoutes(service),
+    prunes: [{ keep: null, run: poller.prune }],
+    checks: () => {
+      const failing = poller.failing();
+      if (failing.length === 0) return [ok("messengers", `${service.enabled().length} switched on`)];
+      return failing.map(({ name, last_error }) =>
+        warn("messengers", `${name} is not connected: ${last_error ?? "no reason is known"}`, "skep messengers"),
+      );
+    },
+    start: poller.start,
+    stop: poller.stop,
+  };
+});

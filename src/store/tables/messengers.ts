@@ -1,0 +1,76 @@
+/** Bots of messengers, who answers through them, and what they are asked. */
+import { integer, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import { notificationChannels, notificationDeliveries } from "./notification-channels.ts";
+
+export const messengers = sqliteTable("messengers", {
+  id: text().primaryKey(),
+  kind: text({ enum: ["telegram", "slack", "discord", "matrix"] }).notNull(),
+  name: text().notNull(),
+  /** Where it is, as it may be shown. */
+  target: text().notNull(),
+  /** Address and tokens as JSON, sealed. */
+  sealed: text().notNull(),
+  /** Digest of kind and token: a bot is read by one poller. */
+  token_hash: text().notNull(),
+  /** The bot's name in the messenger, once it was asked. */
+  account: text(),
+  enabled: integer({ mode: "boolean" }).notNull(),
+  /** Where reading continues. Written with the effects of what was read. */
+  cursor: text(),
+  last_error: text(),
+  created_at: text().notNull(),
+  updated_at: text().notNull(),
+});
+
+export const messengerUpdates = sqliteTable("messenger_updates", {
+  /** The messenger's id, a colon, and the id of what it sent. */
+  id: text().primaryKey(),
+  messenger_id: text()
+    .notNull()
+    .references(() => messengers.id, { onDelete: "cascade" }),
+  at: text().notNull(),
+});
+
+export const notificationLinks = sqliteTable("notification_links", {
+  channel_id: text()
+    .primaryKey()
+    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  /** Null: an ntfy topic, whose buttons come back over HTTP. */
+  messenger_id: text().references(() => messengers.id, { onDelete: "cascade" }),
+  /** Digest of the code that links a chat, until it is used. */
+  code_hash: text(),
+  code_expires_at: text(),
+  chat: text(),
+  sender: text(),
+  sender_name: text(),
+  linked_at: text(),
+});
+
+export const notificationQuestions = sqliteTable("notification_questions", {
+  id: text().primaryKey(),
+  channel_id: text()
+    .notNull()
+    .references(() => notificationChannels.id, { onDelete: "cascade" }),
+  delivery_id: text()
+    .notNull()
+    .references(() => notificationDeliveries.id, { onDelete: "cascade" }),
+  kind: text({ enum: ["step", "permission"] }).notNull(),
+  /** Id of the step or request that waits. */
+  subject_id: text().notNull(),
+  run_id: text(),
+  /** The message's id in the messenger, once it was sent. */
+  message: text(),
+  /** What became of it; null while it waits. */
+  outcome: text(),
+  expires_at: text().notNull(),
+  created_at: text().notNull(),
+});
+
+export const notificationButtons = sqliteTable("notification_buttons", {
+  token_hash: text().primaryKey(),
+  question_id: text()
+    .notNull()
+    .references(() => notificationQuestions.id, { onDelete: "cascade" }),
+  answer: text({ enum: ["yes", "no"] }).notNull(),
+  used_at: text(),
+});

@@ -1,0 +1,145 @@
+/** Bots of messengers, through which people are asked and answer. */
+import { useState } from "react";
+import { client, fieldError, must, type Schemas } from "../../api/client.ts";
+import { refresh, usePages } from "../../api/queries.ts";
+import { useAdmin } from "../../session/session.tsx";
+import { useAction } from "../../ui/action.ts";
+import { Button } from "../../ui/button.tsx";
+import { Confirm, Dialog } from "../../ui/dialog.tsx";
+import { Badge } from "../../ui/facts.tsx";
+import { Check, Field, Input, Select } from "../../ui/field.tsx";
+import { type Fields, Form } from "../../ui/form.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+import { useParam } from "../../ui/tabs.tsx";
+
+type Messenger = Schemas["Messenger"];
+type Kind = Messenger["kind"];
+
+const NAMES: Record<Kind, string> = { telegram: "Telegram", slack: "Slack", discord: "Discord", matrix: "Matrix" };
+const TONES = { connected: "ok", connecting: "plain", failed: "bad", off: "plain" } as const;
+const PATH = "/v1/messengers";
+const kept = "One is stored. Leave empty to keep it.";
+
+const COLUMNS: Column<Messenger>[] = [
+  {
+    title: "Messenger",
+    className: "w-2/5 min-w-36",
+    cell: ({ name, kind, account }) => (
+      <TwoLines first={name} second={account ? `${NAMES[kind]}, ${account}` : NAMES[kind]} />
+    ),
+  },
+  { title: "State", cell: ({ state }) => <Badge tone={TONES[state]}>{state}</Badge> },
+  { title: "Error", wide: true, cell: ({ last_error }) => <span className="text-bad">{last_error}</span> },
+];
+
+export function Messengers() {
+  const admin = useAdmin();
+  const [shown, show] = useParam("messenger");
+  const query = usePages(PATH, { query: { limit: 100 } });
+  const messenger = query.rows.find(({ id }) => id === shown);
+  const add = admin && (
+    <Button kind="primary" onClick={() => show("new")}>
+      Connect a bot
+    </Button>
+  );
+  return (
+    <>
+      <Await query={query}>
+        {() =>
+          query.rows.length === 0 ? (
+            <Empty action={add} cli="skep messengers add telegram NAME --token-file FILE">
+              No bot is connected. With one of Telegram, Slack, Discord or Matrix, people answer from their phones.
+            </Empty>
+          ) : (
+            <>
+              <div className="mb-3 flex justify-end">{add}</div>
+              <Table
+                label="Messengers"
+                rows={query.rows}
+                columns={COLUMNS}
+                keyOf={({ id }) => id}
+                {...(admin ? { hrefOf: ({ id }: Messenger) => `/notifications?tab=messengers&messenger=${id}` } : {})}
+                more={query}
+              />
+            </>
+          )
+        }
+      </Await>
+      {admin && shown === "new" && <MessengerForm messenger={undefined} onClose={() => show("")} />}
+      {admin && messenger && <MessengerForm key={messenger.id} messenger={messenger} onClose={() => show("")} />}
+    </>
+  );
+}
+
+function MessengerForm({ messenger, onClose }: { messenger: Messenger | undefined; onClose(): void }) {
+  const action = useAction();
+  const [kind, setKind] = useState<Kind>(messenger?.kind ?? "telegram");
+  const [isDeleting, setDeleting] = useState(false);
+  const about = (name: string) => fieldError(action.error, name);
+  if (messenger && isDeleting)
+    return (
+      <Confirm
+        title={`Delete ${messenger.name}?`}
+        word="Delete the messenger"
+        onClose={() => setDeleting(false)}
+        act={async () => {
+          await must(client.DELETE("/v1/messengers/{id}", { params: { path: { id: messenger.id } } }));
+          onClose();
+          await refresh(PATH);
+        }}
+      >
+        The channels that it carries are deleted with it.
+      </Confirm>
+    );
+  const submit = async ({ text, checked }: Fields) => {
+    const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
+    const common = { name: text("name"), enabled: checked("enabled"), ...given("server"), ...given("app_token") };
+    if (messenger) {
+      const body = { ...common, ...given("token") };
+      await must(client.PUT("/v1/messengers/{id}", { params: { path: { id: messenger.id } }, body }));
+    } else await must(client.POST(PATH, { body: { ...common, kind, token: text("token") } }));
+    await refresh(PATH);
+    onClose();
+  };
+  return (
+    <Dialog title={messenger ? `Change ${messenger.name}` : "Connect a bot"} onClose={onClose}>
+      {messenger?.last_error && <p className="mb-3 rounded-md bg-bad-soft px-3 py-2">{messenger.last_error}</p>}
+      <Form action={action} word={messenger ? "Save" : "Connect"} onCancel={onClose} submit={submit}>
+        {!messenger && (
+          <Field label="Messenger" error={about("kind")}>
+            <Select value={kind} onPick={setKind}>
+              {Object.entries(NAMES).map(([id, word]) => (
+                <option key={id} value={id}>
+                  {word}
+                </option>
+              ))}
+            </Select>
+          </Field>
+        )}
+        <Field label="Name" error={about("name")}>
+          <Input name="name" required maxLength={200} defaultValue={messenger?.name ?? NAMES[kind]} />
+        </Field>
+        <Field label="Token of the bot" hint={messenger && kept} error={about("token")}>
+          <Input name="token" type="password" autoComplete="off" required={!messenger} />
+        </Field>
+        {kind === "slack" && (
+          <Field label="Token of the app" hint={messenger ? kept : "It begins with xapp-."} error={about("app_token")}>
+            <Input name="app_token" type="password" autoComplete="off" required={!messenger} />
+          </Field>
+        )}
+        {kind === "matrix" && (
+          <Field label="Address of the server" hint={messenger && `At ${messenger.target}.`} error={about("server")}>
+            <Input name="server" type="url" required={!messenger} placeholder="https://matrix.example.org" />
+          </Field>
+        )}
+        <Check name="enabled" label="Switched on" defaultChecked={messenger?.enabled ?? true} />
+      </Form>
+      {messenger && (
+        <Button kind="danger" onClick={() => setDeleting(true)}>
+          Delete
+        </Button>
+      )}
+    </Dialog>
+  );
+}
