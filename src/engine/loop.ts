@@ -59,7 +59,7 @@ export async function runLoop(input: LoopInput): Promise<Ending> {
 
 /** How an execution ends by a call that said so. */
 export function endingOf(end: NonNullable<ToolResult["end"]>, text: string): Ending {
-  if (end.status === "failed") return failed("agent_failed", end.reason, text);
+  if (end.status === "failed") return failed(end.code ?? "agent_failed", end.reason, text);
   return { status: "succeeded", outputs: end.outputs, text: end.summary || text, by: "complete" };
 }
 

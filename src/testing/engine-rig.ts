@@ -68,6 +68,9 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
     get store() {
       return house.core.store;
     },
+    get access() {
+      return house.core.access;
+    },
     workspaceOf: (id: string) => join(house.core.folder.workspaces, id),
     repositoryOf: (projectId: string) => join(house.core.folder.projects, projectId, "git"),
     async start() {

@@ -131,6 +131,7 @@ export function createRuns(deps: RunsDeps): Runs {
 
   const newRun = (input: RunCreate, definition: PipelineDefinition, caller: Caller): Omit<NewRun, "outside"> => {
     const project = input.project_name ? deps.projectNamed(input.project_name, caller) : undefined;
+    assertRole(caller, project?.id, "contributor");
     const { values, problems } = checkInputs(definition, input.inputs ?? {});
     if (problems.length > 0)
       throw invalid(
