@@ -18,17 +18,17 @@ const ofSession = (table: string) =>
   `SELECT sessions.project_id FROM ${table} JOIN sessions ON sessions.id = ${table}.session_id WHERE ${table}.id = ?`;
 
 /** The project of what an id names, by the prefix of the id. */
-const PROJECT_OF: Record<string, string> = {
-  [ID_PREFIXES.project]: "SELECT id AS project_id FROM projects WHERE id = ?",
-  [ID_PREFIXES.run]: "SELECT project_id FROM runs WHERE id = ?",
-  [ID_PREFIXES.session]: "SELECT project_id FROM sessions WHERE id = ?",
-  [ID_PREFIXES.execution]: ofSession("executions"),
-  [ID_PREFIXES.swarm]: ofSession("swarms"),
-  [ID_PREFIXES.permission]: ofSession("permission_requests"),
-  [ID_PREFIXES.document]: "SELECT project_id FROM documents WHERE id = ?",
-  [ID_PREFIXES.routine]: "SELECT project_id FROM pulse_routines WHERE id = ?",
-  [ID_PREFIXES.job]: "SELECT project_id FROM jobs WHERE id = ?",
-};
+const PROJECT_OF: ReadonlyMap<string, string> = new Map([
+  [ID_PREFIXES.project, "SELECT id AS project_id FROM projects WHERE id = ?"],
+  [ID_PREFIXES.run, "SELECT project_id FROM runs WHERE id = ?"],
+  [ID_PREFIXES.session, "SELECT project_id FROM sessions WHERE id = ?"],
+  [ID_PREFIXES.execution, ofSession("executions")],
+  [ID_PREFIXES.swarm, ofSession("swarms")],
+  [ID_PREFIXES.permission, ofSession("permission_requests")],
+  [ID_PREFIXES.document, "SELECT project_id FROM documents WHERE id = ?"],
+  [ID_PREFIXES.routine, "SELECT project_id FROM pulse_routines WHERE id = ?"],
+  [ID_PREFIXES.job, "SELECT project_id FROM jobs WHERE id = ?"],
+]);
 const BY_NAME = "SELECT id AS project_id FROM projects WHERE name = ? COLLATE NOCASE";
 
 /** By default a question takes a viewer, a change a contributor. */
@@ -39,7 +39,7 @@ export function createProjectGate({ statement }: Pick<Store, "statement">) {
   const find = (sql: string, value: string) => statement<string | null>(sql).pluck().get(value) ?? undefined;
   function projectOf(id: unknown): string | undefined {
     if (typeof id !== "string") return undefined;
-    const sql = PROJECT_OF[id.slice(0, id.lastIndexOf("_"))];
+    const sql = PROJECT_OF.get(id.slice(0, id.lastIndexOf("_")));
     return sql && find(sql, id);
   }
   /** @throws Problem 403 `project_role`, 404. */

@@ -387,3 +387,8 @@ test("no list, search or sum of somebody who is no member names a project, or wh
     ["birdcage", "viewer"],
   ]);
 });
+
+test("words that every object of the language has are ids of nothing, too", async () => {
+  for (const id of ["constructor_x", "toString_x", "__proto___x"])
+    expect((await by(people.viewer, "POST", `/v1/runs/${id}/restart`, {})).status).toBe(404);
+});
