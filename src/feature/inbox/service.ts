@@ -8,6 +8,7 @@ import { executionRefs } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { OUTSIDE_SOURCES } from "../../core/outside-table.ts";
+import { inSeenProject } from "../../core/ownership.ts";
 import { quoted } from "../../core/quoted.ts";
 import type { Execution } from "../../engine/execution.ts";
 import type { ExecutionInfo } from "../../engine/tool.ts";
@@ -140,6 +141,7 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
       const { where, values } = allOf(
         ["m.to_agent = ?", agentId],
         readable(caller, WHOSE.agent_messages, "m"),
+        inSeenProject(caller, "(SELECT sent.project_id FROM sessions AS sent WHERE sent.id = m.from_session_id)"),
         unread === undefined ? undefined : [`m.read_at IS ${unread ? "" : "NOT "}NULL`],
         page.after === null ? undefined : ["m.id < ?", page.after],
       );
