@@ -18,6 +18,7 @@ export interface NewMember {
   user_id: string;
   role: ProjectRole;
   source?: MemberRow["source"];
+  provider?: string | null;
   added_by?: string | null;
 }
 
@@ -97,11 +98,11 @@ export function createProjectAccess(store: Store, clock: Clock) {
     count: (project_id: string, role?: ProjectRole): number => members.count({ project_id, role }),
     memberships: (user_id: string): MemberRow[] => members.list([{ user_id }], { order: "project_id" }),
     /** Adds a member, or gives one another role. Joins the transaction around it. */
-    put({ source = "hand", added_by = null, ...row }: NewMember): void {
+    put({ source = "hand", added_by = null, provider = null, ...row }: NewMember): void {
       change(() => {
         const before = members.find({ project_id: row.project_id, user_id: row.user_id });
         const created_at = before?.created_at ?? timestamp(clock.now());
-        members.put({ ...row, source, added_by, created_at }, ["project_id", "user_id"]);
+        members.put({ ...row, source, added_by, provider, created_at }, ["project_id", "user_id"]);
       });
     },
     /** Joins the transaction around it. @returns whether there was one. */
@@ -113,7 +114,15 @@ export function createProjectAccess(store: Store, clock: Clock) {
           members.remove({ project_id, user_id: from });
           if (role !== "owner" || to === null || members.count({ project_id, role }) > 0) continue;
           members.put(
-            { project_id, user_id: to, role, source: "hand", added_by: null, created_at: timestamp(clock.now()) },
+            {
+              project_id,
+              user_id: to,
+              role,
+              source: "hand",
+              added_by: null,
+              provider: null,
+              created_at: timestamp(clock.now()),
+            },
             ["project_id", "user_id"],
           );
         }

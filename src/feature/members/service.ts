@@ -12,6 +12,7 @@ import type { MemberRow, OpenTo, ProjectAccess } from "../../store/project-acces
 import type { Store, WriteTx } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { membershipChanged, projectMembersChanged } from "./events.ts";
+import { createMembersOfGroups } from "./groups.ts";
 import type { Member, MemberAdd } from "./model.ts";
 
 export interface MembersDeps {
@@ -67,8 +68,9 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   function put(
     tx: WriteTx,
     projectId: string,
-    { id, role, source = "hand", by }: { id: string; role: ProjectRole; source?: MemberRow["source"]; by: Caller },
+    { id, role, provider = null, by }: { id: string; role: ProjectRole; provider?: string | null; by: Caller },
   ): MemberRow {
+    const source = provider === null ? "hand" : "oidc";
     const before = access.member(projectId, id);
     if (before?.role === role && before.source === source) return before;
     if (before && role !== "owner") assertOwnerLeft(before);
@@ -78,7 +80,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
       if (access.count(projectId) >= LIMITS.projectMembers)
         throw conflict(`A project has at most ${LIMITS.projectMembers} members. Open it to everyone instead.`);
     }
-    access.put({ project_id: projectId, user_id: id, role, source, added_by: by.userId ?? null });
+    access.put({ project_id: projectId, user_id: id, role, source, provider, added_by: by.userId ?? null });
     record(before ? "project.member_changed" : "project.member_added", projectId, by, { user_id: id, role, source });
     tell(tx, projectId, id, before ? "role" : "added");
     return access.member(projectId, id)!;
@@ -91,8 +93,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   }
 
   return {
-    put,
-    drop,
+    takeGroups: createMembersOfGroups({ store, access, put, drop }),
     list(projectId: string, page: Page, caller: Caller): ListAnswer<Member> {
       assertProject(projectId);
       const found = access.members(projectId, page.after, page.limit);

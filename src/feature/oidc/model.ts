@@ -2,6 +2,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { SLUG } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
+import { Role } from "../members/model.ts";
 
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters });
 const Words = (maxItems: number) => t.Array(t.String({ minLength: 1, maxLength: 256 }), { maxItems });
@@ -32,6 +33,22 @@ const fields = {
   }),
   role_claim: t.Union([Name, t.Null()], { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
   admin_values: Words(50),
+  group_claim: t.String({
+    ...{ minLength: 1, maxLength: LIMITS.nameCharacters },
+    description: "Claim that holds the groups of `group_roles`, by default groups; a dot goes deeper.",
+  }),
+  group_roles: t.Array(
+    t.Object({
+      group: t.String({ minLength: 1, maxLength: 256 }),
+      project_id: t.String({ maxLength: 64 }),
+      role: Role,
+    }),
+    {
+      maxItems: 200,
+      description:
+        "Who is in the group is a member of the project from their next sign-on, and no longer from the one without it. Who was added by hand stays as they are.",
+    },
+  ),
   button: Button,
   enabled: t.Boolean(),
 };

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { type Account, setupAdmin } from "../../testing/accounts.ts";
-import { CLIENT, type IdentityProvider, startIdentityProvider } from "../../testing/identity-provider.ts";
+import { CLIENT, type IdentityProvider, type Person, startIdentityProvider } from "../../testing/identity-provider.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import { createWebClient } from "../../testing/web-client.ts";
 
-const PEOPLE = {
+const PEOPLE: Record<"ada" | "bob" | "eve" | "mal", Person> = {
   ada: { email: "ada@example.test", email_verified: true, groups: ["staff", "skep-admins"] },
   bob: { email: "bob@example.test", email_verified: true, groups: ["staff"] },
   eve: { email: "eve@elsewhere.test", email_verified: true },
@@ -58,6 +58,32 @@ describe("single sign-on with a real provider", () => {
     expect([me["email"], me["role"], me["has_password"]]).toEqual(["ada@example.test", "admin", false]);
     const second = await walk("ada");
     expect((await meOf(second.browser.cookiesFor(`${server.url}/v1/`)))["id"]).toBe(me["id"]);
+  });
+
+  test("groups give roles in projects, and the next sign-on takes them away; who was added by hand stays", async () => {
+    const as = (method: string, path: string, body?: unknown) =>
+      server.request(method, path, { token: admin.token, body });
+    const { id } = (await as("POST", "/v1/projects", { name: "aviary", access: "members" })).body;
+    const group_roles = [
+      { group: "staff", project_id: id, role: "viewer" },
+      { group: "builders", project_id: id, role: "maintainer" },
+    ];
+    const lost = [{ group: "staff", project_id: "proj_none", role: "viewer" }];
+    expect((await as("PUT", "/v1/auth/oidc/house", { group_roles: lost })).status).toBe(422);
+    expect((await as("PUT", "/v1/auth/oidc/house", { group_roles })).status).toBe(200);
+    const roleOf = async (groups: string[]) => {
+      PEOPLE.bob.groups = groups;
+      const headers = { Cookie: (await walk("bob")).browser.cookiesFor(`${server.url}/v1/`) };
+      const found = await server.request("GET", `/v1/projects/${id}`, { headers });
+      return found.body["role"] ?? found.status;
+    };
+    expect(await roleOf(["staff"])).toBe("viewer");
+    expect(await roleOf(["staff", "builders"])).toBe("maintainer");
+    expect(await roleOf(["others"])).toBe(404);
+    await as("POST", `/v1/projects/${id}/members`, { user: PEOPLE.bob.email, role: "contributor" });
+    expect(await roleOf(["staff", "builders"])).toBe("contributor");
+    expect(await roleOf([])).toBe("contributor");
+    PEOPLE.bob.groups = ["staff"];
   });
 
   test("a claim without the value makes a plain user", async () => {

@@ -51,6 +51,14 @@ export function createOidcProviders({
   const record = (action: string, caller: Caller, slug: string, fields: string[] = []) =>
     audit({ action, actor: actorOf(caller), subject: slug, address: caller.address, data: { fields } });
 
+  /** @throws Problem 422. */
+  function assertProjects({ group_roles }: ProviderRow): void {
+    const at = group_roles.findIndex(
+      ({ project_id }) => store.statement("SELECT 1 FROM projects WHERE id = ?").get(project_id) === undefined,
+    );
+    if (at >= 0) throw invalidField(`/group_roles/${at}/project_id`, "There is no such project");
+  }
+
   const clientSecret = (row: ProviderRow) =>
     row.client_secret_sealed === null ? undefined : sealer.open(row.client_secret_sealed);
 
@@ -71,6 +79,8 @@ export function createOidcProviders({
         allowed_domains: [],
         role_claim: null,
         admin_values: [],
+        group_claim: "groups",
+        group_roles: [],
         button: {},
         enabled: true,
         ...definedOf(input),
@@ -83,6 +93,7 @@ export function createOidcProviders({
         updated_at: at,
       });
       return store.write(() => {
+        assertProjects(row);
         if (db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get())
           throw conflict("A provider with this slug exists. Update it, or delete it first.");
         db.insert(oidcProviders).values(row).run();
@@ -96,6 +107,7 @@ export function createOidcProviders({
         const next = checked({ ...before, ...definedOf(input), updated_at: timestamp(clock.now()) });
         if (client_secret !== undefined) next.client_secret_sealed = client_secret ? sealer.seal(client_secret) : null;
         else if (next.issuer !== before.issuer) next.client_secret_sealed = null;
+        if (input.group_roles !== undefined) assertProjects(next);
         db.update(oidcProviders).set(next).where(eq(oidcProviders.slug, slug)).run();
         record("oidc_provider.updated", caller, slug, Object.keys(input));
         return next;

@@ -4,6 +4,7 @@ import type { Clock } from "../../core/clock.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
+import type { MembersOfGroups } from "../members/groups.ts";
 import { createOidcProviders } from "./providers.ts";
 import { createSignOn } from "./sign-on.ts";
 
@@ -14,6 +15,7 @@ export interface OidcDeps {
   audit: Audit;
   client: OidcClient;
   endSessions(userId: string): void;
+  takeGroups: MembersOfGroups;
 }
 
 export type OidcService = ReturnType<typeof createOidc>;

@@ -18,6 +18,7 @@ import { otherAdministrator } from "../../store/administrators.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { identities, type Role, users } from "../../store/tables/accounts.ts";
+import type { MembersOfGroups } from "../members/groups.ts";
 import { newUserRow, type UserRow } from "../users/model.ts";
 import type { OidcProviders, ProviderRow } from "./providers.ts";
 
@@ -68,6 +69,7 @@ export function createSignOn({
   providers,
   client,
   endSessions,
+  takeGroups,
 }: {
   store: Store;
   clock: Clock;
@@ -75,6 +77,8 @@ export function createSignOn({
   providers: OidcProviders;
   client: OidcClient;
   endSessions(userId: string): void;
+  /** Makes them a member of the projects that their groups give, and takes away what earlier groups gave. In a transaction. */
+  takeGroups: MembersOfGroups;
 }): SignOn {
   const { db } = store;
   const flows = new Map<string, Flow>();
@@ -191,6 +195,9 @@ export function createSignOn({
           const found = accountOf(now, person);
           if (!found.active) throw unauthorized("This account may not log in.", "wrong_credentials");
           takeRole(found, now, person);
+          const groups = valuesAt(person.claims, now.group_claim);
+          const roles = now.group_roles.filter(({ group }) => groups.includes(group));
+          takeGroups(found.id, slug, roles);
           return found;
         });
         return { userId: user.id, oidc: { slug, idToken: person.idToken }, returnTo };

@@ -21,6 +21,7 @@ import projectScip from "./0016-project-scip.sql" with { type: "text" };
 import runTraces from "./0017-run-traces.sql" with { type: "text" };
 import evalSizes from "./0018-eval-sizes.sql" with { type: "text" };
 import projectMembers from "./0019-project-members.sql" with { type: "text" };
+import oidcGroups from "./0020-oidc-groups.sql" with { type: "text" };
 import harnessLogins from "./0021-harness-logins.sql" with { type: "text" };
 import phone from "./0022-phone.sql" with { type: "text" };
 import environments from "./0025-environments.sql" with { type: "text" };
@@ -51,6 +52,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: "0017-run-traces", sql: runTraces },
   { name: "0018-eval-sizes", sql: evalSizes },
   { name: "0019-project-members", sql: projectMembers },
+  { name: "0020-oidc-groups", sql: oidcGroups },
   { name: "0021-harness-logins", sql: harnessLogins },
   { name: "0022-phone", sql: phone },
   { name: "0025-environments", sql: environments },

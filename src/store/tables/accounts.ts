@@ -1,5 +1,6 @@
 /** Accounts: users, their sessions, keys, second factors, identities at providers, and the waitlist. */
 import { integer, primaryKey, sqliteTable, text } from "drizzle-orm/sqlite-core";
+import type { ProjectRole } from "../../core/ownership.ts";
 
 export type Role = "admin" | "user";
 
@@ -89,6 +90,11 @@ export const oidcProviders = sqliteTable("oidc_providers", {
   allowed_domains: text({ mode: "json" }).$type<string[]>().notNull(),
   role_claim: text(),
   admin_values: text({ mode: "json" }).$type<string[]>().notNull(),
+  group_claim: text().notNull().default("groups"),
+  group_roles: text({ mode: "json" })
+    .$type<{ group: string; project_id: string; role: ProjectRole }[]>()
+    .notNull()
+    .default([]),
   button: text({ mode: "json" }).$type<{ label?: string; icon?: string; color?: string }>().notNull(),
   enabled: integer({ mode: "boolean" }).notNull(),
   created_at: text().notNull(),

@@ -19,6 +19,8 @@ export const projectMembers = sqliteTable(
     role: text().$type<ProjectRole>().notNull(),
     source: text().$type<"hand" | "oidc">().notNull().default("hand"),
     added_by: text(),
+    /** Of single sign-on, where a group of it made them a member. */
+    provider: text(),
     created_at: text().notNull(),
   },
   (table) => [primaryKey({ columns: [table.project_id, table.user_id] })],
