@@ -72,7 +72,7 @@ export interface GuardedPostOptions {
 
 export type GuardedPost = (
   url: string,
-  request: { headers: Record<string, string>; body: string },
+  request: { headers: Record<string, string>; body: string | Uint8Array },
   signal: AbortSignal,
 ) => Promise<number>;
 

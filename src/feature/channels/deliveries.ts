@@ -6,7 +6,7 @@
 import { type Static, Type as t } from "@sinclair/typebox";
 import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
-import { Problem, messageOf as wordsOf } from "../../core/errors.ts";
+import { isProblem, Problem, messageOf as wordsOf } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
 import { newId } from "../../core/ids.ts";
 import { defineJob, type JobDefinition } from "../../core/jobs.ts";
@@ -34,7 +34,7 @@ import { isWanted, messageOf, type NotifiedEvent, testMessage } from "./message.
 import type { NotificationDelivery, NotificationMessage } from "./model.ts";
 import type { Questions } from "./questions.ts";
 import type { ChannelRow, Channels } from "./service.ts";
-import { sendTo, type Wire } from "./wire.ts";
+import { GONE, sendTo, type Wire } from "./wire.ts";
 
 const NOTIFIED = [...RUN_ENDS, runWaiting, approvalRequested, permissionRequested] as const;
 /** Run ends are in both. */
@@ -63,7 +63,7 @@ export interface DeliveriesDeps {
   masking: Masking;
   access: ProjectRoles;
   jobs: Pick<Jobs, "enqueue">;
-  channels: Pick<Channels, "rowFor" | "targetOf">;
+  channels: Pick<Channels, "rowFor" | "targetOf" | "drop">;
   asking: Asking;
   questions: Questions;
   wire: Wire;
@@ -236,9 +236,13 @@ const createSender =
     }
     const actions = buttons.length > 0 && answersAt !== undefined ? { at: answersAt, all: buttons } : undefined;
     const target = channels.targetOf(channel);
-    const ends = [target.token, target.secret].map((value) => value && masking.add("notification", value));
+    const ends = [target.token, target.secret, target.auth].map((value) => value && masking.add("notification", value));
     try {
       await sendTo(wire, { kind: channel.kind, target, now: clock.now() }, { ...row, buttons: actions }, signal);
+    } catch (error) {
+      // With what was sent there: the device asks for a new one.
+      if (isProblem(error) && error.code === GONE) channels.drop(channel.id);
+      throw error;
     } finally {
       for (const end of ends) if (end) end();
     }

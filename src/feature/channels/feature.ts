@@ -1,7 +1,10 @@
 /** Notifications that leave the server, when a run waits, fails or ends. */
+import { hkdfSync } from "node:crypto";
 import { createNotifyGuard } from "../../adapter/address-guard.ts";
 import { createGuardedPost } from "../../adapter/guarded-fetch.ts";
 import { createMailer } from "../../adapter/mailer.ts";
+import { createVapid, encryptPush, isPushKeys, PUSH_BYTES } from "../../adapter/push/web-push.ts";
+import { lazy } from "../../core/lazy.ts";
 import { BUILD } from "../../core/version.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { Jobs } from "../jobs/service.ts";
@@ -26,7 +29,7 @@ type Needs = Core & {
 };
 
 export const channels = defineFeature("channels", (deps: Needs) => {
-  const { store, clock, sealer, audit, eventLog, masking, config, bus, jobs, projects } = deps;
+  const { store, clock, sealer, audit, eventLog, masking, config, keys, bus, jobs, projects } = deps;
   const { messengers, permissions, runs } = deps;
   const guard = createNotifyGuard(config.notifyAllow);
   const links = createLinks({ store, clock });
@@ -39,11 +42,17 @@ export const channels = defineFeature("channels", (deps: Needs) => {
       if (channel) asking.enqueueEdit(edits, question, channel);
     },
   });
+  const subject = config.publicUrl ?? `mailto:${config.smtpFrom ?? "operator@example.org"}`;
+  // Made from the key of everything sealed: a restored server with that key keeps its subscriptions.
+  const vapid = lazy(() =>
+    createVapid(new Uint8Array(hkdfSync("sha256", keys.secretsKey(), "", "web-push", 32)), subject),
+  );
   const answers = createAnswers({ store, clock, audit, links, questions });
   messengers.own(answers.handle);
   const service = createChannels({
     ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists, links },
     messenger: messengers.find,
+    isPushKeys,
     canAnswer: config.publicUrl !== undefined,
     canMail: config.smtpUrl !== undefined && config.smtpFrom !== undefined,
   });
@@ -57,6 +66,11 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     answersAt: config.publicUrl === undefined ? undefined : `${config.publicUrl}/v1/phone-answers`,
     wire: {
       post: createGuardedPost({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),
+      push: {
+        maxBytes: PUSH_BYTES,
+        encrypt: encryptPush,
+        authorization: (endpoint, now) => vapid().authorization(endpoint, now),
+      },
       mail: createMailer({ url: config.smtpUrl, from: config.smtpFrom }),
     },
     pageOf: (runId) => at(runId === "" ? "" : `runs/${runId}`),
@@ -64,7 +78,7 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   });
   const unsubscribe = bus.subscribe(LOOKED_AT, deliveries.look);
   return {
-    routes: () => channelRoutes(service, deliveries, answers),
+    routes: () => channelRoutes(service, deliveries, answers, () => vapid().publicKey),
     jobs: [deliveries.job, edits],
     prunes: [{ keep: "jobs_days", run: deliveries.prune }],
     handOver: (from) => service.removeOf(from),

@@ -4,7 +4,7 @@ import { EMAIL_CHARACTERS } from "../../core/email.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 
-export const ChannelKind = oneOf("ntfy", "gotify", "apprise", "messenger", "webhook", "mail");
+export const ChannelKind = oneOf("ntfy", "gotify", "apprise", "messenger", "push", "webhook", "mail");
 export type ChannelKind = Static<typeof ChannelKind>;
 const Trigger = oneOf("waiting", "failed", "ended");
 export type Trigger = Static<typeof Trigger>;
@@ -78,6 +78,7 @@ const target = {
     }),
   ),
 };
+const BASE64 = "^[A-Za-z0-9_-]+$";
 const Answers = t.Optional(
   t.Boolean({
     description:
@@ -98,6 +99,8 @@ export const NotificationChannelCreate = t.Object(
     on: t.Optional(Triggers),
     ...target,
     token: t.Optional(Token),
+    p256dh: t.Optional(t.String({ maxLength: 200, pattern: BASE64, description: "Key of a browser's subscription." })),
+    auth: t.Optional(t.String({ maxLength: 200, pattern: BASE64, description: "Secret of a browser's subscription." })),
     messenger_id: t.Optional(t.String({ maxLength: 128, description: "The messenger, for the kind `messenger`." })),
     answers: Answers,
     enabled: t.Optional(t.Boolean()),
@@ -150,3 +153,5 @@ export const PhoneAnswer = t.Object(
   { additionalProperties: false },
 );
 export const PhoneAnswerResult = t.Object({ outcome: t.String({ description: "What came of it, as a sentence." }) });
+
+export const PushKey = t.Object({ public_key: t.String({ description: "`applicationServerKey` of a subscription." }) });

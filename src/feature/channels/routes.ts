@@ -14,15 +14,27 @@ import {
   NotificationDelivery,
   PhoneAnswer,
   PhoneAnswerResult,
+  PushKey,
 } from "./model.ts";
 import type { Channels } from "./service.ts";
 
 const ChannelPath = t.Object({ id: t.String({ maxLength: 128 }) });
 
-export function channelRoutes(channels: Channels, deliveries: Deliveries, answers: Answers) {
+export function channelRoutes(channels: Channels, deliveries: Deliveries, answers: Answers, pushKey: () => string) {
   return operations("notifications", [
     ...deliveryRoutes(deliveries),
     ...answerRoutes(channels, answers),
+    operation(
+      "getPushKey",
+      "GET /v1/push-key",
+      {
+        access: "user",
+        answer: PushKey,
+        summary: "The key with which browsers subscribe to Web Push",
+        description: "Give the subscription to `POST /v1/notification-channels` with the kind `push`.",
+      },
+      () => ({ public_key: pushKey() }),
+    ),
     operation(
       "listNotificationChannels",
       "GET /v1/notification-channels",

@@ -42,6 +42,8 @@ export interface ChannelsDeps {
   messenger(id: string): { name: string };
   /** Whether buttons of ntfy reach this server: it has an address. */
   canAnswer: boolean;
+  /** Whether a browser's subscription has usable keys. */
+  isPushKeys(keys: { p256dh: string; auth: string }): boolean;
   canMail: boolean;
 }
 
@@ -56,6 +58,7 @@ const MEMBERS: Record<ChannelKind, readonly (keyof Target)[]> = {
   gotify: ["url", "token"],
   apprise: ["url"],
   messenger: [],
+  push: ["url", "p256dh", "auth"],
   webhook: ["url", "secret"],
   mail: ["to"],
 };
@@ -173,6 +176,8 @@ export function createChannels(deps: ChannelsDeps) {
         record("notification_channel.code", caller, row);
         return links.renew(id);
       }),
+    /** Removes one whose receiver is gone for good. */
+    drop: (id: string): void => void store.write(() => rows.remove({ id })),
     /** Removes the channels that a messenger carries. */
     removeWith(messengerId: string): void {
       for (const id of links.channelsOf(messengerId)) rows.remove({ id });
@@ -187,7 +192,7 @@ export function createChannels(deps: ChannelsDeps) {
 const newSecret = (): string => `whsec_${randomBytes(32).toString("base64")}`;
 
 /** Where a channel goes, checked, and how that may be shown. */
-function createTargets({ store, assertHost, canMail, messenger }: ChannelsDeps) {
+function createTargets({ store, assertHost, canMail, messenger, isPushKeys }: ChannelsDeps) {
   const accounts = store.rows(users);
   type Given = { [Name in keyof Target]: string | null | undefined } & { messenger_id?: string | undefined };
   const checkedUrl = (kind: ChannelKind, text: string | undefined): URL => {
@@ -218,7 +223,7 @@ function createTargets({ store, assertHost, canMail, messenger }: ChannelsDeps) 
   return {
     /** @param before what stays where nothing else is given; null removes it. */
     of(kind: ChannelKind, before: Target, given: Given, caller: Caller): { target: Target; shown: string } {
-      for (const name of ["url", "token", "secret", "to"] as const)
+      for (const name of ["url", "token", "secret", "to", "p256dh", "auth"] as const)
         if (typeof given[name] === "string" && !MEMBERS[kind].includes(name))
           throw invalidField(`/${name}`, `Is not for a channel of the kind ${kind}`);
       const target: Target = {};
@@ -231,6 +236,8 @@ function createTargets({ store, assertHost, canMail, messenger }: ChannelsDeps) 
         target.to = mailbox(target.to, caller);
         return { target, shown: target.to };
       }
+      if (kind === "push" && !isPushKeys({ p256dh: target.p256dh ?? "", auth: target.auth ?? "" }))
+        throw invalidField("/p256dh", "Must be given with `auth`, as the browser's subscription has them");
       if (kind === "gotify" && target.token === undefined)
         throw invalidField("/token", "Must be given: the token of a Gotify application");
       // The path may be as good as a password.

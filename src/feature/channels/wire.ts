@@ -13,14 +13,32 @@ export interface Target {
   token?: string | undefined;
   secret?: string | undefined;
   to?: string | undefined;
+  /** Of a browser's subscription. */
+  p256dh?: string | undefined;
+  auth?: string | undefined;
 }
 
 export interface Wire {
   /** One POST, without following redirects. @returns the answer's status. @throws Problem. */
-  post(url: string, request: { headers: Record<string, string>; body: string }, signal: AbortSignal): Promise<number>;
+  post(
+    url: string,
+    request: { headers: Record<string, string>; body: string | Uint8Array },
+    signal: AbortSignal,
+  ): Promise<number>;
+  push: PushPort;
   /** @throws Problem 409 `mail_not_set_up`, 422 when it is refused for good, 502. */
   mail(mail: { to: string; subject: string; text: string; id: string }, signal: AbortSignal): Promise<void>;
 }
+
+/** Web Push. */
+export interface PushPort {
+  maxBytes: number;
+  encrypt(text: string, keys: { p256dh: string; auth: string }): Uint8Array;
+  authorization(endpoint: string, now: number): string;
+}
+
+/** What a push service answers when a subscription has ended. */
+export const GONE = "subscription_gone";
 
 export interface Delivery {
   /** The same for each attempt. */
@@ -46,12 +64,34 @@ export async function sendTo(
     const text = [message.text, ...(message.url ? [message.url] : [])].join("\n\n");
     return wire.mail({ to: target.to ?? "", subject: message.title, text, id }, signal);
   }
-  const request = requestOf(kind, target, delivery, now);
+  const request =
+    kind === "push" ? pushRequest(wire.push, target, delivery, now) : requestOf(kind, target, delivery, now);
   const status = await wire.post(request.url, request, signal);
   if (status >= 200 && status < 300) return;
+  if (kind === "push" && (status === 404 || status === 410))
+    throw new Problem(410, GONE, "The browser does not take notifications any more; its channel was removed.");
   const passing = status >= 500 || status === 408 || status === 425 || status === 429;
   const why = status >= 300 && status < 400 ? ", a redirect, which is not followed. Give the address it leads to" : "";
   throw new Problem(passing ? 502 : 422, "receiver_refused", `The receiver answered ${status}${why}.`);
+}
+
+/** The text is cut to what one message holds. The path leads to the page of the question. */
+function pushRequest(push: PushPort, target: Target, { id, message }: Delivery, now: number) {
+  const { url = "", p256dh = "", auth = "" } = target;
+  const page = message.url === null ? "" : new URL(message.url).pathname;
+  const said = (text: string) => JSON.stringify({ id, title: message.title, text, path: page });
+  let text = message.text;
+  while (Buffer.byteLength(said(text)) > push.maxBytes)
+    text = [...text].slice(0, Math.floor([...text].length / 2)).join("");
+  const urgency = message.status === "waiting" || message.status === "failed" ? "high" : "normal";
+  const headers = {
+    Authorization: push.authorization(url, now),
+    "Content-Type": "application/octet-stream",
+    "Content-Encoding": "aes128gcm",
+    TTL: "86400",
+    Urgency: urgency,
+  };
+  return { url, headers, body: push.encrypt(said(text), { p256dh, auth }) };
 }
 
 function requestOf(kind: ChannelKind, target: Target, delivery: Delivery, now: number) {

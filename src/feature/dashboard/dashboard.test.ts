@@ -16,7 +16,7 @@ test("everything the page names is served by this server, under a policy that le
   expect([page.status, page.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
   const policy = page.headers.get("content-security-policy") ?? "";
   expect(policy).toContain("default-src 'none'");
-  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types 'none'");
+  expect(policy).toContain("require-trusted-types-for 'script'; trusted-types skep-worker");
   expect(policy).not.toContain("unsafe");
   const named = addressesIn(page.body);
   expect(named.length).toBeGreaterThan(3);
@@ -25,6 +25,18 @@ test("everything the page names is served by this server, under a policy that le
     expect([address, (await server.request("GET", address)).status]).toEqual([address, 200]);
   }
   expect(page.body).not.toMatch(/<script(?![^>]*src=)|<style|\sstyle=|\son\w+=/);
+});
+
+test("it can be installed: its manifest and its worker, which answers no request and so keeps nothing private", async () => {
+  const manifest = await server.request("GET", "/manifest.webmanifest");
+  expect(manifest.headers.get("content-type")).toBe("application/manifest+json");
+  expect(manifest.body).toMatchObject({ name: "Skep", start_url: "/", scope: "/", display: "standalone" });
+  const [icon] = manifest.body["icons"] as { src: string }[];
+  expect((await server.request("GET", icon!.src)).headers.get("content-type")).toBe("image/svg+xml");
+  const worker = await server.request<string>("GET", "/service-worker.js");
+  expect(worker.headers.get("content-type")).toBe("text/javascript; charset=utf-8");
+  expect(worker.body).toContain('addEventListener("push"');
+  expect(worker.body).not.toMatch(/"fetch"|caches|indexedDB/);
 });
 
 test("its hashed files are cached for good, and compressed for browsers that accept brotli", async () => {

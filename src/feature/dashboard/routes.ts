@@ -7,6 +7,7 @@ import { Type as t } from "@sinclair/typebox";
 import { file } from "bun";
 import { notFound } from "../../core/errors.ts";
 import { operation, operations } from "../../http/operation.ts";
+import { manifestOf, SERVICE_WORKER } from "./installed.ts";
 
 const CSP = [
   "default-src 'none'",
@@ -17,11 +18,13 @@ const CSP = [
   "connect-src 'self'",
   "font-src 'self'",
   "worker-src 'self'",
+  "manifest-src 'self'",
   "form-action 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
   "require-trusted-types-for 'script'",
-  "trusted-types 'none'",
+  // It gives the address of the one worker, and nothing else.
+  "trusted-types skep-worker",
 ].join("; ");
 
 const TYPES: Record<string, string> = {
@@ -62,6 +65,25 @@ export function dashboardRoutes({ files, prefix }: DashboardDeps) {
         },
       });
     }),
+    operation("getManifest", "GET /manifest.webmanifest", { access: "public", hidden: true }, () => {
+      const icon = Object.keys(files()).find((name) => /^assets\/icon-\w+\.svg$/.test(name)) ?? "";
+      return new Response(JSON.stringify(manifestOf(prefix, `${prefix}/${icon}`)), {
+        headers: { "Content-Type": "application/manifest+json", "Cache-Control": "no-cache" },
+      });
+    }),
+    operation(
+      "getServiceWorker",
+      "GET /service-worker.js",
+      { access: "public", hidden: true },
+      () =>
+        new Response(SERVICE_WORKER, {
+          headers: {
+            "Content-Type": "text/javascript; charset=utf-8",
+            "Content-Security-Policy": "default-src 'none'",
+            "Cache-Control": "no-cache",
+          },
+        }),
+    ),
     operation(
       "getDashboardFile",
       "GET /assets/:name",

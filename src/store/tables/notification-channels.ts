@@ -19,7 +19,7 @@ export const notificationChannels = sqliteTable("notification_channels", {
   /** Null: the local administrator. */
   owner_id: text(),
   name: text().notNull(),
-  kind: text({ enum: ["ntfy", "gotify", "apprise", "messenger", "webhook", "mail"] }).notNull(),
+  kind: text({ enum: ["ntfy", "gotify", "apprise", "messenger", "push", "webhook", "mail"] }).notNull(),
   whose: text({ enum: ["mine", "everyone"] }).notNull(),
   project_id: text().references(() => projects.id, { onDelete: "cascade" }),
   triggers: text({ mode: "json" }).$type<("waiting" | "failed" | "ended")[]>().notNull(),

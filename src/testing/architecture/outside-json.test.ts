@@ -5,6 +5,7 @@ import { filesOf, textOf } from "./source-files.ts";
 const OTHERS: Readonly<Record<string, string>> = {
   "core/json-reader.ts": "the reader",
   "core/own-json.ts": "what this program wrote",
+  "feature/dashboard/installed.ts": "the browser's worker, of what this server pushed",
 };
 
 /** Browsers read what this server answers. */

@@ -16,6 +16,9 @@ import { CodeOnce } from "./code-once.tsx";
 
 type Kind = Channel["kind"];
 
+/** A browser's is made by the button for this device. */
+const { push: _, ...MADE_HERE } = KINDS;
+
 const WHEN: [Channel["on"][number], string][] = [
   ["waiting", "A run waits for a person"],
   ["failed", "A run failed"],
@@ -70,7 +73,7 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
       {!channel && (
         <Field label="Kind" name="kind">
           <Select value={kind} onPick={setKind}>
-            {Object.entries(KINDS).map(([id, word]) => (
+            {Object.entries(MADE_HERE).map(([id, word]) => (
               <option key={id} value={id}>
                 {word}
               </option>
@@ -99,6 +102,7 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
 /** What was typed; what is left empty stays as it is. */
 function secretsOf(kind: Kind, { text, checked }: Fields) {
   const given = (name: string) => (text(name) ? { [name]: text(name) } : {});
+  if (kind === "push") return {};
   if (kind === "messenger") return given("messenger_id");
   if (kind === "ntfy") return { ...given("url"), ...given("token"), answers: checked("answers") };
   if (kind === "mail") return given("to");
@@ -106,7 +110,7 @@ function secretsOf(kind: Kind, { text, checked }: Fields) {
   return { ...given("url"), ...given(kind === "webhook" ? "secret" : "token") };
 }
 
-const ADDRESSES: Record<Exclude<Kind, "mail" | "messenger">, { hint: string; example: string }> = {
+const ADDRESSES: Record<Exclude<Kind, "mail" | "messenger" | "push">, { hint: string; example: string }> = {
   ntfy: {
     hint: "Of the topic. Everyone who knows the name of an open topic can read it, so make it long.",
     example: "https://ntfy.sh/my-long-secret-topic",
@@ -127,6 +131,7 @@ interface TargetProps {
 function Target({ kind, channel }: TargetProps) {
   const admin = useAdmin();
   const { email } = useMe();
+  if (kind === "push") return null;
   if (kind === "messenger") return channel ? null : <MessengerField />;
   if (kind === "mail")
     return (

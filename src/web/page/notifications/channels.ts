@@ -7,6 +7,7 @@ export type LinkCode = Schemas["LinkCode"];
 
 export const KINDS: Record<Channel["kind"], string> = {
   messenger: "Messenger",
+  push: "Browser",
   ntfy: "ntfy topic",
   gotify: "Gotify",
   apprise: "Apprise",

@@ -14,6 +14,7 @@ import { ChannelView } from "./channel-view.tsx";
 import { KINDS, TRIGGERS } from "./channels.ts";
 import { Messengers } from "./messengers.tsx";
 import { Notices } from "./notices.tsx";
+import { PushButton } from "./push-button.tsx";
 
 type Channel = Schemas["NotificationChannel"];
 
@@ -75,12 +76,22 @@ function Channels() {
       <Await query={query}>
         {() =>
           query.rows.length === 0 ? (
-            <Empty action={add} cli="skep notifications add ntfy phone --address https://ntfy.sh/TOPIC">
+            <Empty
+              action={
+                <>
+                  {add} <PushButton channels={query.rows} />
+                </>
+              }
+              cli="skep notifications add ntfy phone --address https://ntfy.sh/TOPIC"
+            >
               Nothing is sent to you yet. Add a messenger, an ntfy topic, a webhook or your mailbox.
             </Empty>
           ) : (
             <>
-              <div className="mb-3 flex justify-end">{add}</div>
+              <div className="mb-3 flex flex-wrap justify-end gap-2">
+                <PushButton channels={query.rows} />
+                {add}
+              </div>
               <Table
                 label="Channels"
                 rows={query.rows}
