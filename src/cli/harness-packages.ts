@@ -32,6 +32,7 @@ const PUBLISHED: Record<HarnessName, Published> = {
     packages: { "@agentclientprotocol/claude-agent-acp": "0.101.0" },
     programs: { "claude-agent-acp": ".bin/claude-agent-acp" },
   },
+  gemini: { packages: { "@google/gemini-cli": "0.61.0" }, programs: { gemini: ".bin/gemini" } },
   qwen: { packages: { "@qwen-code/qwen-code": "0.24.4" }, programs: { qwen: ".bin/qwen" } },
   pi: {
     packages: { "pi-acp": "0.0.34", "@mariozechner/pi-coding-agent": "0.73.1" },

@@ -1,5 +1,5 @@
 /** The external agents that Skep knows by name. */
-export const HARNESS_NAMES = ["opencode", "codex", "claude-code", "qwen", "pi"] as const;
+export const HARNESS_NAMES = ["opencode", "codex", "claude-code", "gemini", "qwen", "pi"] as const;
 export type HarnessName = (typeof HARNESS_NAMES)[number];
 
 /** What can drive an agent in an eval; `acp` is the command that the agent's file names. */

@@ -107,7 +107,9 @@ export interface ModelInfo {
 
 /** A request in a provider's own protocol. */
 export interface PassRequest extends Pick<ModelRequest, "model" | "userId" | "signal"> {
-  protocol: "chat" | "responses" | "messages";
+  protocol: "chat" | "responses" | "messages" | "gemini";
+  /** Whether the answer is a stream; the address says it in `gemini`, the body in the others. */
+  stream?: boolean | undefined;
   body: Readonly<Record<string, unknown>>;
   /** Headers of the client that say which features of the protocol it wants. */
   headers: Readonly<Record<string, string>>;

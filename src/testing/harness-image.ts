@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pack } from "tar-stream";
 import type { DockerClient } from "../adapter/docker.ts";
@@ -13,12 +13,21 @@ const PACKAGES = {
   opencode: "opencode-linux-x64@1.18.33",
   codex: "@openai/codex@0.169.0-linux-x64",
   codexAcp: "@agentclientprotocol/codex-acp@2.6.0",
+  gemini: "@google/gemini-cli@0.61.0",
 } as const;
 /** Paths in the packages, as they are found in the image. */
 const PROGRAMS: Record<keyof typeof PACKAGES, [from: string, to: string]> = {
   opencode: ["package/bin/opencode", "usr/local/bin/opencode"],
   codex: ["package/vendor/x86_64-unknown-linux-musl/bin/codex", "usr/local/bin/codex"],
   codexAcp: ["package/dist/index.js", "usr/local/bin/codex-acp"],
+  gemini: ["package/bundle/gemini.js", "opt/gemini/gemini.js"],
+};
+/** Those that are more than one file: everything beside it that is needed to run. */
+const BESIDE: Partial<Record<keyof typeof PACKAGES, RegExp>> = {
+  gemini: /^(?:[\w.-]+\.(?:js|wasm|json)|policies\/.*)$/,
+};
+const COMMANDS: Partial<Record<keyof typeof PACKAGES, readonly [path: string, text: string]>> = {
+  gemini: ["usr/local/bin/gemini", '#!/bin/sh\nexec node /opt/gemini/gemini.js "$@"\n'],
 };
 const TOOLS = ["node", "git"] as const;
 const CACHE = resolve(import.meta.dir, "../../node_modules/.cache/harness");
@@ -32,7 +41,14 @@ function programOf(name: keyof typeof PACKAGES): string {
   const packed = Bun.spawnSync(["npm", "pack", "--silent", "--pack-destination", folder, PACKAGES[name]]);
   const file = packed.stdout.toString().trim().split("\n").at(-1);
   if (packed.exitCode !== 0 || !file) throw new Error(`${PACKAGES[name]} cannot be fetched: ${packed.stderr}`);
-  const unpacked = Bun.spawnSync(["tar", "-xzf", join(folder, file), "-C", folder, PROGRAMS[name][0]]);
+  const unpacked = Bun.spawnSync([
+    "tar",
+    "-xzf",
+    join(folder, file),
+    "-C",
+    folder,
+    BESIDE[name] ? dirname(PROGRAMS[name][0]) : PROGRAMS[name][0],
+  ]);
   if (unpacked.exitCode !== 0) throw new Error(`${file} cannot be unpacked: ${unpacked.stderr}`);
   return path;
 }
@@ -90,6 +106,15 @@ export async function harnessImage(
   tar.entry({ name: "usr/bin/env", type: "symlink", linkname: "/bin/busybox" });
   for (const path of paths) await add(path.slice(1), readFileSync(realpathSync(path)));
   for (const [to, from] of fetched) await add(to, readFileSync(from));
+  for (const program of programs) {
+    const [command, beside] = [COMMANDS[program], BESIDE[program]];
+    if (command) await add(command[0], Buffer.from(command[1]));
+    if (!beside) continue;
+    const [from, to] = [dirname(programOf(program)), dirname(PROGRAMS[program][1])];
+    for (const path of new Bun.Glob("**").scanSync({ cwd: from, dot: true }))
+      if (beside.test(path) && join(to, path) !== PROGRAMS[program][1])
+        await add(join(to, path), readFileSync(join(from, path)));
+  }
   for (const [to, text] of Object.entries(more)) await add(to, Buffer.from(text));
   tar.finalize();
   await made;

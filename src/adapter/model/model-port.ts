@@ -71,6 +71,7 @@ const PROTOCOLS: Partial<Record<ProviderKind, readonly PassRequest["protocol"][]
   anthropic: ["messages"],
   openai: ["chat", "responses"],
   "openai-compatible": ["chat"],
+  google: ["gemini"],
 };
 const speaks = (kind: ProviderKind, protocol: PassRequest["protocol"]): boolean =>
   PROTOCOLS[kind]?.includes(protocol) ?? false;

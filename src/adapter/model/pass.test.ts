@@ -6,6 +6,7 @@ import {
   CANARY_KEY,
   CHAT,
   createPortFixture,
+  GOOGLE,
   type PortFixture,
   RESPONSES,
 } from "../../testing/model-cases.ts";
@@ -21,9 +22,10 @@ const CASES = [
   ["chat", CHAT],
   ["responses", RESPONSES],
   ["messages", ANTHROPIC],
+  ["gemini", GOOGLE],
 ] as const;
 const said = { role: "user", content: "Hi" };
-const BODY = { stream: true, messages: [said], input: [said], max_tokens: 100 };
+const BODY = { stream: true, messages: [said], input: [said], contents: [], max_tokens: 100 };
 
 const ask = async (protocol: PassRequest["protocol"], model: string, more: Partial<PassRequest> = {}) => {
   const signal = new AbortController().signal;
@@ -32,6 +34,7 @@ const ask = async (protocol: PassRequest["protocol"], model: string, more: Parti
     model,
     body: { ...BODY, model },
     headers: {},
+    stream: true,
     signal,
     ...more,
   });
@@ -56,7 +59,10 @@ describe.each(CASES)("%s", (protocol, { model, path }) => {
       usage: { input_tokens: 1_000, output_tokens: 500, cache_read_tokens: 200 },
     });
     expect(JSON.stringify(request?.headers)).toContain(CANARY_KEY);
-    expect(request?.body).toMatchObject({ model: model.slice(model.indexOf("/") + 1) });
+    const name = model.slice(model.indexOf("/") + 1);
+    // Gemini's address names it.
+    if (protocol === "gemini") expect(request?.path).toContain(`/${name}:streamGenerateContent`);
+    else expect(request?.body).toMatchObject({ model: name });
   });
 
   test("a stream without counts is measured, and never free", async () => {
@@ -96,9 +102,16 @@ test("a provider of another protocol is not asked", async () => {
   expect(fixture.server.requests).toEqual([]);
 });
 
-test("a budget with little room keeps the reply short", async () => {
+test.each([
+  ["chat", CHAT, {}, { max_tokens: 50 }],
+  ["chat", CHAT, { max_completion_tokens: 1e9 }, { max_tokens: 50, max_completion_tokens: 50 }],
+  ["chat", CHAT, { max_tokens: null }, { max_completion_tokens: 50 }],
+  ["responses", RESPONSES, {}, { max_output_tokens: 50, store: false }],
+  ["messages", ANTHROPIC, { thinking: { type: "enabled", budget_tokens: 9_000 } }, { thinking: { type: "disabled" } }],
+  ["gemini", GOOGLE, { generationConfig: { maxOutputTokens: 9e9 } }, { generationConfig: { maxOutputTokens: 50 } }],
+] as const)("a budget with little room keeps the reply short: %s", async (protocol, { model }, more, expected) => {
   fixture.server.next(reply({ text: "ok" }));
-  const passed = await ask("chat", CHAT.model, { maxOutputTokens: 50 });
+  const passed = await ask(protocol, model, { maxOutputTokens: 50, body: { ...BODY, model, ...more } });
   if (isPassed(passed)) await passed.answer.text();
-  expect(fixture.server.requests[0]?.body).toMatchObject({ max_tokens: 50 });
+  expect(fixture.server.requests[0]?.body).toMatchObject(expected);
 });

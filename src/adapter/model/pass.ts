@@ -30,15 +30,21 @@ export interface Passed {
   ended: Promise<PassOutcome>;
 }
 
-const PATHS: Record<PassRequest["protocol"], string> = {
+const PATHS: Record<Exclude<PassRequest["protocol"], "gemini">, string> = {
   chat: "/chat/completions",
   responses: "/responses",
   messages: "/messages",
 };
-const MOST: Record<PassRequest["protocol"], string> = {
-  chat: "max_completion_tokens",
-  responses: "max_output_tokens",
-  messages: "max_tokens",
+const pathOf = ({ protocol, stream }: PassRequest, model: string): string => {
+  if (protocol !== "gemini") return PATHS[protocol];
+  return `/models/${model}:${stream ? "streamGenerateContent?alt=sse" : "generateContent"}`;
+};
+/** Members that bound the reply; the last stands for those that a request does not name. */
+const MOST: Record<PassRequest["protocol"], readonly [string, ...string[]]> = {
+  chat: ["max_tokens", "max_completion_tokens"],
+  responses: ["max_output_tokens"],
+  messages: ["max_tokens"],
+  gemini: ["maxOutputTokens"],
 };
 /** Headers of an answer that its client needs. */
 const PASSED_BACK = ["content-type", "retry-after", "retry-after-ms", "request-id", "x-request-id"];
@@ -60,7 +66,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   const watch = createWatch(() => stop.abort(new DOMException("silent", "TimeoutError")));
   const body = JSON.stringify(bodyFor(request, to.name));
   const sent = { bytes: Buffer.byteLength(body), characters: body.length, items: 1 };
-  const url = `${to.baseUrl}${PATHS[request.protocol]}`;
+  const url = `${to.baseUrl}${pathOf(request, to.name)}`;
   const none = { chargedUsd: undefined, firstTokenAt: undefined, used: undefined };
   const silent = (ms: number): Failure => ({
     code: "provider_timeout",
@@ -135,21 +141,47 @@ function createWatch(onSilence: () => void) {
 }
 
 /** The client's request, with the provider's name of the model; counts are asked for, and nothing is kept there. */
-function bodyFor({ protocol, body, maxOutputTokens }: PassRequest, model: string): Record<string, unknown> {
-  const asked = { ...body, model };
-  const own =
-    protocol === "chat" && body["stream"] === true
-      ? { stream_options: { ...membersOf(body["stream_options"]), include_usage: true } }
-      : protocol === "responses"
-        ? { store: false }
-        : {};
-  if (maxOutputTokens === undefined) return { ...asked, ...own };
-  const name = protocol === "chat" && body["max_tokens"] !== undefined ? "max_tokens" : MOST[protocol];
-  return { ...asked, ...own, [name]: Math.min(maxOutputTokens, numberIn(body, name) ?? maxOutputTokens) };
+function bodyFor(request: PassRequest, model: string): Record<string, unknown> {
+  const { protocol, body, maxOutputTokens } = request;
+  if (protocol === "gemini") {
+    const generationConfig = boundReply(membersOf(body["generationConfig"]), MOST.gemini, maxOutputTokens);
+    return { ...body, generationConfig };
+  }
+  const asked = { ...boundReply(body, MOST[protocol], maxOutputTokens), model };
+  if (protocol === "messages") return { ...asked, ...boundThinking(asked) };
+  if (protocol === "responses") return { ...asked, store: false };
+  if (body["stream"] !== true) return asked;
+  return { ...asked, stream_options: { ...membersOf(body["stream_options"]), include_usage: true } };
+}
+
+/** No longer than that, whichever of its names the client uses. */
+function boundReply(
+  body: Readonly<Record<string, unknown>>,
+  names: readonly [string, ...string[]],
+  most: number | undefined,
+): Record<string, unknown> {
+  if (most === undefined) return { ...body };
+  const given = names.filter((name) => body[name] !== undefined && body[name] !== null);
+  const bounded = given.length > 0 ? given : names.slice(-1);
+  return {
+    ...body,
+    ...Object.fromEntries(bounded.map((name) => [name, Math.min(most, numberIn(body, name) ?? most)])),
+  };
+}
+
+const THINKING_LEAST = 1_024;
+
+/** Thoughts must be shorter than the reply that they are a part of, or the request is refused. */
+function boundThinking({ thinking, max_tokens }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const [budget, most] = [numberIn(thinking, "budget_tokens"), numberIn({ max_tokens }, "max_tokens")];
+  if (budget === undefined || most === undefined || budget < most) return {};
+  if (most <= THINKING_LEAST) return { thinking: { type: "disabled" } };
+  return { thinking: { ...membersOf(thinking), budget_tokens: Math.max(THINKING_LEAST, most - 1) } };
 }
 
 function headersFor({ protocol, headers }: PassRequest, { apiKey = "" }: CallTarget): Record<string, string> {
   const json = { ...headers, "content-type": "application/json" };
+  if (protocol === "gemini") return { ...json, "x-goog-api-key": apiKey };
   if (protocol !== "messages") return apiKey === "" ? json : { ...json, authorization: `Bearer ${apiKey}` };
   return { "anthropic-version": "2023-06-01", ...json, "x-api-key": apiKey };
 }
@@ -201,7 +233,7 @@ function createEventReader(protocol: PassRequest["protocol"]): Reader {
     maxBytes: LIMITS.providerEventBytes,
     onLine({ text, tail }) {
       if (tail !== undefined || !text.startsWith("data:")) return;
-      if (text.includes('"usage"')) counts.read(text.slice("data:".length));
+      if (text.includes('"usage"') || text.includes('"usageMetadata"')) counts.read(text.slice("data:".length));
       // The last event repeats the whole reply.
       if (text.includes('"response.completed"')) return;
       for (const [, said = ""] of text.matchAll(TEXTS)) characters += said.length;
@@ -244,8 +276,8 @@ function createCounts(protocol: PassRequest["protocol"]) {
       try {
         const event = membersOf(readJson(text));
         const inner = membersOf(event["response"] ?? event["message"]);
-        const usage = event["usage"] ?? inner["usage"];
-        const counted = protocol === "messages" ? anthropicCounts(usage) : openaiCounts(usage);
+        const usage = event["usage"] ?? inner["usage"] ?? event["usageMetadata"];
+        const counted = COUNTS[protocol](usage);
         if (counted) found = { ...found, ...counted };
         chargedUsd = believedUsd(numberIn(usage, "cost")) ?? chargedUsd;
       } catch {
@@ -279,6 +311,26 @@ function anthropicCounts(usage: unknown): Partial<ModelUsage> | undefined {
   const said = Object.entries(fields).filter(([, count]) => count !== undefined);
   return said.length > 0 ? Object.fromEntries(said) : undefined;
 }
+
+/** Thoughts are counted beside the words of the reply. */
+function geminiCounts(usage: unknown): Partial<ModelUsage> | undefined {
+  const prompt = numberIn(usage, "promptTokenCount");
+  if (prompt === undefined) return undefined;
+  const count = (name: string) => numberIn(usage, name) ?? 0;
+  return {
+    input_tokens: prompt + count("toolUsePromptTokenCount"),
+    output_tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+    cache_read_tokens: count("cachedContentTokenCount"),
+    reasoning_tokens: count("thoughtsTokenCount"),
+  };
+}
+
+const COUNTS: Record<PassRequest["protocol"], (usage: unknown) => Partial<ModelUsage> | undefined> = {
+  chat: openaiCounts,
+  responses: openaiCounts,
+  messages: anthropicCounts,
+  gemini: geminiCounts,
+};
 
 /** Anthropic counts what was cached beside the rest of the input; here it is part of it. */
 function wholeOf(found: Partial<ModelUsage>, protocol: PassRequest["protocol"]): ModelUsage {

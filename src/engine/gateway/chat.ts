@@ -4,6 +4,7 @@ import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";
 import type { ModelReply } from "../model.ts";
 import { type AssistantPart, textOf } from "../parts.ts";
+import { type Bounds, isAtMostOne, isNothing, isOneOf, never } from "./bounds.ts";
 import {
   argumentsIn,
   assistantText,
@@ -73,8 +74,31 @@ function callsIn(message: Record<string, unknown>): AssistantPart[] {
   }));
 }
 
+/** Both names of the limit are passed on; the gateway bounds them. */
+const BOUNDS: Bounds = {
+  members: [
+    ...["model", "messages", "stream", "stream_options", "max_tokens", "max_completion_tokens", "temperature", "top_p"],
+    ...["top_k", "min_p", "stop", "presence_penalty", "frequency_penalty", "repetition_penalty", "seed", "logit_bias"],
+    ...["tools", "tool_choice", "parallel_tool_calls", "response_format", "reasoning_effort", "reasoning", "thinking"],
+    ...["enable_thinking", "chat_template_kwargs", "verbosity", "user", "prompt_cache_key"],
+  ],
+  refused: {
+    ...{ n: isAtMostOne, best_of: isAtMostOne, num_return_sequences: isAtMostOne, models: never, fallbacks: never },
+    ...{ service_tier: isOneOf("auto", "default", "standard", "flex"), web_search_options: never, plugins: never },
+    ...{
+      audio: never,
+      modalities: (value) => JSON.stringify(value) === '["text"]',
+      store: isNothing,
+      functions: never,
+    },
+  },
+  said: ["messages"],
+  isClients: ({ type }) => type === "function" || type === "custom",
+};
+
 export const chat: WireProtocol = {
   name: "chat",
+  bounds: BOUNDS,
   read(body) {
     const system: string[] = [];
     const conversation = createConversation();

@@ -5,7 +5,7 @@
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { isProblem, type Problem } from "../../core/errors.ts";
-import { isObject } from "../../core/is-object.ts";
+import { isObject, membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { waitForProvider } from "../ask.ts";
@@ -14,11 +14,13 @@ import type { Ending } from "../execution.ts";
 import type { ModelReply, PassedOn } from "../model.ts";
 import { allowed, type CallInput, scopeOf } from "../model-call.ts";
 import { failed } from "../result.ts";
+import { boundBody, boundHeaders } from "./bounds.ts";
 import { chat } from "./chat.ts";
+import { GENERATION_BOUNDS, type GeminiCall, gemini, geminiCallIn } from "./gemini.ts";
 import { messages } from "./messages.ts";
 import { responses } from "./responses.ts";
 import { renameTools } from "./scripted-tools.ts";
-import type { WireFailure, WireProtocol } from "./wire.ts";
+import type { WireFailure, WireProtocol, WireRequest } from "./wire.ts";
 
 export interface GatewayInput extends Pick<CallInput, "execution" | "ports" | "agent" | "masker" | "signal"> {
   /** The one model that it may ask. */
@@ -59,9 +61,10 @@ export function createGateway(input: GatewayInput): Gateway {
     over.resolve(why);
     return failure;
   };
-  const isAllowed = (request: Request): boolean => {
-    const bearer = /^Bearer (\S+)$/i.exec(request.headers.get("authorization") ?? "")?.[1];
-    const given = bearer ?? request.headers.get("x-api-key") ?? "";
+  const isAllowed = ({ headers }: Request, { searchParams }: URL): boolean => {
+    const bearer = /^Bearer (\S+)$/i.exec(headers.get("authorization") ?? "")?.[1];
+    const named = headers.get("x-api-key") ?? headers.get("x-goog-api-key") ?? searchParams.get("key");
+    const given = bearer ?? named ?? "";
     return timingSafeEqual(digest(given), expected);
   };
   /** Why no call is made now; else what it may hold. */
@@ -75,6 +78,12 @@ export function createGateway(input: GatewayInput): Gateway {
     if (!("status" in budget)) return budget;
     const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
     return end({ ending: budget }, quota(message));
+  }
+  /** No reply is longer than what was reserved for it. */
+  function mostOf(most: number | undefined): number | undefined {
+    const price = ports.models.estimateUsd(model, 0, LIMITS.replyTokensAmple);
+    if (most !== undefined || !price) return most;
+    return Math.min(LIMITS.replyTokensAmple, ports.models.info(model).max_output_tokens ?? LIMITS.replyTokensAmple);
   }
   /** The row of a call, and what follows from how it ended. */
   function settle(reply: ModelReply): void {
@@ -97,11 +106,11 @@ export function createGateway(input: GatewayInput): Gateway {
     return next;
   }
 
-  async function call(protocol: WireProtocol, request: Request): Promise<Response> {
-    const body = await bodyOf(request);
-    if (!isObject(body))
-      return refuse(protocol, { kind: "bad_request", message: "The body is no JSON object, or too long." });
-    const wire = renameTools(protocol.read(body), model);
+  async function call(protocol: WireProtocol, request: Request, named?: GeminiCall): Promise<Response> {
+    const read = await readCall(protocol, request, named);
+    if ("kind" in read) return refuse(protocol, read);
+    const { body } = read;
+    const wire = renameTools(read.wire, model);
     if (!isSameModel(wire.model, model))
       return refuse(protocol, {
         kind: "not_found",
@@ -117,7 +126,7 @@ export function createGateway(input: GatewayInput): Gateway {
       if ("kind" in room) return answered.resolve(refuse(protocol, room));
       const cost_usd = ports.models.estimateUsd(model, tokens, 0);
       ports.rows.beginCall(execution, { model, purpose: "turn", input_tokens: tokens, cost_usd });
-      const one = { protocol, wire, body, headers: request.headers, signal: gone, most: room.most };
+      const one = { protocol, wire, body, headers: request.headers, signal: gone, most: mostOf(room.most) };
       settle(await make(input, one, answered.resolve));
     }).catch((error) => {
       ports.log.error({ err: error, execution: execution.id }, "a call of the model gateway failed");
@@ -127,15 +136,19 @@ export function createGateway(input: GatewayInput): Gateway {
   }
 
   async function answer(request: Request): Promise<Response> {
-    const { pathname } = new URL(request.url);
-    const protocol = PROTOCOLS[pathname];
-    if (!isAllowed(request))
+    const url = new URL(request.url);
+    const { pathname } = url;
+    const named = geminiCallIn(url);
+    const protocol = named ? gemini : PROTOCOLS[pathname];
+    if (!isAllowed(request, url))
       return refuse(protocol ?? chat, { kind: "unauthorized", message: "The key is not this execution's." });
     if (request.method === "GET" && pathname === "/v1/models") return Response.json(listOf(model));
     if (request.method === "POST" && pathname === "/mcp") return input.tools(request, await bodyOf(request));
     if (request.method === "POST" && pathname === "/v1/messages/count_tokens")
       return Response.json({ input_tokens: sizeOf([await bodyOf(request)]) });
-    if (request.method === "POST" && protocol) return call(protocol, request);
+    if (request.method === "POST" && named?.method === "count")
+      return Response.json({ totalTokens: sizeOf([await bodyOf(request)]) });
+    if (request.method === "POST" && protocol) return call(protocol, request, named);
     return refuse(chat, {
       kind: "not_found",
       message: `There is no ${request.method} ${pathname.slice(0, 100)} here.`,
@@ -185,6 +198,26 @@ const listOf = (id: string) => ({
   ...{ has_more: false, first_id: id, last_id: id },
 });
 
+/** What is asked for, without what the provider is not to read. */
+async function readCall(
+  protocol: WireProtocol,
+  request: Request,
+  named: GeminiCall | undefined,
+): Promise<{ body: Record<string, unknown>; wire: WireRequest } | WireFailure> {
+  const given = await bodyOf(request);
+  if (!isObject(given)) return { kind: "bad_request", message: "The body is no JSON object, or too long." };
+  try {
+    const body = boundBody(given, protocol.bounds);
+    if (!named) return { body, wire: protocol.read(body) };
+    const generationConfig = boundBody(membersOf(given["generationConfig"]), GENERATION_BOUNDS);
+    const whole = { ...body, generationConfig };
+    return { body: whole, wire: { ...protocol.read(whole), model: named.model, stream: named.method === "stream" } };
+  } catch (error) {
+    if (isProblem(error)) return { kind: "bad_request", message: error.detail };
+    throw error;
+  }
+}
+
 /** The parsed body; undefined when it is too long, or no JSON. */
 async function bodyOf(request: Request): Promise<unknown> {
   const pieces: Uint8Array[] = [];
@@ -211,19 +244,12 @@ interface One {
   most: number | undefined;
 }
 
-/** Headers of a client that a provider of its protocol understands. */
-const FEATURES = ["anthropic-version", "anthropic-beta", "openai-beta"];
-
 /** Makes one call. @param respond with the answer, as soon as it begins. @returns what it used, once it has ended. */
 async function make(input: GatewayInput, one: One, respond: (answer: Response) => void): Promise<ModelReply> {
   const { ports, execution, model } = input;
-  const features = FEATURES.flatMap((name) => {
-    const value = one.headers.get(name);
-    return value === null ? [] : [[name, value] as const];
-  });
   const passed: PassedOn | ModelReply | undefined = await ports.models.pass?.({
     ...{ model, userId: execution.userId, protocol: one.protocol.name, body: one.body, signal: one.signal },
-    ...{ headers: Object.fromEntries(features), maxOutputTokens: one.most },
+    ...{ headers: boundHeaders(one.headers), maxOutputTokens: one.most, stream: one.wire.stream },
   });
   if (passed === undefined) return translate(input, one, respond);
   if ("answer" in passed) {

@@ -4,6 +4,7 @@ import { newId } from "../../core/ids.ts";
 import { isObject, textIn } from "../../core/is-object.ts";
 import type { ModelReply, ModelUsage } from "../model.ts";
 import type { AssistantPart } from "../parts.ts";
+import { type Bounds, isOneOf, never } from "./bounds.ts";
 import {
   assistantText,
   createConversation,
@@ -71,8 +72,25 @@ function blocksOf({ parts }: ModelReply): object[] {
   });
 }
 
+/** Anthropic's own tools that the client runs. */
+const CLIENTS_TOOLS = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\d+)$/;
+
+const BOUNDS: Bounds = {
+  members: [
+    ...["model", "messages", "system", "stream", "max_tokens", "temperature", "top_p", "top_k", "stop_sequences"],
+    ...["tools", "tool_choice", "thinking", "metadata", "context_management", "output_config", "output_format"],
+  ],
+  refused: {
+    ...{ mcp_servers: (value) => Array.isArray(value) && value.length === 0, container: never, fallbacks: never },
+    ...{ service_tier: isOneOf("auto", "standard_only"), speed: isOneOf("standard"), inference_geo: isOneOf("global") },
+  },
+  said: ["messages", "system"],
+  isClients: ({ type }) => type === undefined || CLIENTS_TOOLS.test(String(type)),
+};
+
 export const messages: WireProtocol = {
   name: "messages",
+  bounds: BOUNDS,
   read(body) {
     const conversation = createConversation();
     for (const { role, content } of recordsIn(body["messages"]))

@@ -4,6 +4,7 @@ import { newId } from "../../core/ids.ts";
 import { textIn } from "../../core/is-object.ts";
 import type { ModelReply, ModelTool } from "../model.ts";
 import { type AssistantPart, textOf } from "../parts.ts";
+import { type Bounds, isAtMostOne, isNothing, isOneOf, never } from "./bounds.ts";
 import { openaiError, openaiFailure } from "./chat.ts";
 import {
   argumentsIn,
@@ -91,8 +92,35 @@ function toolsIn(tool: Record<string, unknown>, spaces: Spaces): ModelTool[] {
   });
 }
 
+/** Run by the client, as far as their type says it; a shell is that of the provider unless it is called local. */
+const CLIENTS_TOOLS = new Set(["function", "custom", "local_shell", "apply_patch"]);
+
+function isClientsTool(tool: Record<string, unknown>): boolean {
+  const { type } = tool;
+  if (type === "namespace")
+    return Array.isArray(tool["tools"]) && recordsIn(tool["tools"]).every((one) => isClientsTool(one));
+  if (type === "tool_search") return tool["execution"] === "client";
+  if (type === "shell") return textIn(tool["environment"], "type") === "local";
+  return CLIENTS_TOOLS.has(String(type));
+}
+
+const BOUNDS: Bounds = {
+  members: [
+    ...["model", "input", "instructions", "stream", "stream_options", "max_output_tokens", "temperature", "top_p"],
+    ...["tools", "tool_choice", "parallel_tool_calls", "max_tool_calls", "reasoning", "text", "include", "truncation"],
+    ...["user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "top_logprobs"],
+  ],
+  refused: {
+    ...{ previous_response_id: isNothing, conversation: never, background: isNothing, prompt: never, models: never },
+    ...{ service_tier: isOneOf("auto", "default", "standard", "flex"), n: isAtMostOne, plugins: never },
+  },
+  said: ["input"],
+  isClients: isClientsTool,
+};
+
 export const responses: WireProtocol = {
   name: "responses",
+  bounds: BOUNDS,
   read(body) {
     const system = [textIn(body, "instructions") ?? ""];
     const spaces: Spaces = new Map();

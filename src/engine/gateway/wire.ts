@@ -7,6 +7,7 @@ import { isObject, membersOf, numberIn, textIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import type { ModelMessage, ModelReply, ModelRequest, ModelTool, ModelUsage } from "../model.ts";
 import { type AssistantPart, type TextPart, textPart } from "../parts.ts";
+import type { Bounds } from "./bounds.ts";
 
 export interface WireRequest {
   /** As the client names it. */
@@ -36,7 +37,9 @@ export interface WireFailure {
 }
 
 export interface WireProtocol {
-  readonly name: "chat" | "responses" | "messages";
+  readonly name: "chat" | "responses" | "messages" | "gemini";
+  /** What a request may hold. */
+  readonly bounds: Bounds;
   /** @throws Problem 400 `bad_request` for what is no request of the protocol. */
   read(body: Record<string, unknown>): WireRequest;
   writer(wire: Pick<WireRequest, "model" | "spaces">): WireWriter;

@@ -97,6 +97,26 @@ const claudeCode = ({ gateway, token, model, state }: LaunchPlace): Launch => ({
   files: {},
 });
 
+function gemini({ gateway, token, model, state }: LaunchPlace): Launch {
+  const home = `${state}/gemini`;
+  const settings = {
+    security: { auth: { selectedType: "gemini-api-key" }, folderTrust: { enabled: false } },
+    model: { name: model },
+    // Google would run them: the gateway refuses both.
+    tools: { exclude: ["google_web_search", "web_fetch"] },
+    general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
+    ...{ privacy: { usageStatisticsEnabled: false }, telemetry: { enabled: false }, ide: { enabled: false } },
+  };
+  return {
+    argv: ["gemini", "--acp"],
+    env: {
+      ...{ GEMINI_API_KEY: token, GOOGLE_GEMINI_BASE_URL: gateway, GEMINI_CLI_HOME: home },
+      ...{ GEMINI_CLI_TRUST_WORKSPACE: "true", NO_BROWSER: "1" },
+    },
+    files: { [`${home}/.gemini/settings.json`]: json(settings) },
+  };
+}
+
 const openaiVariables = ({ gateway, token, model }: LaunchPlace) => ({
   OPENAI_BASE_URL: `${gateway}/v1`,
   OPENAI_API_KEY: token,
@@ -126,6 +146,7 @@ const DEFINITIONS: Record<HarnessName, (place: LaunchPlace) => Launch> = {
   opencode,
   codex,
   "claude-code": claudeCode,
+  gemini,
   qwen,
   pi,
 };
@@ -140,6 +161,7 @@ export function launchOf(harness: Exclude<HarnessConfig, "builtin">, place: Laun
       ANTHROPIC_BASE_URL: place.gateway,
       ANTHROPIC_AUTH_TOKEN: place.token,
       ANTHROPIC_MODEL: place.model,
+      ...{ GOOGLE_GEMINI_BASE_URL: place.gateway, GEMINI_API_KEY: place.token, GEMINI_MODEL: place.model },
     },
     files: {},
   };

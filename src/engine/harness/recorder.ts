@@ -140,9 +140,10 @@ export function createRecorder(turn: Turn, onFlood: (why: string) => void): Reco
   };
 }
 
-/** Some programs name the tool, others the server and the tool in the input. */
-const isOwn = ({ name, title, input }: CallUpdate): boolean =>
-  [name, title].some((one) => ownToolName(one ?? "") !== undefined) || textIn(input, "server") === "skep";
+/** Some programs name the tool, some put its name before the id, others the server and the tool in the input. */
+const isOwn = ({ id, name, title, input }: CallUpdate): boolean =>
+  [name, title, id.split("__", 1)[0]].some((one) => ownToolName(one ?? "") !== undefined) ||
+  textIn(input, "server") === "skep";
 
 const withoutGaps = (update: CallUpdate): Partial<CallUpdate> =>
   Object.fromEntries(Object.entries(update).filter(([, value]) => value !== undefined));

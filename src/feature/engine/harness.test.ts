@@ -11,8 +11,8 @@ const docker = await dockerForTests(process.env);
 
 const PIPELINE = "id: p\nname: P\nsteps:\n  - { id: one, agent: worker, input: write it, outputs: [summary] }\n";
 
-async function started(harness: string, script: string): Promise<Rig> {
-  const image = await harnessImage(docker!);
+async function started(harness: string, script: string, programs?: Parameters<typeof harnessImage>[1]): Promise<Rig> {
+  const image = await harnessImage(docker!, programs);
   return rigs.started({
     pipelines: { p: PIPELINE },
     agents: { worker: `---\nharness: ${harness}\nimage: ${image}\nmodel: demo/scripted\n---\nYou work.` },
@@ -51,4 +51,18 @@ test.skipIf(!docker)("codex runs a command and completes", async () => {
   const view = await rig.ended(run.id);
   expect(view.status).toBe("succeeded");
   expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by codex\n");
+});
+
+test.skipIf(!docker)("gemini writes a file and completes", async () => {
+  const script = `steps:
+  one:
+    - text: I write it.
+      tool_calls: [{ tool: write_file, input: { file_path: /workspace/made.txt, content: "by gemini" } }]
+    - tool_calls: [{ tool: complete, input: { outputs: { summary: written }, summary: done } }]
+`;
+  const rig = await started("gemini", script, ["gemini"]);
+  const run = rig.create("p");
+  const view = await rig.ended(run.id);
+  expect(view.status).toBe("succeeded");
+  expect(await Bun.file(`${rig.workspaceOf(run.id)}/made.txt`).text()).toBe("by gemini");
 });

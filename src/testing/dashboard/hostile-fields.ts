@@ -71,7 +71,7 @@ export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   ["a model's name: `provider/model`, refused where there is no such provider", /\/model$|\/models\/\[\]$/],
   [
     "a secret: sealed, and never shown again",
-    /\/(\w*password|\w*secret|\w*token|api_key|private_key|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
+    /\/(\w*password|\w*secret|\w*token|api_key|private_key|login|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
   ],
   ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository|endpoint)$/],
   [

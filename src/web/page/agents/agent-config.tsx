@@ -24,7 +24,7 @@ const NUMBERS = [
   ["budget_usd_per_day", "Budget a day, USD", "Empty: no limit of its own.", "0.01"],
 ] as const;
 
-const HARNESSES = ["builtin", "opencode", "codex", "claude-code", "qwen", "pi"] as const;
+const HARNESSES = ["builtin", "opencode", "codex", "claude-code", "gemini", "qwen", "pi"] as const;
 
 /** A name, or the words of a command. */
 function harnessIn(text: string): Body["harness"] {
