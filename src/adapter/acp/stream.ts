@@ -2,9 +2,9 @@
  * The standard streams of an external agent's program as a stream of messages: one JSON object a line, each bounded
  * before it is parsed. What is no message is noise; too much of it, or of all, ends the program.
  */
-import type { AnyMessage, JsonRpcId, Stream } from "@agentclientprotocol/sdk";
-import { isObject, membersOf } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import { membersOf } from "../../core/is-object.ts";
+import { isJsonRpcId, type JsonRpcId, type JsonRpcMessage, jsonRpcMessageIn } from "../../core/json-rpc.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import { createBoundedNoise, createPacedChunks } from "../../core/paced-chunks.ts";
@@ -59,7 +59,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
     if (!closing) await pipe?.write(`${JSON.stringify(message)}\n`);
   };
   function take(text: string): void {
-    const message = messageIn(text);
+    const message = jsonRpcMessageIn<Message>(text);
     if (!message) return onLog(text.slice(0, LOG_CHARACTERS));
     noise = 0;
     const { id, method } = message;
@@ -123,7 +123,7 @@ export async function createAcpStream({ open, signal, onLog, onFlood }: AcpStrea
         async write(message) {
           const { id, method } = membersOf(message);
           if (method === "session/prompt") bytes = 0;
-          if (method !== undefined && isId(id)) pending.add(id);
+          if (method !== undefined && isJsonRpcId(id)) pending.add(id);
           await write(message);
         },
       }),
@@ -135,17 +135,4 @@ const LOG_CHARACTERS = 2_000;
 const HEAD_CHARACTERS = 256;
 
 /** A message as far as the library needs it to be one; what is in it is read field by field. */
-type Message = AnyMessage & { id?: JsonRpcId; method?: string };
-
-const isMessage = (value: unknown): value is Message => isObject(value) && value["jsonrpc"] === "2.0";
-const isId = (value: unknown): value is JsonRpcId =>
-  typeof value === "string" || typeof value === "number" || value === null;
-
-function messageIn(text: string): Message | undefined {
-  try {
-    const value = readJson(text);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
+type Message = AnyMessage & JsonRpcMessage;

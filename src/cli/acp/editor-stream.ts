@@ -3,9 +3,8 @@
  * no message is answered with an error; too much of it ends the connection.
  */
 import type { Readable, Writable } from "node:stream";
-import type { AnyMessage, JsonRpcId, Stream } from "@agentclientprotocol/sdk";
-import { isObject } from "../../core/is-object.ts";
-import { readJson } from "../../core/json-reader.ts";
+import type { AnyMessage, Stream } from "@agentclientprotocol/sdk";
+import { type JsonRpcId, type JsonRpcMessage, jsonRpcMessageIn } from "../../core/json-rpc.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { createLineSplitter } from "../../core/line-splitter.ts";
 import { createPacedChunks } from "../../core/paced-chunks.ts";
@@ -16,18 +15,10 @@ export interface EditorStream {
   ended: Promise<string | undefined>;
 }
 
-type Message = AnyMessage & { id?: JsonRpcId; method?: string };
+type Message = AnyMessage & JsonRpcMessage;
 
 const PARSE_ERROR = -32_700;
 const TOO_BUSY = -32_000;
-
-const isId = (value: unknown): value is JsonRpcId =>
-  typeof value === "string" || typeof value === "number" || value === null;
-const isMessage = (value: unknown): value is Message =>
-  isObject(value) &&
-  value["jsonrpc"] === "2.0" &&
-  (value["id"] === undefined || isId(value["id"])) &&
-  (typeof value["method"] === "string" || (value["method"] === undefined && isId(value["id"])));
 
 export function createEditorStream(stdin: Readable, stdout: Writable): EditorStream {
   const over = Promise.withResolvers<string | undefined>();
@@ -56,7 +47,7 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
     reading.catch(() => end());
   };
   function take(text: string): void {
-    const message = messageIn(text);
+    const message = jsonRpcMessageIn<Message>(text);
     if (!message) return refuse(null, PARSE_ERROR, "This line is no message of the protocol.");
     noise = 0;
     const { id, method } = message;
@@ -117,13 +108,4 @@ export function createEditorStream(stdin: Readable, stdout: Writable): EditorStr
   // The editor is gone.
   stdout.on("error", () => end());
   return { stream, ended: over.promise };
-}
-
-function messageIn(text: string): Message | undefined {
-  try {
-    const value = readJson(text);
-    return isMessage(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
