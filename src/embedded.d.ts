@@ -23,6 +23,14 @@ declare module "swagger-ui-dist/swagger-ui-bundle.js" {
   const path: string;
   export default path;
 }
+declare module "*/carrier-x64" {
+  const path: string;
+  export default path;
+}
+declare module "*/carrier-arm64" {
+  const path: string;
+  export default path;
+}
 declare module "*/relay-x64" {
   const path: string;
   export default path;

@@ -11,6 +11,7 @@ import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
 import { asProblem, guarded } from "./docker/failures.ts";
 import { createImageApi, type ImageApi } from "./docker/images.ts";
 import { createNetworkApi, type NetworkApi } from "./docker/networks.ts";
+import { createVolumeApi, type VolumeApi } from "./docker/volumes.ts";
 
 export interface EngineInfo {
   engine: "docker" | "podman";
@@ -37,6 +38,7 @@ export interface DockerClient {
   readonly images: ImageApi;
   readonly containers: ContainerApi;
   readonly networks: NetworkApi;
+  readonly volumes: VolumeApi;
 }
 
 const INFO_TIMEOUT_MS = 10_000;
@@ -70,6 +72,7 @@ export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PAT
     images: createImageApi(docker, address, attend),
     containers: createContainerApi(docker, address, attend),
     networks: createNetworkApi(docker, address, attend),
+    volumes: createVolumeApi(docker, address, attend),
   };
 }
 
@@ -107,6 +110,9 @@ export function connectFound(find: () => DockerEndpoint, patience?: Patience): D
     },
     get networks() {
       return now().networks;
+    },
+    get volumes() {
+      return now().volumes;
     },
   };
 }

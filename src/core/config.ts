@@ -92,6 +92,12 @@ export const OPTIONS = {
     read: integer(0, 1_000_000),
   }),
   sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "process"),
+  sandboxWorkspace: worded(
+    "SANDBOX_WORKSPACE",
+    "How containers get their files: the engine mounts the data folder, or they are carried.",
+    "mounted",
+    "detached",
+  ),
   dockerHost: option<string | undefined>({
     env: "DOCKER_HOST",
     about: "Docker engine, e.g. unix:///var/run/docker.sock.",

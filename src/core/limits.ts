@@ -70,6 +70,14 @@ export const LIMITS = {
   tasksInPrompt: 20,
   idleSandboxesPerUser: 4,
   idleSandboxes: 32,
+  /** Of a sandbox whose files are carried: all of them together. */
+  carriedEntries: 1_000_000,
+  carriedBytes: 20 * 1024 ** 3,
+  carriedDepth: 128,
+  /** Copies of files on the container engine that no sandbox uses. */
+  carriedCopies: 64,
+  carrierIdleMs: 60_000,
+  carrierMs: 15 * 60_000,
   tickLateMs: 60_000,
   timelineMs: 400 * DAY_MS,
   storedPerUserBytes: 1024 ** 3,

@@ -17,6 +17,11 @@ export interface Capabilities {
   network: "host" | "own";
   /** `container`: commands see nothing of the machine but the workspace. `none`: what the server's user may do. */
   isolation: "container" | "none";
+  /**
+   * `shared`: commands work in the server's own folder. `carried`: what either side changes is taken to the other, so the
+   * container engine may be on another machine.
+   */
+  files: "shared" | "carried";
   /** How many `files` one command can be given. */
   filesAtOnce: number;
 }

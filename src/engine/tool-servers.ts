@@ -15,7 +15,10 @@ export interface ToolServerSpec {
   env: Readonly<Record<string, string>>;
   network: "none" | "bridge";
   memoryMb: number;
-  /** Folder of this host with what outlives it: its home, and `/data` in a container. */
+  /**
+   * Folder of this host with what outlives it: its home, and `/data` in a container. A driver whose engine does not see this
+   * host's folders keeps one there instead.
+   */
   folder: string;
 }
 
@@ -25,8 +28,13 @@ export interface ToolServers {
    * @throws Problem: no engine, no image, a command that does not exist, or one that this driver cannot run.
    */
   open(spec: ToolServerSpec, events: PipeEvents, signal: AbortSignal): Promise<Pipe>;
-  /** Ends tool servers that another process of this instance left. Throws when the engine does not answer. */
-  sweep(): Promise<void>;
+  /**
+   * Ends tool servers that another process of this instance left, and forgets those that `isThere` denies. Throws when the
+   * engine does not answer.
+   */
+  sweep(isThere: (server: string) => boolean): Promise<void>;
+  /** The server is deleted: what the driver keeps of it elsewhere than in its folder goes. */
+  forget(server: string): Promise<void>;
   /** Leaves nothing of this instance behind but what runs. */
   close(): Promise<void>;
 }

@@ -66,6 +66,8 @@ export interface ContainerApi {
   exec(id: string, request: ExecRequest): Promise<RunningExec>;
   /** The same for a program that is talked to while it runs. */
   openExec(id: string, request: Omit<ExecRequest, "stdin">): Promise<OpenExec>;
+  /** Unpacks a tar archive below a folder of it, whether it runs or not. */
+  unpack(id: string, folder: string, tar: NodeJS.ReadableStream): Promise<void>;
   /** The streams of its own command. Call it before `start`, or its first output is missed. */
   attach(id: string, onOutput: FrameSink): Promise<AttachedContainer>;
 }
@@ -101,6 +103,7 @@ export function createContainerApi(docker: () => Docker, address: string, attend
     logs: (id, options) => followLogs(on(id), address, attend, options),
     exec: (id, request) => startExec(on(id), address, attend, request),
     openExec: (id, request) => openExec(on(id), address, attend, request),
+    unpack: (id, path, tar) => call(async () => void (await on(id).putArchive(tar, { path }))),
     attach: (id, onOutput) => attachTo(on(id), address, attend, onOutput),
   };
 }

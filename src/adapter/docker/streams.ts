@@ -21,7 +21,7 @@ export function duplex(stream: NodeJS.ReadWriteStream): Duplex {
 /** How a program's streams are driven: neither its input nor its output grows in memory. */
 export interface StreamControls {
   /** Queues bytes for its input. Resolves when there is room for more, or nobody reads them any more. */
-  write(data: string): Promise<void>;
+  write(data: string | Uint8Array): Promise<void>;
   /** Reads nothing more of its output until `resume`. */
   pause(): void;
   resume(): void;

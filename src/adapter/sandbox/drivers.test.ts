@@ -1,6 +1,6 @@
 /** What every driver of sandboxes promises to the engine, whatever its walls are made of. A new driver adds its line to `DRIVERS`. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -34,13 +34,13 @@ const owner = { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000
 const relayFolder = mkdtempSync(join(tmpdir(), "skep-relay-"));
 afterAll(() => rmSync(relayFolder, { recursive: true, force: true }));
 
-async function inContainers(engine: DockerClient, instanceId: string): Promise<Life> {
+async function inContainers(engine: DockerClient, instanceId: string, carries: boolean): Promise<Life> {
   const image = await testImage(engine);
   const images = createAgentImages({ docker: engine, pull: false });
   const driver = createDockerSandboxes({
-    ...{ docker: engine, instanceId, defaultImage: image, images, server: owner, relayFolder },
+    ...{ docker: engine, instanceId, defaultImage: image, images, server: owner, relayFolder, carries },
   });
-  const servers = createDockerToolServers({ docker: engine, instanceId, images, owner });
+  const servers = createDockerToolServers({ docker: engine, instanceId, images, owner, carries });
   return {
     ...{ driver, servers, image },
     records: async () => {
@@ -48,10 +48,11 @@ async function inContainers(engine: DockerClient, instanceId: string): Promise<L
       return JSON.stringify(await Promise.all(rows.map(({ id }) => engine.containers.inspect(id))));
     },
     end: async () => {
-      await servers.sweep();
+      await servers.sweep(() => false);
       await driver.sweep(() => false);
       await Promise.all([servers.close(), driver.close()]);
       expect(await engine.containers.list([`skep.instance=${instanceId}`])).toEqual([]);
+      expect(await engine.volumes.list([`skep.instance=${instanceId}`])).toEqual([]);
     },
   };
 }
@@ -63,7 +64,7 @@ async function onThisHost(instanceId: string): Promise<Life> {
     ...{ driver, servers },
     records: async () => "",
     end: async () => {
-      await servers.sweep();
+      await servers.sweep(() => false);
       await driver.sweep(() => false);
     },
   };
@@ -71,7 +72,8 @@ async function onThisHost(instanceId: string): Promise<Life> {
 
 const DRIVERS: [name: string, open: ((instanceId: string) => Promise<Life>) | undefined][] = [
   ["process", onThisHost],
-  ["docker", docker && ((instanceId) => inContainers(docker, instanceId))],
+  ["docker", docker && ((instanceId) => inContainers(docker, instanceId, false))],
+  ["docker, its files carried", docker && ((instanceId) => inContainers(docker, instanceId, true))],
 ];
 
 const never = new AbortController().signal;
@@ -367,10 +369,15 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open)
       expect(missing).toMatch(/could not be started|exit code 127/);
       const left = await opened(life.servers, spec);
       const next = await open!(instanceId);
-      await next.servers.sweep();
+      await next.servers.sweep(() => true);
       expect(await left.pipe.ended).toMatch(/ended|gone/);
       await left.pipe.kill();
-      expect(existsSync(spec.folder)).toBe(true);
+      // What it kept is there for its next start, until it is forgotten.
+      const kept = { ...spec, args: ["-c", 'ls -A "$HOME" | grep -c kept; exec cat'] };
+      const again = await opened(next.servers, kept);
+      await again.says("0\n");
+      await again.pipe.kill();
+      await next.servers.forget(spec.server);
     });
   });
 });

@@ -102,7 +102,8 @@ export async function checkSandboxes(
   { driver, canMakeImage }: Pick<Sandboxes, "driver" | "canMakeImage">,
 ): Promise<Finding[]> {
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
-  const kind = ok("sandbox", `${driver.name}: agents work in containers`);
+  const carried = driver.capabilities.files === "carried" ? ", their files are carried to the engine and back" : "";
+  const kind = ok("sandbox", `${driver.name}: agents work in containers${carried}`);
   if (!docker) return [kind];
   const image = settings.get().sandbox.image ?? config.agentImage;
   try {

@@ -51,6 +51,7 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
       images,
       server,
       relayFolder: deps.folder.cache,
+      carries: config.sandboxWorkspace === "detached",
       clock,
     });
   const driver = containers && {

@@ -71,7 +71,10 @@ export const mcp = defineFeature(
     });
     const service = createMcp({
       ...{ ...deps, rows, values, connections, logs, agentExists: deps.agents.exists },
-      removeFolder: (id) => removeFolder(folderOf(id)),
+      async removeFolder(id) {
+        await removeFolder(folderOf(id));
+        await places.container?.forget(id);
+      },
     });
     const proposals = createProposals({
       ...{ mcp: service, assertProject: (id) => void deps.projects.get(id), fileOf: deps.projects.texts.fileOf },
@@ -97,8 +100,9 @@ export const mcp = defineFeature(
       tools: mcpTools(connections, deps.text),
       counts: () => ({ mcp_servers: rows.count(), mcp_tools: connections.tools().length }),
       async resume() {
-        await places.host.sweep();
-        await places.container?.sweep().catch(() => {});
+        const isThere = (id: string) => rows.find(id) !== undefined;
+        await places.host.sweep(isThere);
+        await places.container?.sweep(isThere).catch(() => {});
         if (stopped.signal.aborted) return;
         deps.standby.whenActive(() => {
           if (!stopped.signal.aborted) connections.start();
@@ -129,6 +133,7 @@ function placesOf({ docker, instanceId, config }: Needs): Places {
       createDockerToolServers({
         ...{ docker, instanceId, owner },
         images: createAgentImages({ docker, pull: config.imagePull }),
+        carries: config.sandboxWorkspace === "detached",
       }),
     host: createProcessToolServers({ instanceId, allowHostShell: config.allowHostShell }),
   };

@@ -32,6 +32,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/model/record.ts": "the operator's file of recorded model calls",
   "adapter/model/scripted.ts": "the operator's script of model replies",
   "adapter/sandbox/docker/busybox-rootfs.ts": "this machine's busybox",
+  "adapter/sandbox/docker/carried-files.ts": "whether the working copy's own folder is there",
   "adapter/sandbox/docker/driver.ts": "whether the working copy's own folder is there",
   "adapter/sandbox/process/driver.ts": "the working copy's own folder",
   "adapter/sandbox/process/marked-processes.ts": "/proc",

@@ -35,7 +35,7 @@ export function createHandClock(): HandClock {
 const PATIENCE_MS = 240_000;
 
 const SANDBOX = {
-  capabilities: { shell: false, network: "own", isolation: "container", filesAtOnce: 100 },
+  capabilities: { shell: false, network: "own", isolation: "container", files: "shared", filesAtOnce: 100 },
   workspace: { bringBack: async () => {} },
   freeze: async () => {},
   isAlive: async () => true,

@@ -10,6 +10,7 @@ const requestOf = (engine: "docker" | "podman") =>
       ...{ memoryMb: 256, cpus: 0.5, env: { A: "1" } },
     } as never,
     ...{ instanceId: "ins_1", imageId: "sha256:0", owner: { uid: 1234, gid: 1235 }, engine, network: "none" },
+    mounts: [],
     imageVolumes: ["/workspace", "/tmp", "/home/agent", "/data"],
   });
 

@@ -4,8 +4,7 @@ import type { SandboxSpec } from "../../../engine/sandbox.ts";
 import type { EngineInfo } from "../../docker.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import { cookieFolder } from "./cookie-file.ts";
-import { CONTAINER_LIMITS, lockedDown } from "./lock-down.ts";
-import { RELAY_PATH } from "./relay.ts";
+import { bound, CONTAINER_LIMITS, lockedDown } from "./lock-down.ts";
 
 export const LABELS = {
   instance: "skep.instance",
@@ -38,15 +37,19 @@ export interface ContainerPlan {
   network: string;
   /** Podman without root: keeps the server's user inside. */
   usernsMode?: string | undefined;
-  /** Path of the relay's program on this host, for a sandbox with routes. */
-  relay?: string | undefined;
+  /** What is mounted besides the workspace and an external agent's folder. */
+  mounts: readonly Docker.MountSettings[];
+  /** The folders are in the engine's own data folder. */
+  isEngines?: boolean | undefined;
+  /** What it runs as long as it is there, instead of nothing; its streams are the server's alone. */
+  program?: readonly string[] | undefined;
 }
 
 export function containerRequest(plan: ContainerPlan): Docker.ContainerCreateOptions {
   const { spec, owner } = plan;
   return {
     Image: plan.imageId,
-    Entrypoint: ["sh", "-c", IDLE],
+    Entrypoint: [...(plan.program ?? ["sh", "-c", IDLE])],
     Cmd: [],
     User: `${owner.uid}:${owner.gid}`,
     WorkingDir: MOUNT_POINT,
@@ -76,32 +79,31 @@ function hostConfig({
   network,
   imageVolumes,
   usernsMode,
-  relay,
+  mounts,
+  isEngines,
+  program,
 }: ContainerPlan): Docker.HostConfig {
   // Podman cannot give a folder in memory to a user; nobody else is in the container.
   const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const locked = lockedDown({
     ...{ memoryMb: spec.memoryMb, cpus: spec.cpus, runtime: spec.runtime, network, usernsMode },
-    folder: { source: spec.home, target: MOUNT_POINT },
+    folder: { source: spec.home, target: MOUNT_POINT, isEngines },
     imageVolumes: imageVolumes.filter((path) => path !== HOME),
   });
   return {
     ...locked,
     Mounts: [
       ...(locked.Mounts ?? []),
-      ...(spec.harness ? [bind(spec.harness.state, HARNESS_STATE, false)] : []),
-      ...(relay === undefined ? [] : [bind(relay, RELAY_PATH, true)]),
+      ...(spec.harness ? [bound({ source: spec.harness.state, target: HARNESS_STATE, isEngines })] : []),
+      ...mounts,
     ],
     Tmpfs: {
       ...locked.Tmpfs,
       [HOME]: `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.homeBytes},${homeRights}`,
       ...cookieFolder(spec.cookies),
     },
-    LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
+    LogConfig: program
+      ? { Type: "none", Config: {} }
+      : { Type: "json-file", Config: { "max-size": "1m", "max-file": "1" } },
   };
 }
-
-const bind = (source: string, target: string, isReadOnly: boolean): Docker.MountSettings => ({
-  ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
-  BindOptions: { Propagation: "rprivate" },
-});

@@ -5,6 +5,7 @@
 import { constants } from "node:fs";
 import { access, realpath } from "node:fs/promises";
 import { setTimeout } from "node:timers/promises";
+import type Docker from "dockerode";
 import { type Clock, systemClock } from "../../../core/clock.ts";
 import { codeOf, isProblem, unavailable } from "../../../core/errors.ts";
 import type {
@@ -14,20 +15,19 @@ import type {
   SandboxAbout,
   SandboxDriver,
   SandboxSpec,
-  Workspace,
 } from "../../../engine/sandbox.ts";
 import type { ImageDetail } from "../../docker/images.ts";
 import type { DockerClient, EngineInfo } from "../../docker.ts";
-import { relayProgram } from "../relay/program.ts";
-import { createWorkspaceFiles } from "../workspace-files.ts";
-import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
+import { sandboxOwner } from "../workspace-owner.ts";
 import { MOUNT_POINT, type Owner } from "../workspace-path.ts";
 import type { AgentImages } from "./agent-image.ts";
+import { type Copies, createCopies, type SandboxFiles } from "./carried-files.ts";
 import { containerRequest, HARNESS_STATE, HOME, LABELS } from "./container-spec.ts";
 import { COOKIE_FILE, writeCookies } from "./cookie-file.ts";
 import { execInContainer, openInContainer } from "./exec.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
-import { createContainerRelay } from "./relay.ts";
+import { carriedPlace, mountedPlace, type Place } from "./place.ts";
+import { type ContainerRelay, createContainerRelay } from "./relay.ts";
 import { createRuntimeTrial } from "./runtime-trial.ts";
 
 export interface DockerSandboxDeps {
@@ -40,6 +40,8 @@ export interface DockerSandboxDeps {
   server: Owner;
   /** Folder of this host where the relay's program is laid, for sandboxes with routes. */
   relayFolder: string;
+  /** Files are carried: the engine need not see the server's folders. */
+  carries?: boolean;
   clock?: Clock;
   /** How long a removal is waited for, in ms. */
   removeMs?: number;
@@ -55,12 +57,18 @@ export interface DockerSandboxes extends SandboxDriver {
   close(): Promise<void>;
 }
 
-const CAPABILITIES: Capabilities = { shell: true, network: "own", isolation: "container", filesAtOnce: 10_000 };
+const capabilitiesOf = (carries: boolean): Capabilities => ({
+  ...{ shell: true, network: "own", isolation: "container", filesAtOnce: 10_000 },
+  files: carries ? "carried" : "shared",
+});
 
 /** Between tries of a start that the engine refused. */
 const START_PAUSES_MS = [500, 1_500, 4_000];
 /** Further tries when a network is gone between making a container and starting it. */
 const NETWORK_TRIES = 3;
+
+/** The same when the copy of the files is gone from the engine. */
+const COPY_TRIES = 1;
 
 /** What takes longer counts as not removed, and a sweep tries again. */
 const REMOVE_MS = 30_000;
@@ -76,17 +84,22 @@ interface Parts extends Required<Pick<DockerSandboxDeps, "clock">> {
   networks: SandboxNetworks;
   engine(): Promise<EngineInfo>;
   runtimes: ReturnType<typeof createRuntimeTrial>;
+  capabilities: Capabilities;
+  /** Undefined where the engine sees the server's folders. */
+  copies: Copies | undefined;
 }
 
 export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes {
-  const { docker, instanceId, clock = systemClock, removeMs = REMOVE_MS } = deps;
+  const { docker, instanceId, carries = false, clock = systemClock, removeMs = REMOVE_MS } = deps;
   const engine = remembered(() => docker.info());
   const networks = createSandboxNetworks({ docker, instanceId, engine });
   const runtimes = createRuntimeTrial(docker, instanceId);
-  const parts: Parts = { deps, clock, networks, engine, runtimes };
+  const capabilities = capabilitiesOf(carries);
+  const copies = carries ? createCopies(docker, instanceId) : undefined;
+  const parts: Parts = { deps, clock, networks, engine, runtimes, capabilities, copies };
   return {
     name: "docker",
-    capabilities: CAPABILITIES,
+    capabilities,
     noticeMs: NOTICE_MS,
     about: async (spec) => aboutOf(spec, (await identity(parts, deps.server)).owner),
     start: (spec, signal) => startPatiently(parts, spec, signal),
@@ -99,10 +112,14 @@ export function createDockerSandboxes(deps: DockerSandboxDeps): DockerSandboxes 
       const ends = await Promise.allSettled(removals);
       const there = dead.filter((_, index) => ends[index]?.status === "rejected");
       const left = there.filter(({ state }) => !HALTED.has(state));
+      await copies?.sweep();
       const places = left.map(({ labels }) => labels[LABELS.work] ?? labels[LABELS.session] ?? "");
       return { removed: dead.length - there.length, left: places };
     },
-    close: () => networks.close(),
+    close: async () => {
+      await networks.close();
+      await copies?.close();
+    },
   };
 }
 
@@ -128,24 +145,57 @@ async function startPatiently(parts: Parts, spec: SandboxSpec, signal: AbortSign
 }
 
 async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<DockerSandbox> {
-  const { docker, instanceId, server } = parts.deps;
+  const { server, relayFolder } = parts.deps;
   signal.throwIfAborted();
   const home = await homeOf(spec);
   const image = await parts.deps.images.find(spec.image ?? parts.deps.defaultImage, signal);
   const { owner, usernsMode } = await identity(parts, server);
-  const { engine, arch, rootless } = await parts.engine();
-  const hasRoutes = spec.routes === true || typeof spec.network === "object";
-  const relay = hasRoutes ? relayProgram(parts.deps.relayFolder, arch) : undefined;
+  const { engine, arch } = await parts.engine();
   if (spec.runtime !== undefined) await parts.runtimes.assertWorks(spec.runtime, image.id, signal);
-  if (server.uid === 0 && owner.uid !== 0)
-    for (const folder of [home, ...(spec.harness ? [spec.harness.state] : [])]) await giveWorkspace(folder, owner);
+  const wanted = { docker: parts.deps.docker, spec, home, server, owner, arch, relayFolder };
   const network = spec.network === "bridge" ? await parts.networks.bridge() : "none";
-  const plan = { spec: { ...spec, home }, instanceId, imageId: image.id, imageVolumes: image.volumes };
-  const request = containerRequest({ ...plan, engine, owner, network, usernsMode, relay });
-  const started = async (triesLeft: number): Promise<string> => {
+  for (let triesLeft = COPY_TRIES; ; triesLeft--) {
+    const { copies } = parts;
+    const place = copies ? await carriedPlace(copies, wanted, image.id) : await mountedPlace(wanted);
+    const harness = place.state === undefined ? undefined : { state: place.state };
+    const request = containerRequest({
+      ...{ instanceId: parts.deps.instanceId, imageId: image.id, imageVolumes: image.volumes },
+      ...{
+        engine,
+        owner,
+        network,
+        usernsMode,
+        mounts: place.mounts,
+        isEngines: place.isEngines,
+        program: place.program,
+      },
+      spec: { ...spec, home: place.home, harness },
+    });
+    try {
+      const id = await startContainer(parts, { spec, request, attach: place.attach }, signal);
+      return await beginSandbox(parts, { id, spec, owner, place });
+    } catch (error) {
+      // A copy that somebody removed from the engine is made again.
+      const gone = isProblem(error) && /bind source path does not exist/.test(error.detail);
+      if (!gone || !copies || triesLeft === 0) throw startFailure(error, image);
+      place.forget();
+    }
+  }
+}
+
+interface Starting extends Pick<Place, "attach"> {
+  spec: SandboxSpec;
+  request: Docker.ContainerCreateOptions;
+}
+
+/** Makes the container and starts it. Leaves none behind when that fails. */
+async function startContainer(parts: Parts, { spec, request, attach }: Starting, signal: AbortSignal): Promise<string> {
+  const { docker } = parts.deps;
+  for (let triesLeft = NETWORK_TRIES; ; triesLeft--) {
     const id = await docker.containers.create(request);
     try {
       if (spec.network === "bridge") await parts.networks.guard(id);
+      await attach(id);
       await docker.containers.start(id);
       await writeCookies(docker, id, spec.cookies);
       signal.throwIfAborted();
@@ -154,18 +204,43 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
       await docker.containers.remove(id).catch(() => {});
       // A network that only containers use which have not started can be removed, and another instance did.
       const gone = isProblem(error) && error.code === "docker_not_found" && /^network /.test(error.detail);
-      if (!gone || triesLeft === 0) throw startFailure(error, image);
+      if (!gone || triesLeft === 0) throw error;
       parts.networks.forget();
       if (spec.network === "bridge") await parts.networks.bridge();
-      return await started(triesLeft - 1);
     }
-  };
-  const id = await started(NETWORK_TRIES);
-  const workspace = createWorkspaceFiles(home, server.uid === 0 ? owner : undefined);
+  }
+}
+
+interface Started {
+  id: string;
+  spec: SandboxSpec;
+  owner: Owner;
+  place: Place;
+}
+
+/** The sandbox over a container that runs, once its files are in it. */
+async function beginSandbox(parts: Parts, { id, spec, owner, place }: Started): Promise<DockerSandbox> {
+  const { docker, server } = parts.deps;
   // The program is open to the server's user alone: that user runs it, without any capability.
-  const { uid, gid } = rootless ? owner : server;
-  const relayUser = hasRoutes ? `${uid}:${gid}` : undefined;
-  return createSandbox(parts, { id, spec, relayUser }, workspace);
+  const { uid, gid } = (await parts.engine()).rootless ? owner : server;
+  const relay =
+    place.relay === undefined
+      ? undefined
+      : createContainerRelay({ docker, containerId: id, user: `${uid}:${gid}`, program: place.relay });
+  let sandbox: DockerSandbox | undefined;
+  try {
+    let restarting: Promise<void> | undefined;
+    const files = place.files({ docker, containerId: id, ready: async () => await restarting });
+    const during = (restart: Promise<void> | undefined) => {
+      restarting = restart;
+    };
+    sandbox = createSandbox(parts, { id, spec, relay, files, during });
+    await files.begin(spec.executionId);
+    return sandbox;
+  } catch (error) {
+    await (sandbox ? sandbox.stop() : docker.containers.remove(id)).catch(() => {});
+    throw error;
+  }
 }
 
 /** The real path: what the engine mounts must be what the file tools work on. */
@@ -215,16 +290,19 @@ function networkWords(network: SandboxSpec["network"]): string {
   return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry. There is no other network and no name server.`;
 }
 
-function createSandbox(
-  parts: Parts,
-  { id, spec, relayUser }: { id: string; spec: SandboxSpec; relayUser: string | undefined },
-  workspace: Workspace,
-): DockerSandbox {
+interface SandboxParts {
+  id: string;
+  spec: SandboxSpec;
+  relay: ContainerRelay | undefined;
+  files: SandboxFiles;
+  /** Told while the container is started again. */
+  during(restart: Promise<void> | undefined): void;
+}
+
+function createSandbox(parts: Parts, { id, spec, relay, files, during }: SandboxParts): DockerSandbox {
   const { docker, removeMs = REMOVE_MS } = parts.deps;
   const { clock } = parts;
   const { cookies, env } = spec;
-  const relay =
-    relayUser === undefined ? undefined : createContainerRelay({ docker, containerId: id, user: relayUser });
   let restarting: Promise<void> | undefined;
   let freezing: Promise<void> | undefined;
   let stopping: Promise<void> | undefined;
@@ -238,13 +316,19 @@ function createSandbox(
       await relay?.restart();
     })().finally(() => {
       restarting = undefined;
+      during(undefined);
     });
+    during(restarting);
     return restarting;
   };
   const stop = () => {
-    const signal = AbortSignal.timeout(removeMs);
     relay?.end();
-    stopping ??= docker.containers.remove(id, { signal, mustBeGone: true }).catch((error) => {
+    stopping ??= (async () => {
+      // A frozen one gives nothing more, and what it had was brought back.
+      await files.end(freezing === undefined);
+      const signal = AbortSignal.timeout(removeMs);
+      await docker.containers.remove(id, { signal, mustBeGone: true });
+    })().catch((error) => {
       stopping = undefined;
       throw error;
     });
@@ -252,19 +336,21 @@ function createSandbox(
   };
   return {
     containerId: id,
-    capabilities: CAPABILITIES,
-    workspace,
+    capabilities: parts.capabilities,
+    workspace: files.workspace,
     exec: async (argv, options) => {
       await restarting;
+      await files.bringIn();
       // A name that begins with a dash would be taken for a flag by some, also after "--".
-      const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
+      const named = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
       const all = { ...options, env: { ...env, ...options.env } };
-      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...files], all);
+      return await execInContainer({ docker, containerId: id, clock, restart }, [...argv, ...named], all);
     },
-    open: (program, events, signal) => {
+    open: async (program, events, signal) => {
+      await files.bringIn();
       const { argv, env: own } = program(PLACES);
       const all = { argv, env: { ...env, ...own } };
-      return openInContainer({ docker, containerId: id, restart }, all, events, signal);
+      return await openInContainer({ docker, containerId: id, restart }, all, events, signal);
     },
     openRoute: async (onConnection) => {
       await restarting;

@@ -9,6 +9,19 @@ export const CONTAINER_LIMITS = {
   sharedMemoryBytes: 64 * 1024 * 1024,
 } as const;
 
+export interface SharedFolder {
+  source: string;
+  target: string;
+  /** In the engine's own data folder, where it mounts for its containers: it asks for the way back to be open. */
+  isEngines?: boolean | undefined;
+}
+
+/** A folder of the engine's machine in a container. What is mounted inside never shows outside. */
+export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = false): Docker.MountSettings => ({
+  ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
+  BindOptions: { Propagation: isEngines ? "rslave" : "rprivate" },
+});
+
 export interface LockDown {
   memoryMb: number;
   cpus: number;
@@ -18,7 +31,7 @@ export interface LockDown {
   runtime?: string | undefined;
   usernsMode?: string | undefined;
   /** The one folder of the host that it sees. */
-  folder: { source: string; target: string };
+  folder: SharedFolder;
   /** Volumes that its image declares: empty folders in memory. Those that have a mount of their own are left out. */
   imageVolumes: readonly string[];
 }
@@ -33,10 +46,7 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
     ReadonlyRootfs: true,
     Tmpfs: { "/tmp": `rw,nosuid,nodev,exec,size=${CONTAINER_LIMITS.tmpBytes},mode=1777` },
     Mounts: [
-      {
-        ...{ Type: "bind", Source: folder.source, Target: folder.target, ReadOnly: false },
-        BindOptions: { Propagation: "rprivate" },
-      },
+      bound(folder),
       ...imageVolumes
         .filter((path) => path !== folder.target && path !== "/tmp")
         .map(

@@ -11,10 +11,9 @@ import { RELAY_PROGRAMS } from "../relay/program.ts";
 
 const docker = await dockerForTests(process.env);
 
-test("the relay's programs are made of the source beside them", () => {
-  const source = createHash("sha256")
-    .update(readFileSync(`${import.meta.dir}/../relay/relay.c`))
-    .digest("hex");
+test("the relay's programs are made of the sources beside them", () => {
+  const sources = ["system.h", "relay.c"].map((name) => readFileSync(`${import.meta.dir}/../relay/${name}`));
+  const source = createHash("sha256").update(Buffer.concat(sources)).digest("hex");
   for (const program of new Set(Object.values(RELAY_PROGRAMS)))
     expect(readFileSync(program).includes(`skep-relay-source:${source}`)).toBe(true);
 });

@@ -30,6 +30,8 @@ export interface RelayDeps {
   containerId: string;
   /** `uid:gid` that may run the program. */
   user: string;
+  /** Where it has it. */
+  program: string;
 }
 
 export interface ContainerRelay {
@@ -45,7 +47,7 @@ interface OpenRoute {
 }
 
 /** Nothing runs until the first route is opened. */
-export function createContainerRelay({ docker, containerId, user }: RelayDeps): ContainerRelay {
+export function createContainerRelay({ docker, containerId, user, program }: RelayDeps): ContainerRelay {
   const routes = new Set<OpenRoute>();
   let running: Promise<RelayConnections> | undefined;
   let exec: RunningExec | undefined;
@@ -56,7 +58,7 @@ export function createContainerRelay({ docker, containerId, user }: RelayDeps): 
     let started: RunningExec | undefined;
     const connections = createRelayConnections((bytes) => started?.write(bytes));
     started = await docker.containers.exec(containerId, {
-      argv: [RELAY_PATH],
+      argv: [program],
       ...{ user, cwd: "/", keepsInput: true },
       onOutput: (stream, chunk) => {
         if (stream === "stdout") connections.feed(chunk);

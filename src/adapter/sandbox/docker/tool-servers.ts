@@ -11,8 +11,9 @@ import type { DockerClient, EngineInfo } from "../../docker.ts";
 import { giveWorkspace, sandboxOwner } from "../workspace-owner.ts";
 import type { Owner } from "../workspace-path.ts";
 import { LABELS } from "./container-spec.ts";
-import { lockedDown } from "./lock-down.ts";
+import { lockedDown, type SharedFolder } from "./lock-down.ts";
 import { createSandboxNetworks, type SandboxNetworks } from "./network.ts";
+import { makeFilesVolume, type VolumePlan } from "./volume.ts";
 
 export interface DockerToolServersDeps {
   docker: DockerClient;
@@ -20,6 +21,8 @@ export interface DockerToolServersDeps {
   images: { find(name: string, signal?: AbortSignal): Promise<ImageDetail> };
   /** The user the server runs as. */
   owner: Owner;
+  /** The engine does not see this host's folders: what a server keeps is in a volume. */
+  carries?: boolean;
 }
 
 interface Parts extends DockerToolServersDeps {
@@ -36,9 +39,16 @@ export function createDockerToolServers(deps: DockerToolServersDeps): ToolServer
   const networks = createSandboxNetworks({ docker, instanceId, engine: docker.info });
   return {
     open: (spec, events, signal) => openContainer({ ...deps, networks }, spec, events, signal),
-    sweep: async () => {
-      const rows = await docker.containers.list([`${LABELS.instance}=${instanceId}`, SERVER_LABEL]);
+    sweep: async (isThere) => {
+      const labels = [`${LABELS.instance}=${instanceId}`, SERVER_LABEL];
+      const rows = await docker.containers.list(labels);
       await Promise.all(rows.map((row) => docker.containers.remove(row.id)));
+      if (!deps.carries) return;
+      const volumes = (await docker.volumes.list(labels)).filter((row) => !isThere(row.labels[SERVER_LABEL] ?? ""));
+      await Promise.all(volumes.map(({ name }) => docker.volumes.remove(name)));
+    },
+    forget: async (server) => {
+      if (deps.carries) await docker.volumes.remove(volumeOf(instanceId, server));
     },
     close: () => networks.close(),
   };
@@ -56,11 +66,11 @@ async function openContainer(
   const image = await images.find(server.image, signal);
   const engine = await docker.info();
   const { owner, usernsMode } = identity(engine, deps.owner);
-  if (deps.owner.uid === 0 && owner.uid !== 0) await giveWorkspace(server.folder, owner);
+  const folder = await folderOf(deps, server, { imageId: image.id, owner, arch: engine.arch });
   const network = server.network === "bridge" ? await networks.bridge() : "none";
   signal.throwIfAborted();
   const id = await docker.containers.create(
-    containerOf({ server, image, owner, network, usernsMode, instanceId: deps.instanceId }),
+    containerOf({ server, image, owner, network, usernsMode, folder, instanceId: deps.instanceId }),
   );
   let gone: Promise<void> | undefined;
   const kill = () => {
@@ -85,6 +95,23 @@ async function openContainer(
   }
 }
 
+const volumeOf = (instanceId: string, server: string): string => `skep-${instanceId}-${server}`;
+
+/** Where it keeps things: this host's folder, or one of the engine's machine. */
+async function folderOf(
+  { docker, instanceId, carries, owner: server }: Parts,
+  spec: ToolServerSpec,
+  plan: Omit<VolumePlan, "name" | "labels">,
+): Promise<SharedFolder> {
+  if (carries) {
+    const labels = { [LABELS.instance]: instanceId, [SERVER_LABEL]: spec.server };
+    const { folder } = await makeFilesVolume(docker, { ...plan, labels, name: volumeOf(instanceId, spec.server) });
+    return { source: folder, target: DATA_FOLDER, isEngines: true };
+  }
+  if (server.uid === 0 && plan.owner.uid !== 0) await giveWorkspace(spec.folder, plan.owner);
+  return { source: spec.folder, target: DATA_FOLDER };
+}
+
 async function reasonOf(docker: DockerClient, id: string): Promise<string> {
   try {
     const { running, oomKilled, exitCode } = await docker.containers.state(id);
@@ -107,10 +134,12 @@ interface Plan {
   owner: Owner;
   network: string;
   usernsMode?: string | undefined;
+  folder: SharedFolder;
   instanceId: string;
 }
 
-function containerOf({ server, image, owner, network, usernsMode, instanceId }: Plan): Docker.ContainerCreateOptions {
+function containerOf(plan: Plan): Docker.ContainerCreateOptions {
+  const { server, image, owner, network, usernsMode, folder, instanceId } = plan;
   const env = { HOME: DATA_FOLDER, LANG: "C.UTF-8", ...server.env };
   return {
     Image: image.id,
@@ -126,7 +155,7 @@ function containerOf({ server, image, owner, network, usernsMode, instanceId }: 
     HostConfig: {
       ...lockedDown({
         ...{ memoryMb: server.memoryMb, cpus: 1, network, usernsMode },
-        folder: { source: server.folder, target: DATA_FOLDER },
+        folder,
         imageVolumes: image.volumes,
       }),
       // What it says goes to us; a second copy in the engine would only fill the disk.

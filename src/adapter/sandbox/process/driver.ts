@@ -53,6 +53,7 @@ export function createProcessSandboxes(deps: ProcessSandboxDeps): SandboxDriver 
     shell: allowHostShell,
     network: "host",
     isolation: "none",
+    files: "shared",
     filesAtOnce: FILES_AT_ONCE,
   };
   return {

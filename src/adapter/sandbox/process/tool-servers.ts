@@ -29,6 +29,7 @@ export function createProcessToolServers({ instanceId, allowHostShell }: Process
       };
     },
     sweep: async () => void (await killMarked(instanceId, () => false, MARK)),
+    forget: async () => {},
     close: async () => {},
   };
 }

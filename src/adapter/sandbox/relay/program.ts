@@ -1,8 +1,10 @@
-/** The relay's programs, kept in the executable and laid into the data folder, from where containers get them. */
+/** Our programs for inside of containers, kept in the executable. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { unavailable } from "../../../core/errors.ts";
+import carrierArm64 from "../detached/carrier-arm64" with { type: "file" };
+import carrierX64 from "../detached/carrier-x64" with { type: "file" };
 import relayArm64 from "./relay-arm64" with { type: "file" };
 import relayX64 from "./relay-x64" with { type: "file" };
 
@@ -13,19 +15,40 @@ export const RELAY_PROGRAMS: Readonly<Record<string, string>> = {
   arm64: relayArm64,
   aarch64: relayArm64,
 };
+export const CARRIER_PROGRAMS: Readonly<Record<string, string>> = {
+  amd64: carrierX64,
+  x86_64: carrierX64,
+  arm64: carrierArm64,
+  aarch64: carrierArm64,
+};
+
+/** @throws Problem 503 `network_unguarded` for an architecture without one. */
+export function relayBytes(arch: string): Buffer {
+  const embedded = RELAY_PROGRAMS[arch];
+  if (embedded !== undefined) return readFileSync(embedded);
+  throw unavailable(
+    "network_unguarded",
+    `Sandboxes on ${arch} have no controlled way out: set \`network: none\` for the agent, or use an engine on x86_64 or arm64.`,
+  );
+}
+
+/** @throws Problem 503 `sandbox_unavailable` for an architecture without one. */
+export function carrierBytes(arch: string): Buffer {
+  const embedded = CARRIER_PROGRAMS[arch];
+  if (embedded !== undefined) return readFileSync(embedded);
+  throw unavailable(
+    "sandbox_unavailable",
+    `Files cannot be carried to an engine on ${arch}: set SANDBOX_WORKSPACE=mounted, or use one on x86_64 or arm64.`,
+  );
+}
 
 /**
+ * Lays the relay where containers of this machine's engine can be given it.
  * @param arch the container engine's. @returns the path of the program in `folder`, written there when it is missing.
  * @throws Problem 503 `network_unguarded` for an architecture without one.
  */
 export function relayProgram(folder: string, arch: string): string {
-  const embedded = RELAY_PROGRAMS[arch];
-  if (embedded === undefined)
-    throw unavailable(
-      "network_unguarded",
-      `Sandboxes on ${arch} have no controlled way out: set \`network: none\` for the agent, or use an engine on x86_64 or arm64.`,
-    );
-  const bytes = readFileSync(embedded);
+  const bytes = relayBytes(arch);
   const name = `relay-${arch}-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`;
   const path = join(folder, name);
   if (holds(path, bytes)) return path;

@@ -10,49 +10,16 @@
  * connection holds up no other and the buffers here never overflow. The server's last word about each connection is
  * RESET; only then is its number given to another, so no late frame reaches the wrong one.
  */
-typedef unsigned char u8;
-typedef unsigned short u16;
-typedef unsigned int u32;
-typedef unsigned long u64;
+#include "system.h"
 
 /* To the server: LISTEN answers with the port (0: refused), OPEN names the listener. From the server: LISTEN, never OPEN. */
 enum { LISTEN = 1, OPEN, DATA, END, RESET, CREDIT };
 enum { CONNECTIONS = 64, LISTENERS = 8, WINDOW = 131072, HEADER = 8, PIECE = 32768 };
 
-/* Which relay.c this program was made of; the server's tests compare it. */
+/* Which sources this program was made of; the server's tests compare it. */
 __attribute__((used)) static const char source[] = "skep-relay-source:" SOURCE;
 
-#if defined(__x86_64__)
-enum { READ = 0, WRITE = 1, CLOSE = 3, PPOLL = 271, SOCKET = 41, BIND = 49, LISTEN_ON = 50, GETSOCKNAME = 51,
-       ACCEPT4 = 288, SHUTDOWN = 48, EXIT = 231, SETSOCKOPT = 54 };
-static long call(long n, long a, long b, long c, long d, long e) {
-  long answer;
-  register long r10 __asm__("r10") = d;
-  register long r8 __asm__("r8") = e;
-  __asm__ volatile("syscall" : "=a"(answer) : "a"(n), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8) : "rcx", "r11", "memory");
-  return answer;
-}
-__asm__(".globl _start\n_start:\n  xor %ebp,%ebp\n  and $-16,%rsp\n  call run\n");
-#elif defined(__aarch64__)
-enum { READ = 63, WRITE = 64, CLOSE = 57, PPOLL = 73, SOCKET = 198, BIND = 200, LISTEN_ON = 201, GETSOCKNAME = 204,
-       ACCEPT4 = 242, SHUTDOWN = 210, EXIT = 94, SETSOCKOPT = 208 };
-static long call(long n, long a, long b, long c, long d, long e) {
-  register long x8 __asm__("x8") = n;
-  register long x0 __asm__("x0") = a;
-  register long x1 __asm__("x1") = b;
-  register long x2 __asm__("x2") = c;
-  register long x3 __asm__("x3") = d;
-  register long x4 __asm__("x4") = e;
-  __asm__ volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4) : "memory");
-  return x0;
-}
-__asm__(".globl _start\n_start:\n  mov x29, xzr\n  bl run\n");
-#else
-#error "the relay knows x86_64 and aarch64"
-#endif
-
 enum { POLLIN = 1, POLLOUT = 4, POLLERR = 8, POLLHUP = 16, POLLNVAL = 32 };
-enum { EINTR = -4, EAGAIN = -11 };
 enum { NONBLOCK = 04000, CLOEXEC = 02000000 };
 
 struct watched { int fd; short wanted, found; };
@@ -71,20 +38,6 @@ static int listeners[LISTENERS];
 static u32 listening;
 static struct watched watched[1 + LISTENERS + CONNECTIONS];
 static u8 piece[HEADER + PIECE];
-
-/* The compiler may call these by itself. */
-void *memcpy(void *to, const void *from, u64 size) {
-  for (u64 i = 0; i < size; i++) ((volatile u8 *)to)[i] = ((const u8 *)from)[i];
-  return to;
-}
-void *memset(void *at, int value, u64 size) {
-  for (u64 i = 0; i < size; i++) ((volatile u8 *)at)[i] = (u8)value;
-  return at;
-}
-
-static void leave(int code) {
-  for (;;) call(EXIT, code, 0, 0, 0, 0);
-}
 
 /* The server always reads: a write waits a moment at most. */
 static void write_all(const u8 *data, u64 size) {
@@ -259,7 +212,8 @@ static void read_server(void) {
   }
 }
 
-__attribute__((used, noreturn)) void run(void) {
+__attribute__((used, noreturn)) void run(const long *start) {
+  (void)start;
   for (;;) {
     u32 count = 0;
     watched[count++] = (struct watched){0, POLLIN, 0};

@@ -1,0 +1,86 @@
+/**
+ * A step whose files are carried beside one whose files are mounted, over a workspace of many files: each step changes one.
+ *
+ *   bun scripts/bench-detached.ts [--files 2000] [--steps 8] [--rounds 2]
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { loadavg, tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import type { Run, Step } from "../src/feature/runs/model.ts";
+import { type CrashRun, layOut } from "../src/testing/crash/crash-pipeline.ts";
+import { readEvents } from "../src/testing/crash/event-reader.ts";
+import { dockerForTests, testImage } from "../src/testing/docker-image.ts";
+import { startServer } from "../src/testing/server.ts";
+import { median } from "./bench-figures.ts";
+
+const { values } = parseArgs({
+  options: {
+    files: { type: "string", default: "2000" },
+    steps: { type: "string", default: "8" },
+    rounds: { type: "string", default: "2" },
+  },
+});
+const [files, steps, rounds] = [Number(values.files), Number(values.steps), Number(values.rounds)];
+const BOUND = 1.3;
+const row = (name: string, value: string) => console.log(`${name.padEnd(46)} ${value}`);
+const docker = await dockerForTests({ ...process.env, CI: "true" });
+if (!docker) process.exit(2);
+
+const bash = (command: string) => ({ tool_calls: [{ tool: "bash", input: { command } }] });
+const complete = { tool_calls: [{ tool: "complete", input: { outputs: {}, summary: "done" } }] };
+const make = `for i in $(seq ${files}); do mkdir -p d$((i % 50)); head -c 2000 /dev/zero > d$((i % 50))/f$i; done`;
+const names = Array.from({ length: steps + 1 }, (_, n) => `s${n}`);
+const run: CrashRun = {
+  id: "carried",
+  steps: names.map((id, n) => ({ id, agent: "noter", needs: n === 0 ? [] : [`s${n - 1}`], input: "Work" })),
+  script: {
+    version: 1,
+    steps: Object.fromEntries(
+      names.map((id, n) => [id, [bash(n === 0 ? make : `echo ${n} > d3/f3; cat d*/* | wc -c`), complete]]),
+    ),
+  },
+};
+
+/** Of each step but the first, in ms; and that one. */
+async function measured(workspace: "mounted" | "detached"): Promise<{ first: number; later: number[] }> {
+  const data = mkdtempSync(join(tmpdir(), "skep-bench-"));
+  const image = await testImage(docker!);
+  const env = { SANDBOX: "docker", SANDBOX_WORKSPACE: workspace, AGENT_IMAGE: image, IMAGE_PULL: "false" };
+  const server = await startServer({ data, env: { RATE_LIMIT: "0", DEMO_SCRIPT: layOut(data, run), ...env } });
+  try {
+    const ended = Promise.withResolvers<void>();
+    let id = "";
+    const reader = readEvents(server.url, 0, ({ kind, run_id }) => {
+      if (kind === "run_complete" && run_id === id) ended.resolve();
+    });
+    const asked = { pipeline_id: run.id, task_description: "bench" };
+    id = (await server.request<Run>("POST", "/v1/runs", { body: asked })).body.id;
+    await ended.promise;
+    reader.close();
+    const { body } = await server.request<{ items: Step[] }>("GET", `/v1/steps/${id}`);
+    const all = body.items.sort((one, other) => Date.parse(one.queued_at) - Date.parse(other.queued_at));
+    if (all.some(({ status }) => status !== "succeeded")) throw new Error("a step has failed");
+    const [first, ...later] = all.map(tookMs);
+    return { first: first!, later };
+  } finally {
+    await server.stop();
+    rmSync(data, { recursive: true, force: true });
+  }
+}
+
+function tookMs({ queued_at, finished_at }: Step): number {
+  return Date.parse(finished_at ?? "") - Date.parse(queued_at);
+}
+
+const figures = { mounted: [] as number[], detached: [] as number[] };
+for (let round = 0; round < rounds; round++)
+  for (const workspace of ["mounted", "detached"] as const) {
+    const { first, later } = await measured(workspace);
+    figures[workspace].push(...later);
+    row(`${workspace}: the step that makes ${files} files`, `${first.toFixed(0)} ms`);
+  }
+const ratio = median(figures.detached) / median(figures.mounted);
+row("a step that changes one of them, mounted", `${median(figures.mounted).toFixed(0)} ms`);
+row("the same, carried", `${median(figures.detached).toFixed(0)} ms   ratio ${ratio.toFixed(2)} (target ${BOUND})`);
+row("load", loadavg()[0]!.toFixed(1));

@@ -1,0 +1,42 @@
+/** Volumes: folders on the engine's machine that outlive containers. */
+import type Docker from "dockerode";
+import type { Attend } from "./attendance.ts";
+import { guarded } from "./failures.ts";
+
+export interface VolumeRow {
+  name: string;
+  labels: Record<string, string>;
+}
+
+export interface VolumeApi {
+  /** Makes it, or finds the one of that name. @returns its folder, on the engine's machine. */
+  ensure(name: string, labels: Record<string, string>): Promise<string>;
+  /** Volumes that carry every one of these labels (`key` or `key=value`). */
+  list(labels: readonly string[]): Promise<VolumeRow[]>;
+  /** No error when it is gone already. Throws `docker_conflict` while a container has it. */
+  remove(name: string): Promise<void>;
+}
+
+export function createVolumeApi(docker: () => Docker, address: string, attend: Attend): VolumeApi {
+  const call = <T>(action: () => Promise<T>) => guarded(address, () => attend(action));
+  return {
+    ensure: (name, labels) =>
+      call(async () => {
+        await docker().createVolume({ Name: name, Labels: labels });
+        return (await docker().getVolume(name).inspect()).Mountpoint;
+      }),
+    list: (labels) =>
+      call(async () => {
+        const { Volumes: rows } = await docker().listVolumes({ filters: { label: [...labels] } });
+        return (rows ?? []).map((row) => ({ name: row.Name, labels: row.Labels ?? {} }));
+      }),
+    remove: (name) =>
+      call(async () => {
+        try {
+          await docker().getVolume(name).remove();
+        } catch (error) {
+          if (!(error instanceof Error) || !("statusCode" in error) || error.statusCode !== 404) throw error;
+        }
+      }),
+  };
+}

@@ -1,0 +1,188 @@
+/**
+ * A folder of the server and its copy where a sandbox works, kept alike by carrying what differs: what the server changed goes
+ * there before a command runs, what the sandbox changed comes back when it is asked. Both sides are looked at each time; only
+ * what is known to be the same stays where it is.
+ */
+import { LIMITS } from "../../../core/limits.ts";
+import { FileError, type Folder, openFolder } from "../../../working-copy/folder.ts";
+import { asPathProblem } from "../workspace-path.ts";
+import type { Carrier, FarEntry, FarStat } from "./carrier.ts";
+import {
+  makeNearFolder,
+  makeNearLink,
+  type NearEntry,
+  nearEntry,
+  nearSink,
+  removeNear,
+  scanNear,
+} from "./near-files.ts";
+
+/** An entry that is the same on both sides as long as neither mark has changed. */
+interface Known {
+  near: NearEntry;
+  far: FarStat;
+}
+
+export interface CarriedFolder {
+  /** Makes the copy what the server's folder is, whatever it was. */
+  reset(carrier: Carrier): Promise<void>;
+  /** Takes there what the server has changed. */
+  bringIn(carrier: Carrier): Promise<void>;
+  /** Brings back what the sandbox has changed. @throws Problem 413 `workspace_too_large`, 503 `sandbox_lost`, 507 `disk_full`. */
+  bringBack(carrier: Carrier): Promise<void>;
+}
+
+/** A change so short before a look may be followed by another that has the same time: it is looked at again. */
+const TICK_S = 0.03;
+/** Files that are on their way at once. */
+const UNDER_WAY = 64;
+/** Of a file of the server that was changed while it was looked at: the next look sees it. */
+const CHANGED = ["ENOENT", "ENOTDIR", "ELOOP", "EISDIR", "ENXIO", "EACCES"];
+
+export function createCarriedFolder(home: string): CarriedFolder {
+  const known = new Map<string, Known>();
+  const inTurn = oneAfterAnother();
+
+  const withNear = async (act: (top: Folder) => Promise<void>): Promise<void> => {
+    using top = openFolder(home, "latin1");
+    try {
+      await act(top);
+    } catch (error) {
+      throw asPathProblem(error, "/workspace");
+    }
+  };
+  const keep = (path: string, near: NearEntry, far: FarStat) => void known.set(path, { near, far });
+  const isKnown = ({ path, kind, mark }: FarEntry): boolean => {
+    const far = known.get(path)?.far;
+    return far !== undefined && far.kind === kind && (kind === "folder" || far.mark === mark);
+  };
+
+  async function push(carrier: Carrier, top: Folder): Promise<void> {
+    const near = await scanNear(top);
+    const gone = [...known].filter(([path, { near: before }]) => near.get(path)?.kind !== before.kind);
+    for (const path of topmost(gone.map(([one]) => one))) await carrier.remove(path);
+    for (const [path] of gone) known.delete(path);
+    const underWay = createWindow(UNDER_WAY);
+    for (const [path, entry] of near) {
+      if (known.get(path)?.near.mark === entry.mark) continue;
+      await underWay.add(take(carrier, top, path, entry));
+    }
+    await underWay.all();
+  }
+  async function take(carrier: Carrier, top: Folder, path: string, entry: NearEntry): Promise<void> {
+    if (entry.kind === "folder") return keep(path, entry, await carrier.makeFolder(path, entry.mode | 0o700));
+    if (entry.kind === "link") return keep(path, entry, await carrier.makeLink(path, top.readLink(path)));
+    try {
+      using file = top.openFile(path);
+      const { size, mode } = file.stat;
+      const far = await carrier.put(path, mode, size, (into, at) => file.read(into, at));
+      keep(path, nearEntry(file.stat), far);
+    } catch (error) {
+      if (!(error instanceof FileError) || !CHANGED.includes(error.code)) throw error;
+      known.delete(path);
+    }
+  }
+
+  async function pull(carrier: Carrier, top: Folder): Promise<void> {
+    const { entries, unreadable, time } = await carrier.list();
+    const found = new Map(entries.filter(({ kind }) => kind !== "other").map((entry) => [entry.path, entry]));
+    const hidden = unreadable.map((path) => (path === "" ? "" : `${path}/`));
+    const gone = [...known].filter(([path, { far }]) => {
+      if (found.get(path)?.kind === far.kind) return false;
+      return found.has(path) || !hidden.some((folder) => path.startsWith(folder));
+    });
+    for (const path of topmost(gone.map(([one]) => one))) await removeNear(top, path);
+    for (const [path] of gone) known.delete(path);
+    const underWay = createWindow(UNDER_WAY);
+    const room = { bytes: LIMITS.carriedBytes - entries.reduce((sum, { size }) => sum + size, 0) };
+    for (const entry of found.values()) {
+      if (isKnown(entry)) continue;
+      await clear(top, entry);
+      if (entry.kind === "folder") keep(entry.path, makeNearFolder(top, entry.path, entry.mode), entry);
+      else if (entry.kind === "link") keep(entry.path, makeNearLink(top, entry.path, entry.target), entry);
+      else await underWay.add(bring(carrier, top, entry, { time, room }));
+    }
+    await underWay.all();
+  }
+  /** Nothing of another kind is in the way of an entry that comes. */
+  async function clear(top: Folder, { path, kind }: FarEntry): Promise<void> {
+    const there = top.find(path)?.kind;
+    if (there !== undefined && (there === "folder") !== (kind === "folder")) await removeNear(top, path);
+  }
+  /** @param look when it was listed, and how much all files may have grown since. */
+  async function bring(
+    carrier: Carrier,
+    top: Folder,
+    { path, size }: FarEntry,
+    { time, room }: { time: number; room: { bytes: number } },
+  ): Promise<void> {
+    using sink = nearSink(top, path, (far, near) => {
+      const mark = far.changed > time - TICK_S ? "" : far.mark;
+      room.bytes -= Math.max(0, far.size - size);
+      keep(path, near, { ...far, mark });
+    });
+    const most = size + Math.max(0, Math.floor(room.bytes / UNDER_WAY));
+    if (!(await carrier.bring(path, most, sink))) known.delete(path);
+  }
+
+  /** Forgets what the copy has that is not known, so that it is replaced, and removes what the server does not have. */
+  async function settle(carrier: Carrier, top: Folder): Promise<void> {
+    const { entries, unreadable } = await carrier.list();
+    const found = new Map(entries.map((entry) => [entry.path, entry]));
+    for (const path of unreadable) known.delete(path);
+    for (const path of [...known.keys()]) if (!found.has(path)) known.delete(path);
+    const strange = entries.filter((entry) => !isKnown(entry));
+    const unwanted = strange.filter(({ path, kind }) => {
+      known.delete(path);
+      return top.find(path)?.kind !== kind;
+    });
+    for (const path of topmost([...unwanted.map((entry) => entry.path), ...unreadable])) await carrier.remove(path);
+  }
+
+  return {
+    reset: (carrier) =>
+      inTurn(() =>
+        withNear(async (top) => {
+          await settle(carrier, top);
+          await push(carrier, top);
+        }),
+      ),
+    bringIn: (carrier) => inTurn(() => withNear((top) => push(carrier, top))),
+    bringBack: (carrier) => inTurn(() => withNear((top) => pull(carrier, top))),
+  };
+}
+
+/** Those of the paths that are in no other of them. */
+function topmost(paths: readonly string[]): string[] {
+  const all = new Set(paths);
+  return paths.filter((path) => {
+    for (let slash = path.indexOf("/"); slash >= 0; slash = path.indexOf("/", slash + 1))
+      if (all.has(path.slice(0, slash))) return false;
+    return true;
+  });
+}
+
+function oneAfterAnother() {
+  let last: Promise<unknown> = Promise.resolve();
+  return <T>(act: () => Promise<T>): Promise<T> => {
+    const next = last.then(act);
+    last = next.catch(() => {});
+    return next;
+  };
+}
+
+/** Some pieces of work at once; the first failure is that of all. */
+function createWindow(size: number) {
+  const open: Promise<void>[] = [];
+  return {
+    async add(work: Promise<void>): Promise<void> {
+      // It may fail before it is waited for.
+      work.catch(() => {});
+      open.push(work);
+      if (open.length >= size) await open.shift();
+    },
+    async all(): Promise<void> {
+      await Promise.all(open);
+    },
+  };
+}

@@ -1,0 +1,317 @@
+/**
+ * The server's side of the carrier (carrier.c says what it is and how requests look). What comes from it is as hostile as the
+ * container: each answer is bounded in bytes, depth, count and time, and one that breaks the form ends the connection.
+ */
+import { Problem, unavailable } from "../../../core/errors.ts";
+import { LIMITS } from "../../../core/limits.ts";
+import type { FileKind } from "../../../working-copy/folder.ts";
+
+/** What it says of an entry. */
+export interface FarStat {
+  kind: FileKind;
+  /** Permission bits alone. */
+  mode: number;
+  size: number;
+  /** Differs when the entry has changed. */
+  mark: string;
+  /** When it last changed, by the clock of its machine, seconds. */
+  changed: number;
+}
+
+export interface FarEntry extends FarStat {
+  /** From the top; `latin1`. */
+  path: string;
+  /** Text of a link. */
+  target: string;
+}
+
+export interface Listing {
+  entries: FarEntry[];
+  /** Folders whose entries are not known. */
+  unreadable: string[];
+  /** When it began, by the clock of its machine, seconds. */
+  time: number;
+}
+
+/** Takes a file that is brought, part by part. */
+export interface Sink {
+  begin(stat: FarStat): void;
+  part(data: Uint8Array): void;
+  end(): void;
+}
+
+export interface Carrier {
+  /** What came from it. */
+  feed(chunk: Uint8Array): void;
+  /** It is over: what waits fails. */
+  end(why: Problem): void;
+  list(): Promise<Listing>;
+  /** @returns false for one that is no file of at most `maxBytes` any more, or cannot be read. */
+  bring(path: string, maxBytes: number, sink: Sink): Promise<boolean>;
+  /** @param read gives the bytes from a position on: as many as the buffer holds, fewer at the end. */
+  put(path: string, mode: number, size: number, read: (into: Uint8Array, at: number) => number): Promise<FarStat>;
+  makeFolder(path: string, mode: number): Promise<FarStat>;
+  makeLink(path: string, target: string): Promise<FarStat>;
+  /** With everything below it; a missing one is fine. */
+  remove(path: string): Promise<void>;
+}
+
+enum Ask {
+  list = 1,
+  get,
+  put,
+  folder,
+  link,
+  remove,
+}
+const LEFT = 1_001;
+const END = 1_002;
+const FAULT = 1_003;
+const ANSWER_BYTES = 40;
+const REQUEST_BYTES = 16;
+const PART_BYTES = 256 * 1024;
+/** Of one component, as the kernel has it. */
+const NAME_BYTES = 255;
+const PATH_BYTES = 4_095;
+const ENOENT = 2;
+/** ENOSPC, EDQUOT. */
+const NO_SPACE = [28, 122];
+const ENAMETOOLONG = 36;
+const KINDS = new Map<number, FileKind>([
+  [0o040000, "folder"],
+  [0o100000, "file"],
+  [0o120000, "link"],
+]);
+
+/** Reads an answer: gives how many bytes it needs next, negative for at most so many, and is given them. */
+type Reading<T> = Generator<number, T, Buffer>;
+
+interface Waiting {
+  /** @returns what it wants next; undefined once the answer is read. */
+  read(data: Buffer): number | undefined;
+  wanted: number | undefined;
+  reject(why: unknown): void;
+}
+
+export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox's files are gone: ${why}.`);
+
+/** @param write resolves when there is room for more. @param over is told of the connection's end that was not the caller's. */
+export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: () => void): Carrier {
+  const waiting: Waiting[] = [];
+  let held = Buffer.alloc(0);
+  let failure: unknown;
+  let idle: ReturnType<typeof setTimeout> | undefined;
+  let late: ReturnType<typeof setTimeout> | undefined;
+  /** Writes follow one another whole: a file's bytes follow its request. */
+  let writing: Promise<void> = Promise.resolve();
+
+  const rest = () => {
+    clearTimeout(idle);
+    clearTimeout(late);
+    idle = undefined;
+    late = undefined;
+  };
+  const end = (why: unknown) => {
+    if (failure !== undefined) return;
+    failure = why;
+    rest();
+    for (const { reject } of waiting.splice(0)) reject(why);
+    over();
+  };
+  /** Something was read or written: it is not stuck. */
+  const alive = () => {
+    clearTimeout(idle);
+    if (waiting.length === 0) return rest();
+    idle = setTimeout(() => end(lost("they do not answer")), LIMITS.carrierIdleMs);
+    late ??= setTimeout(() => end(lost("they take too long")), LIMITS.carrierMs);
+  };
+  /** @returns whether the first of those that wait got what it waits for. */
+  const step = (one: Waiting): boolean => {
+    const { wanted } = one;
+    let data = Buffer.alloc(0);
+    if (wanted !== undefined) {
+      if (held.length < Math.max(1, wanted)) return false;
+      const size = wanted > 0 ? wanted : Math.min(-wanted, held.length);
+      data = held.subarray(0, size);
+      held = held.subarray(size);
+    }
+    one.wanted = one.read(data);
+    // Nothing to wait for.
+    while (one.wanted === 0) one.wanted = one.read(Buffer.alloc(0));
+    if (one.wanted !== undefined) return true;
+    waiting.shift();
+    clearTimeout(late);
+    late = undefined;
+    return true;
+  };
+  const feed = (chunk: Uint8Array) => {
+    if (failure !== undefined) return;
+    held = held.length === 0 ? Buffer.from(chunk) : Buffer.concat([held, chunk]);
+    try {
+      for (let first = waiting[0]; first && step(first); first = waiting[0]);
+    } catch (error) {
+      return end(error);
+    }
+    if (waiting.length === 0 && held.length > 0) return end(lost("they said what nobody asked"));
+    alive();
+  };
+  async function ask<T>(request: Uint8Array, reading: Reading<T>, more?: () => Promise<void>): Promise<T> {
+    if (failure !== undefined) throw failure;
+    const answer = new Promise<T>((resolve, reject) => {
+      const read = (data: Buffer) => {
+        const { done, value } = reading.next(data);
+        if (!done) return value;
+        resolve(value);
+        return undefined;
+      };
+      waiting.push({ read, wanted: undefined, reject });
+    });
+    // It may fail before it is waited for.
+    answer.catch(() => {});
+    alive();
+    const before = writing;
+    writing = (async () => {
+      await before;
+      if (failure !== undefined) return;
+      await write(request);
+      await more?.();
+    })();
+    await writing;
+    return await answer;
+  }
+
+  return {
+    feed,
+    end,
+    list: () => ask(requestOf(Ask.list, "", 0, 0), readListing()),
+    bring: (path, maxBytes, sink) => ask(requestOf(Ask.get, path, 0, maxBytes), readFile(maxBytes, sink)),
+    put: (path, mode, size, read) =>
+      ask(requestOf(Ask.put, path, mode, size), readStat(path), async () => {
+        for (let at = 0; at < size && failure === undefined; ) {
+          const part = Buffer.alloc(Math.min(PART_BYTES, size - at));
+          // One that has become shorter is filled up: it has changed, and is put again.
+          read(part, at);
+          at += part.length;
+          await write(part);
+          alive();
+        }
+      }),
+    makeFolder: (path, mode) => ask(requestOf(Ask.folder, path, mode, 0), readStat(path)),
+    makeLink: (path, target) => {
+      const text = Buffer.from(target, "latin1");
+      return ask(Buffer.concat([requestOf(Ask.link, path, 0, text.length), text]), readStat(path));
+    },
+    remove: (path) => ask(requestOf(Ask.remove, path, 0, 0), readEnd(path)),
+  };
+}
+
+function requestOf(ask: Ask, path: string, mode: number, size: number): Buffer {
+  const name = Buffer.from(path, "latin1");
+  const request = Buffer.alloc(REQUEST_BYTES + name.length);
+  request.writeUInt8(ask, 0);
+  request.writeUInt16LE(name.length, 2);
+  request.writeUInt32LE(mode & 0o777, 4);
+  request.writeUInt32LE(size % 2 ** 32, 8);
+  request.writeUInt32LE(Math.floor(size / 2 ** 32), 12);
+  name.copy(request, REQUEST_BYTES);
+  return request;
+}
+
+const wide = (record: Buffer, at: number): number => record.readUInt32LE(at) + record.readUInt32LE(at + 4) * 2 ** 32;
+const timeOf = (record: Buffer): number => wide(record, 24) + record.readUInt32LE(32) / 1e9;
+
+function statOf(record: Buffer): FarStat {
+  const mode = record.readUInt32LE(4);
+  return {
+    kind: KINDS.get(mode & 0o170000) ?? "other",
+    mode: mode & 0o777,
+    size: wide(record, 16),
+    mark: record.toString("latin1", 4, 36),
+    changed: timeOf(record),
+  };
+}
+
+function refused(path: string, status: number): Problem {
+  if (NO_SPACE.includes(status))
+    return new Problem(507, "disk_full", "There is no space left for the sandbox's files.");
+  const shown = JSON.stringify(path.slice(0, 200));
+  return new Problem(502, "sandbox_refused", `The sandbox does not take ${shown} (error ${status} of its system).`);
+}
+
+function* readStat(path: string): Reading<FarStat> {
+  const record = yield ANSWER_BYTES;
+  const status = record.readUInt32LE(0);
+  if (status !== 0) throw refused(path, status);
+  return statOf(record);
+}
+
+function* readEnd(path: string): Reading<void> {
+  const status = (yield ANSWER_BYTES).readUInt32LE(0);
+  if (status !== 0 && status !== ENOENT) throw refused(path, status);
+}
+
+function* readFile(maxBytes: number, sink: Sink): Reading<boolean> {
+  const record = yield ANSWER_BYTES;
+  if (record.readUInt32LE(0) !== 0) return false;
+  const stat = statOf(record);
+  if (stat.kind !== "file" || stat.size > maxBytes) throw lost("they do not keep to the form");
+  sink.begin(stat);
+  for (let left = stat.size; left > 0; ) {
+    const part = yield -Math.min(left, PART_BYTES);
+    left -= part.length;
+    sink.part(part);
+  }
+  sink.end();
+  return true;
+}
+
+function* readListing(): Reading<Listing> {
+  const listing: Listing = { entries: [], unreadable: [], time: 0 };
+  const folders: string[] = [];
+  let bytes = 0;
+  for (;;) {
+    const record = yield ANSWER_BYTES;
+    const status = record.readUInt32LE(0);
+    if (status === END) {
+      listing.time = timeOf(record);
+      if (folders.length > 0) throw lost("they do not keep to the form");
+      return listing;
+    }
+    if (status === LEFT) {
+      if (folders.pop() === undefined) throw lost("they do not keep to the form");
+      continue;
+    }
+    if (status === FAULT) {
+      if (wide(record, 16) === ENAMETOOLONG) throw tooLarge(`${LIMITS.carriedDepth} folders in each other`);
+      listing.unreadable.push(folders.at(-1) ?? "");
+      // Once for a folder, which is an entry itself.
+      if (listing.unreadable.length > listing.entries.length + 1) throw lost("they do not keep to the form");
+      continue;
+    }
+    const [nameBytes, targetBytes] = [record.readUInt16LE(36), record.readUInt16LE(38)];
+    // Before the text is waited for.
+    if (nameBytes > NAME_BYTES || targetBytes > PATH_BYTES) throw lost("they do not keep to the form");
+    const stat = statOf(record);
+    const text = (yield nameBytes + targetBytes).toString("latin1");
+    const [name, target] = [text.slice(0, nameBytes), text.slice(nameBytes)];
+    if (status !== 0 || !isName(name)) throw lost("they do not keep to the form");
+    const path = folders.length === 0 ? name : `${folders.at(-1)}/${name}`;
+    if (path.length > PATH_BYTES || target.includes("\0")) throw lost("they do not keep to the form");
+    bytes += stat.kind === "file" ? stat.size : 0;
+    if (bytes > LIMITS.carriedBytes) throw tooLarge(`${LIMITS.carriedBytes / 1024 ** 3} GiB`);
+    if (listing.entries.length >= LIMITS.carriedEntries) throw tooLarge(`${LIMITS.carriedEntries} files and folders`);
+    listing.entries.push({ ...stat, path, target });
+    if (stat.kind !== "folder") continue;
+    if (folders.length >= LIMITS.carriedDepth) throw tooLarge(`${LIMITS.carriedDepth} folders in each other`);
+    folders.push(path);
+  }
+}
+
+const isName = (name: string): boolean => name !== "" && name !== "." && name !== ".." && !/[/\0]/.test(name);
+
+const tooLarge = (bound: string): Problem =>
+  new Problem(
+    413,
+    "workspace_too_large",
+    `The sandbox's files are more than ${bound}, and were not brought back. Remove what is not needed, or set SANDBOX_WORKSPACE=mounted.`,
+  );

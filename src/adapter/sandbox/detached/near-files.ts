@@ -1,0 +1,104 @@
+/** The server's own folder of files that are carried to a sandbox and back: what is there, and how it is changed. */
+import { randomBytes } from "node:crypto";
+import { takeTurns } from "../../../core/turns.ts";
+import { FileError, type FileKind, type FileStat, type Folder, type NewFile } from "../../../working-copy/folder.ts";
+import { joined, walkBeneath } from "../../../working-copy/walk.ts";
+import type { FarStat, Sink } from "./carrier.ts";
+
+export interface NearEntry {
+  kind: FileKind;
+  mode: number;
+  size: number;
+  /** Differs when the entry has changed. */
+  mark: string;
+}
+
+/** Files and folders that the server could not use again are none of its. */
+const OWN_FILE = 0o600;
+const OWN_FOLDER = 0o700;
+
+export function nearEntry(stat: FileStat): NearEntry {
+  const { kind, size, inode, changedSeconds, changedNanoseconds } = stat;
+  const mode = stat.mode & 0o777;
+  const mark =
+    kind === "folder" ? "folder" : `${kind} ${mode} ${size} ${inode} ${changedSeconds} ${changedNanoseconds}`;
+  return { kind, mode, size, mark };
+}
+
+/** Everything below, folders before what is in them. */
+export async function scanNear(top: Folder): Promise<Map<string, NearEntry>> {
+  const found = new Map<string, NearEntry>();
+  const turn = takeTurns();
+  for await (const { folder, path, entries } of walkBeneath(top, { leaveOut: "nothing" }))
+    for (const { name } of entries) {
+      const pause = turn();
+      if (pause) await pause;
+      const stat = folder.findListed(name);
+      if (stat && stat.kind !== "other") found.set(joined(path, name), nearEntry(stat));
+    }
+  return found;
+}
+
+/** Removes an entry with everything below it; a missing one is fine. */
+export async function removeNear(top: Folder, path: string): Promise<void> {
+  try {
+    if (top.find(path)?.kind !== "folder") return top.unlink(path);
+    using folder = top.folder(path);
+    await folder.empty();
+    top.removeFolder(path);
+  } catch (error) {
+    if (!(error instanceof FileError) || !["ENOENT", "ENOTDIR"].includes(error.code)) throw error;
+  }
+}
+
+export function makeNearFolder(top: Folder, path: string, mode: number): NearEntry {
+  if (top.find(path)?.kind !== "folder") top.makeFolder(path, mode | OWN_FOLDER);
+  return nearEntry(top.stat(path));
+}
+
+export function makeNearLink(top: Folder, path: string, target: string): NearEntry {
+  const draft = draftBeside(path);
+  top.makeLink(draft, target);
+  replace(top, draft, path);
+  return nearEntry(top.stat(path));
+}
+
+/** Takes a file in beside its place, and puts it there whole: a reader sees the old or the new. */
+export function nearSink(top: Folder, path: string, done: (far: FarStat, near: NearEntry) => void): Sink & Disposable {
+  const draft = draftBeside(path);
+  let file: NewFile | undefined;
+  let taken: FarStat | undefined;
+  return {
+    begin(stat) {
+      taken = stat;
+      // Never more than plain permissions: no mark of another user's rights comes from a sandbox.
+      file = top.newFile(draft, (stat.mode & 0o777) | OWN_FILE);
+    },
+    part: (data) => file!.append(data),
+    end() {
+      file![Symbol.dispose]();
+      file = undefined;
+      replace(top, draft, path);
+      done(taken!, nearEntry(top.stat(path)));
+    },
+    [Symbol.dispose]() {
+      if (!file) return;
+      file[Symbol.dispose]();
+      top.unlink(draft);
+    },
+  };
+}
+
+function draftBeside(path: string): string {
+  const slash = path.lastIndexOf("/") + 1;
+  return `${path.slice(0, slash)}.skep-${randomBytes(9).toString("base64url")}`;
+}
+
+function replace(top: Folder, draft: string, path: string): void {
+  try {
+    top.rename(draft, path);
+  } catch (error) {
+    top.unlink(draft);
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+/**
+ * A volume that holds files for containers where the engine's machine cannot see the server's. Containers are given one folder of
+ * it by its path on that machine, which belongs to the container's user from the start: a volume's own root cannot, without a
+ * container that runs as root. The volume itself is mounted beside it, read-only, for our programs, and so that nobody removes it.
+ */
+import { Readable } from "node:stream";
+import type Docker from "dockerode";
+import { pack } from "tar-stream";
+import type { DockerClient } from "../../docker.ts";
+import { carrierBytes, relayBytes } from "../relay/program.ts";
+import type { Owner } from "../workspace-path.ts";
+
+export interface FilesVolume {
+  name: string;
+  /** Of the files, on the engine's machine. */
+  folder: string;
+}
+
+export interface VolumePlan {
+  name: string;
+  labels: Record<string, string>;
+  imageId: string;
+  /** Whom the files belong to. */
+  owner: Owner;
+  arch: string;
+}
+
+/** Where the volume is mounted for its programs. Nothing else of it can be looked into from there. */
+const PROGRAMS = "/run/skep";
+export const CARRIER_PATH = `${PROGRAMS}/bin/carrier`;
+export const CARRIED_RELAY_PATH = `${PROGRAMS}/bin/relay`;
+
+/** Makes it with an empty folder and our programs; one that is there keeps its files. */
+export async function makeFilesVolume(docker: DockerClient, plan: VolumePlan): Promise<FilesVolume> {
+  const { name, labels, imageId, owner, arch } = plan;
+  const mountpoint = await docker.volumes.ensure(name, labels);
+  // Never started: the engine unpacks into what a container would have.
+  const id = await docker.containers.create({
+    ...{ Image: imageId, Entrypoint: ["true"], Cmd: [], Labels: labels },
+    HostConfig: { NetworkMode: "none", Mounts: [{ Type: "volume", Source: name, Target: "/v", VolumeOptions }] },
+  });
+  try {
+    await docker.containers.unpack(id, "/v", contents(owner, arch));
+  } finally {
+    await docker.containers.remove(id);
+  }
+  return { name, folder: `${mountpoint}/kept/files` };
+}
+
+/** Not what the image has at that place. */
+const VolumeOptions: Docker.MountSettings["VolumeOptions"] = {
+  NoCopy: true,
+  Labels: {},
+  DriverConfig: { Name: "local", Options: {} },
+};
+
+export const programsOf = ({ name }: FilesVolume): Docker.MountSettings => ({
+  ...{ Type: "volume", Source: name, Target: PROGRAMS, ReadOnly: true, VolumeOptions },
+});
+
+function contents({ uid, gid }: Owner, arch: string): Readable {
+  const tar = pack();
+  // Closed to the container's user, who has the files by their own mount.
+  tar.entry({ name: "kept", type: "directory", mode: 0o700, uid: 0, gid: 0 });
+  tar.entry({ name: "kept/files", type: "directory", mode: 0o755, uid, gid });
+  tar.entry({ name: "bin", type: "directory", mode: 0o755, uid: 0, gid: 0 });
+  tar.entry({ name: "bin/carrier", mode: 0o555, uid: 0, gid: 0 }, carrierBytes(arch));
+  tar.entry({ name: "bin/relay", mode: 0o555, uid: 0, gid: 0 }, relayBytes(arch));
+  tar.finalize();
+  return Readable.from(tar);
+}
