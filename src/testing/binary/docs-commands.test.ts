@@ -42,6 +42,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^projects add .*git@/, "needs a host that answers ssh"],
   [/--model ollama\//, "needs that model: init.test.ts"],
   [/^curl .*\/auth\/setup/, "needs the token of a first start: auth.test.ts"],
+  [/^curl .*"group_roles"/, "needs the id of a project: src/feature/oidc/oidc.test.ts"],
   [/^curl .*\/admin\/pull-image/, "needs a registry: src/feature/admin/containers.test.ts"],
   [/^voice$/, "needs a hosted service: src/cli/resource/voice.test.ts"],
   [
