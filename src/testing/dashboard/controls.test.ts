@@ -10,6 +10,7 @@ const WEB = resolve(import.meta.dir, "../../web");
 
 /** What no page has a control for, and why. */
 const WITHOUT: Record<string, string> = {
+  "POST /v1/phone-answers": "a button of an ntfy message calls it",
   "POST /v1/auth/refresh": "for programs with tokens; pages have a cookie",
   "POST /v1/auth/oidc/{slug}/callback": "browsers come back by GET",
   "POST /v1/internal/tts/synthesize": "called by a plain request, since it answers sound",
