@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { newId } from "../../../core/ids.ts";
-import type { Sandbox } from "../../../engine/sandbox.ts";
+import type { HarnessPlaces, Sandbox } from "../../../engine/sandbox.ts";
 import { dockerForTests, testImage } from "../../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../../testing/sandbox-fixture.ts";
 import type { DockerClient } from "../../docker.ts";
@@ -101,6 +101,31 @@ describe.skipIf(!docker)("files that are carried", () => {
     const again = await fixture.driver.start(spec, never);
     expect(await sh(again, "cat first")).toBe("1\n2\n3");
     await again.stop();
+  }, 300_000);
+
+  test("are an external agent's own, too, from one of its sandboxes to the next", async () => {
+    const [home, state] = [await fixture.workspace(), await fixture.workspace()];
+    writeFileSync(join(state, "session"), "before\n");
+    const spec = await fixture.spec({ home, harness: { state } });
+    for (const turn of ["first", "second"]) {
+      const sandbox = await fixture.driver.start({ ...spec, executionId: newId("execution") }, never);
+      const said = Promise.withResolvers<void>();
+      const script = `cat $STATE/session; echo ${turn} | tee -a $STATE/session > made-${turn}; echo over; exec cat`;
+      const program = (places: HarnessPlaces) => ({ argv: ["sh", "-c", script], env: { STATE: places.state } });
+      let output = "";
+      const onStdout = (chunk: Uint8Array) => {
+        output += Buffer.from(chunk).toString();
+        if (output.endsWith("over\n")) said.resolve();
+      };
+      const pipe = await sandbox.open(program, { onStdout, onStderr() {} }, never);
+      await said.promise;
+      expect(output).toBe(turn === "first" ? "before\nover\n" : "before\nfirst\nover\n");
+      await pipe.kill();
+      await sandbox.workspace.bringBack();
+      expect(readFileSync(join(home, `made-${turn}`), "utf8")).toBe(`${turn}\n`);
+      await sandbox.stop();
+    }
+    expect(readFileSync(join(state, "session"), "utf8")).toBe("before\nfirst\nsecond\n");
   }, 300_000);
 
   test("that are too many or too deep are refused in words, and come once they are not", async () => {
