@@ -52,7 +52,7 @@ function linesOf({ database, kinds, users, projects, largest, ...usage }: Usage)
     ),
     ...table(
       "USER",
-      users.map(({ user_id, bytes }) => [user_id ?? "nobody", bytes]),
+      users.map(({ user_id, name, bytes }) => [name ?? user_id ?? "nobody", bytes]),
     ),
     ...table(
       "PROJECT",
@@ -60,7 +60,7 @@ function linesOf({ database, kinds, users, projects, largest, ...usage }: Usage)
     ),
     ...table(
       "LARGEST",
-      largest.map(({ id, bytes }) => [id, bytes]),
+      largest.map(({ id, name, bytes }) => [name === null ? id : `${id} ${name}`, bytes]),
     ),
   ];
 }

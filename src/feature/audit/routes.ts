@@ -6,10 +6,10 @@ import { invalidField } from "../../core/errors.ts";
 import { listAnswer, listOf, PageQuery, pageOf } from "../../http/list.ts";
 import { operation, operations } from "../../http/operation.ts";
 import { idsSince } from "../../store/id-range.ts";
+import { namesOf } from "../../store/names-of.ts";
 import { below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { audit } from "../../store/tables/foundation.ts";
-import { namesOf } from "./names.ts";
 
 const Nullable = t.Union([t.String(), t.Null()]);
 const AuditRow = t.Object({

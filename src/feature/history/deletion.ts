@@ -139,7 +139,9 @@ export function defineDeletion(deps: DeletionDeps) {
       table.remove({ id });
       // It names projects.
       store.statement("DELETE FROM facts WHERE name = 'disk_usage'").run();
-      deps.audit({ action: "history.deleted", actor, subject: subject ?? undefined, data: { kind, ...done } });
+      // The daily look for what is too old mostly finds nothing.
+      if (kind !== "age" || done.runs + done.sessions > 0)
+        deps.audit({ action: "history.deleted", actor, subject: subject ?? undefined, data: { kind, ...done } });
       emit(historyDeleted, {
         user_id: actor.startsWith("usr_") ? actor : ADMINISTRATORS,
         data: { kind, id: subject, ...done },

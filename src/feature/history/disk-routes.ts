@@ -16,9 +16,21 @@ const DiskUsageView = t.Object(
       wal_bytes: t.Integer({ description: "Of the write-ahead log." }),
     }),
     kinds: t.Array(t.Object({ kind: t.String(), count: t.Integer(), bytes: Bytes })),
-    users: t.Array(t.Object({ user_id: orNull(t.String({ description: "Null: nobody's." })), bytes: Bytes })),
+    users: t.Array(
+      t.Object({
+        user_id: orNull(t.String({ description: "Null: nobody's." })),
+        name: orNull(t.String()),
+        bytes: Bytes,
+      }),
+    ),
     projects: t.Array(t.Object({ project_id: t.String(), name: orNull(t.String()), bytes: Bytes })),
-    largest: t.Array(t.Object({ id: t.String({ description: "Of the run or session." }), bytes: Bytes })),
+    largest: t.Array(
+      t.Object({
+        id: t.String({ description: "Of the run or session." }),
+        name: orNull(t.String({ description: "A run's task; null for a session." })),
+        bytes: Bytes,
+      }),
+    ),
   },
   { title: "DiskUsage" },
 );

@@ -257,7 +257,7 @@ describe("on the command line", () => {
     const disk = JSON.parse((await cli("usage", "disk", "--json")).stdout);
     expect(disk).toMatchObject({
       total_bytes: expect.any(Number),
-      largest: [{ id: run.id, bytes: expect.any(Number) }],
+      largest: [{ id: run.id, name: expect.stringMatching(/^The key is /), bytes: expect.any(Number) }],
     });
     expect((await cli("usage", "disk", "--last")).stdout).toMatch(/database: [\d.]+ MB/);
     const preview = (await cli("runs", "delete", run.id, "--preview")).stdout;

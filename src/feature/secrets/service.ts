@@ -304,6 +304,8 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
       const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
       const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
+      // An agent that was granted no secret was given nothing: that is no event.
+      if (rows.length === 0) return { env, damaged };
       store.write(() => {
         audit({ action: "secret.env_read", actor, subject: agentId, address, data });
         used(

@@ -28,6 +28,18 @@ export function useAgentNames(): (id: string) => string {
   }, [agents.data]);
 }
 
+/** An agent by name. The id stays in the title. */
+export function AgentName({ id }: { id: string }) {
+  const nameOf = useAgentNames();
+  return <span title={id}>{nameOf(id)}</span>;
+}
+
+/** Agents by name, as a sentence lists them. */
+export function AgentNames({ ids }: { ids: readonly string[] }) {
+  const nameOf = useAgentNames();
+  return <span title={ids.join(", ")}>{ids.map(nameOf).join(", ")}</span>;
+}
+
 /** Names of users, for those who may list them, and of agents. */
 function useNames(): (id: string) => string | undefined {
   const me = useMe();

@@ -1,7 +1,9 @@
 /** Asks before agents start on a task, and shows what they would do. */
+
 import { useLocation } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { useAction } from "../../ui/action.ts";
 import { Button } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
@@ -39,7 +41,7 @@ export function StartDialog({ task, onlyMove, onClose }: Props) {
                   .filter(({ disposition }) => disposition !== "skip")
                   .map(({ stage, agent_id, pipeline_id: own, disposition }) => (
                     <li key={stage} className={completed.includes(stage) ? "text-faint line-through" : ""}>
-                      {stage}: {agent_id ?? own ?? "by hand"}
+                      {stage}: {agent_id ? <AgentName id={agent_id} /> : (own ?? "by hand")}
                       {disposition === "optional" && " (optional)"}
                     </li>
                   ))}
@@ -48,7 +50,11 @@ export function StartDialog({ task, onlyMove, onClose }: Props) {
               <p className="mb-2">
                 {agent_id ? (
                   <>
-                    The task's agent, <b className="font-medium text-ink">{agent_id}</b>, does the work alone.
+                    The task's agent,{" "}
+                    <b className="font-medium text-ink">
+                      <AgentName id={agent_id} />
+                    </b>
+                    , does the work alone.
                   </>
                 ) : pipeline_id ? (
                   <>

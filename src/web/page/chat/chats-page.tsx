@@ -1,8 +1,10 @@
 /** Your chats, and beginning another. */
+
 import { MessageSquarePlus } from "lucide-react";
 import { useLocation } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
@@ -23,7 +25,7 @@ const COLUMNS: Column<Item>[] = [
   {
     title: "Chat",
     className: "w-[55%] min-w-44",
-    cell: (chat) => <TwoLines first={chat.title ?? "Untitled"} second={chat.agent_id} />,
+    cell: (chat) => <TwoLines first={chat.title ?? "Untitled"} second={<AgentName id={chat.agent_id} />} />,
   },
   {
     title: "State",

@@ -7,6 +7,7 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
+import { AgentNames } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -37,7 +38,8 @@ const COLUMNS: Column<CookieSet>[] = [
   {
     title: "Agents",
     wide: true,
-    cell: ({ granted_agents }) => granted_agents.join(", ") || <span className="text-faint">none</span>,
+    cell: ({ granted_agents }) =>
+      granted_agents.length > 0 ? <AgentNames ids={granted_agents} /> : <span className="text-faint">none</span>,
   },
 ];
 

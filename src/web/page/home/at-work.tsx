@@ -1,6 +1,8 @@
 /** Runs at work, each as a line: what it does, a small picture of its steps over time, and the last sentence of its agent. */
+
 import { Link } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { ButtonLink } from "../../ui/button.tsx";
 import { costText } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -69,7 +71,11 @@ function Row({ one: { run, steps, agent_id, last_words } }: { one: AtWork }) {
           <>Waits: {run.waiting_reason}</>
         ) : last_words ? (
           <>
-            {agent_id && <span className="text-faint">{agent_id}: </span>}
+            {agent_id && (
+              <span className="text-faint">
+                <AgentName id={agent_id} />:{" "}
+              </span>
+            )}
             {last_words}
           </>
         ) : run.status === "queued" ? (

@@ -1,7 +1,9 @@
 /** In which work an entry was recalled: its runs, chats and pieces of work, newest first. */
+
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { shortId } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
@@ -45,7 +47,9 @@ export function RecalledBy({ agent, entry }: { agent: string; entry: string }) {
                           nameOf(recall)
                         )}
                       </span>
-                      <span className="text-sm text-dim">{recall.agent_id}</span>
+                      <span className="text-sm text-dim">
+                        <AgentName id={recall.agent_id} />
+                      </span>
                       <span className="text-sm text-faint">
                         <Ago at={recall.at} sentence />
                       </span>

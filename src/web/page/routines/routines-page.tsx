@@ -1,7 +1,9 @@
 /** What agents do at set times: a list, and a week of it. */
+
 import { CalendarPlus } from "lucide-react";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
@@ -26,7 +28,7 @@ const COLUMNS: Column<Routine>[] = [
   {
     title: "Routine",
     className: "w-2/5 min-w-40",
-    cell: ({ name, agent_id }) => <TwoLines first={name} second={agent_id} />,
+    cell: ({ name, agent_id }) => <TwoLines first={name} second={<AgentName id={agent_id} />} />,
   },
   { title: "State", cell: (routine) => <RoutineState {...routine} /> },
   { title: "When", wide: true, cell: ({ schedule }) => <span className="text-sm">{scheduleText(schedule)}</span> },

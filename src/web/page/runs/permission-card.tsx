@@ -4,6 +4,7 @@ import { useState } from "react";
 import { Link } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { useChange } from "../../kit/change.ts";
+import { AgentName } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { useDraft } from "../../ui/draft.ts";
@@ -54,7 +55,11 @@ export function PermissionCard({ request, bare = false }: { request: Request; ba
         </div>
       )}
       <p className="text-lg">
-        May <b>{agent_id}</b> use <code className="font-mono">{tool}</code>?
+        May{" "}
+        <b>
+          <AgentName id={agent_id} />
+        </b>{" "}
+        use <code className="font-mono">{tool}</code>?
       </p>
       {subject !== "" && (
         <pre

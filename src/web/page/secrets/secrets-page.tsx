@@ -7,6 +7,7 @@ import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
+import { AgentNames } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm, Dialog } from "../../ui/dialog.tsx";
@@ -47,7 +48,9 @@ const COLUMNS: Column<Secret>[] = [
     wide: true,
     cell: ({ granted_agents }) =>
       granted_agents.length > 0 ? (
-        <span className="text-sm">{granted_agents.join(", ")}</span>
+        <span className="text-sm">
+          <AgentNames ids={granted_agents} />
+        </span>
       ) : (
         <Badge tone="wait">nobody</Badge>
       ),

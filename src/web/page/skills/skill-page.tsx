@@ -8,6 +8,7 @@ import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
 import { EditForm } from "../../kit/edit-form.tsx";
+import { Actor, AgentName } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -84,9 +85,11 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
       <FileProblems file={skill.source_file} problems={skill.problems} />
       <FactRow
         facts={[
-          ["For", skill.agent_id ?? "everybody"],
-          skill.owner_id === null ? null : ["In the work of", <code key="owner">{skill.owner_id}</code>],
-          skill.origin.by === "person" ? null : ["Written by", skill.origin.author ?? skill.origin.by],
+          ["For", skill.agent_id ? <AgentName key="for" id={skill.agent_id} /> : "everybody"],
+          skill.owner_id === null ? null : ["In the work of", <Actor key="owner" id={skill.owner_id} />],
+          skill.origin.by === "person"
+            ? null
+            : ["Written by", <Actor key="author" id={skill.origin.author ?? skill.origin.by} />],
           ["File", <code key="file">{skill.source_file}</code>],
           ["Changed", <Ago key="changed" at={skill.updated_at} sentence />],
           skill.overrides_global ? ["Overrides", "the skill of this name for everybody"] : null,

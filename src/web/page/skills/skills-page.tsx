@@ -7,6 +7,7 @@ import { api, client, must, type Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
+import { AgentName } from "../../session/actor.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Badge } from "../../ui/facts.tsx";
@@ -41,7 +42,9 @@ const COLUMNS: Column<Skill>[] = [
   {
     title: "For",
     wide: true,
-    cell: ({ agent_id }) => <span className="whitespace-nowrap">{agent_id ?? "everybody"}</span>,
+    cell: ({ agent_id }) => (
+      <span className="whitespace-nowrap">{agent_id ? <AgentName id={agent_id} /> : "everybody"}</span>
+    ),
   },
   {
     title: "Tags",

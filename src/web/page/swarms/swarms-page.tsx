@@ -3,6 +3,7 @@
 import { Network } from "lucide-react";
 import { usePages } from "../../api/queries.ts";
 import { ListPage } from "../../kit/list-page.tsx";
+import { AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { costText } from "../../ui/format.ts";
 import { Status } from "../../ui/status.tsx";
@@ -16,7 +17,7 @@ const COLUMNS: Column<Swarm>[] = [
   {
     title: "Swarm",
     className: "w-2/5 min-w-40",
-    cell: ({ title, agent_id }) => <TwoLines first={title} second={agent_id} />,
+    cell: ({ title, agent_id }) => <TwoLines first={title} second={<AgentName id={agent_id} />} />,
   },
   { title: "State", cell: ({ status }) => <Status status={status} /> },
   { title: "Tasks", align: "right", cell: ({ counts, task_count }) => `${counts["succeeded"] ?? 0}/${task_count}` },

@@ -2,7 +2,7 @@
 import { Link } from "wouter";
 import type { Schemas } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
-import { Actor } from "../../session/actor.tsx";
+import { Actor, useAgentNames } from "../../session/actor.tsx";
 import { FilterBar, FilterSelect, NoMatch } from "../../ui/filter.tsx";
 import { Await, Empty } from "../../ui/note.tsx";
 import { type Column, Table } from "../../ui/table.tsx";
@@ -26,7 +26,7 @@ const COLUMNS: Column<Entry>[] = [
 function Sentence({ entry }: { entry: Entry }) {
   const { actor, actor_name, subject, subject_name, data } = entry;
   const [before, behind] = sentenceOf(entry);
-  const detail = detailOf(entry);
+  const detail = detailOf(entry, useAgentNames());
   const given = typeof data["name"] === "string" ? data["name"] : null;
   const who = actor.startsWith("execution:") ? (actor_name ?? actor) : actor;
   const name = subject_name ?? given;

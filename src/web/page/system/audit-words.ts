@@ -1,5 +1,7 @@
 /** The audit log as sentences: who did what to which thing. */
 
+import { plural } from "../../ui/format.ts";
+
 /** `{it}` is the thing, by name. Without it the sentence is about who did it alone. */
 const SENTENCES: Record<string, string> = {
   "login.succeeded": "logged in",
@@ -80,6 +82,8 @@ const SENTENCES: Record<string, string> = {
   "codehost_rule.updated": "changed the code host rule {it}",
   "codehost_rule.deleted": "deleted the code host rule {it}",
   "project.deleted": "deleted the project {it}",
+  "permission.revoke": "took back a permission",
+  "history.deleted": "deleted history",
   "run.cancelled": "cancelled the run {it}",
   "run.sent_back": "sent the run {it} back",
   "run.merged": "merged the run {it}",
@@ -108,6 +112,8 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
       `was given ${listed(data["names"]) === "" ? "no " : ""}${action === "cookies.read" ? "cookies" : "secrets"}`,
       null,
     ];
+  if (action === "permission.answer")
+    return [`${data["allow"] === false ? "refused" : "allowed"} a call of ${text(data["tool"])}`, null];
   const sentence = SENTENCES[action];
   // A kind that is newer than this page: its own words.
   if (sentence === undefined) return [`${action.replaceAll(/[._]/g, " ")}: `, ""];
@@ -115,16 +121,22 @@ export function sentenceOf({ action, data }: Entry): [before: string, behind: st
   return [before, behind ?? null];
 }
 
-/** The rest that is known: to whom, which parts, into what; empty for none. */
-export function detailOf({ action, data }: Entry): string {
+const counted = (value: unknown, what: string): string =>
+  typeof value === "number" && value > 0 ? plural(value, what) : "";
+
+/** The rest that is known: to whom, which parts, into what; empty for none. @param nameOf what an agent is called. */
+export function detailOf({ action, data }: Entry, nameOf: (id: string) => string): string {
   if (action === "secret.env_read" || action === "cookies.read") return listed(data["names"]);
   const to = text(data["agent_id"]) || text(data["agent"]);
   return [
-    to && `agent ${to}`,
+    to && `agent ${nameOf(to)}`,
     listed(data["changed"]) || listed(data["fields"]),
     text(data["into"]) && `into ${text(data["into"])}`,
     listed(data["scopes"]) && `scopes ${listed(data["scopes"])}`,
     text(data["provider"]) && `provider ${text(data["provider"])}`,
+    counted(data["runs"], "run"),
+    counted(data["sessions"], "session"),
+    text(data["rule"]),
     text(data["why"]),
     text(data["how"]),
   ]

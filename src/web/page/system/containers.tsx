@@ -4,6 +4,7 @@ import { Download } from "lucide-react";
 import { useState } from "react";
 import { api, client, problemOf, type Schemas } from "../../api/client.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
+import { AgentName } from "../../session/actor.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Dialog } from "../../ui/dialog.tsx";
 import { Field, Input } from "../../ui/field.tsx";
@@ -24,7 +25,7 @@ const COLUMNS: Column<Container>[] = [
     cell: ({ name, image }) => <TwoLines first={name} second={image} />,
   },
   { title: "State", cell: ({ state, status }) => <TwoLines first={state} second={status} /> },
-  { title: "Agent", wide: true, cell: ({ agent_id }) => agent_id ?? "–" },
+  { title: "Agent", wide: true, cell: ({ agent_id }) => (agent_id ? <AgentName id={agent_id} /> : "–") },
   {
     title: "Processor",
     wide: true,

@@ -16,6 +16,7 @@ import { type Column, Table } from "../../ui/table.tsx";
 import { Ago } from "../../ui/time.tsx";
 
 interface Row {
+  key?: string;
   name: string;
   size: number;
   href?: string;
@@ -79,7 +80,14 @@ export function Disk() {
 function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
   const parts: [title: string, rows: Row[]][] = [
     ["Kinds", usage.kinds.map(({ kind, count, bytes: size }) => ({ name: `${sentence(kind)}: ${count}`, size }))],
-    ["Users", usage.users.map(({ user_id, bytes: size }) => ({ name: user_id ?? "Nobody", size }))],
+    [
+      "Users",
+      usage.users.map(({ user_id, name, bytes: size }) => ({
+        key: user_id ?? "",
+        name: name ?? user_id ?? "Nobody",
+        size,
+      })),
+    ],
     [
       "Projects",
       usage.projects.map(({ project_id, name, bytes: size }) => ({
@@ -90,8 +98,9 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
     ],
     [
       "Largest runs and chats",
-      usage.largest.map(({ id, bytes: size }) => ({
-        name: id,
+      usage.largest.map(({ id, name, bytes: size }) => ({
+        key: id,
+        name: name ?? `A chat, ${id}`,
         size,
         ...(id.startsWith("run_") ? { href: `/runs/${id}` } : {}),
       })),
@@ -111,7 +120,7 @@ function Measured({ usage }: { usage: NonNullable<Schemas["DiskUsage"]> }) {
         .filter(([, rows]) => rows.length > 0)
         .map(([title, rows]) => (
           <Section key={title} title={title}>
-            <Table label={title} rows={rows} columns={COLUMNS} keyOf={({ name }) => name} />
+            <Table label={title} rows={rows} columns={COLUMNS} keyOf={({ key, name }) => key ?? name} />
           </Section>
         ))}
     </>

@@ -6,7 +6,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, problemOf } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { Actor } from "../../session/actor.tsx";
+import { Actor, AgentName } from "../../session/actor.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { Badge, FactRow } from "../../ui/facts.tsx";
@@ -177,7 +177,7 @@ function Claim({ task }: { task: Task }) {
   return (
     <span className="inline-flex flex-wrap items-center gap-2">
       <Link href={`/agents/${task.assigned_agent}`} className="underline">
-        {task.assigned_agent}
+        <AgentName id={task.assigned_agent} />
       </Link>
       {task.lease_until && (
         <>

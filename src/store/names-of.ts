@@ -1,6 +1,6 @@
-/** What the ids of the audit log are called now. */
-import { ID_PREFIXES } from "../../core/ids.ts";
-import type { Store } from "../../store/store.ts";
+/** What ids are called now, for administrators: in the audit log, and where the disk is shown. */
+import { ID_PREFIXES } from "../core/ids.ts";
+import type { Store } from "./store.ts";
 
 const NAME_CHARACTERS = 200;
 
