@@ -258,6 +258,51 @@ describe.skipIf(!hasBrowser())("typing", () => {
     await close();
   });
 
+  test("what somebody else saves changes no form that is being written; both versions are shown when it is saved", async () => {
+    const { page, close, open, faults } = await visit(browser, server.url);
+    // As after events that were missed: everything shown is asked for again.
+    const askAgain = () =>
+      page.evaluate(
+        `new BroadcastChannel("skep-events").postMessage({ event: { id: 0, kind: "gap", at: "", data: {} } })`,
+      );
+    await open("/settings?tab=limits");
+    const turns = page.getByLabel("Turns of a session");
+    await typeInto(turns, "77");
+    await server.request("PUT", "/v1/settings", { body: { limits: { max_turns: 55 } } });
+    await askAgain();
+    await page.getByText("What is stored changed meanwhile.").waitFor();
+    // The field is the same one: it has the focus, and takes the next key.
+    await page.keyboard.type("7");
+    expect(await turns.inputValue()).toBe("777");
+    await page.getByRole("button", { name: "Save" }).click();
+    const both = page.getByRole("alert");
+    await both.getByText('"max_turns": 777').waitFor();
+    await both.getByText('"max_turns": 55').waitFor();
+    await both.getByRole("button", { name: "Overwrite with mine" }).click();
+    await page.getByText("Saved.").waitFor();
+    const settings = await server.request<{ limits: { max_turns: number } }>("GET", "/v1/settings");
+    expect(settings.body.limits.max_turns).toBe(777);
+
+    const policy = `/v1/projects/${ids.project}/workflow-policy`;
+    await open(`/projects/${ids.project}/policy?work=design`);
+    await page.getByRole("button", { name: "Add a stage" }).click();
+    await typeInto(page.getByLabel("Name of the stage"), "sketch");
+    const theirs = { rules: { docs: [{ stage: "proof", disposition: "required" }] } };
+    await server.request("PUT", policy, { body: theirs });
+    const asked = page.waitForResponse((answer) => answer.url().endsWith(policy));
+    await askAgain();
+    await asked;
+    // The page has their stage, of another kind of work; what is being written stays.
+    expect(await page.getByLabel("Name of the stage").inputValue()).toBe("sketch");
+    await page.getByRole("button", { name: "Save the policy" }).click();
+    await page.getByRole("alert").getByText("proof").waitFor();
+    await page.getByRole("button", { name: "Take theirs" }).click();
+    await page.getByRole("alert").waitFor({ state: "detached" });
+    expect(await page.getByLabel("Name of the stage").count()).toBe(0);
+    await close();
+    expect(faults.filter((fault) => !/412/.test(fault))).toEqual([]);
+  });
+
   test("everything is stopped by two steps, after it was said what that is", async () => {
     const { page, close, open, faults } = await visit(browser, server.url);
     await open("/");

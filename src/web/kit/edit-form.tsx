@@ -79,7 +79,7 @@ export function EditForm<T, Body>({
       )}
       {edit.newer && !isRefused && !change.busy && (
         <p role="status" className="mb-3 rounded-md bg-wait-soft px-3 py-1.5 text-sm">
-          Somebody else saved this meanwhile. Your text stays here; when you save, both versions are shown.
+          What is stored changed meanwhile. Your text stays here; when you save, both versions are shown.
         </p>
       )}
       <div hidden={isRefused} onInput={edit.hold} onChange={edit.hold}>
