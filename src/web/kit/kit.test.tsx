@@ -124,7 +124,7 @@ const list = {
   empty: {
     text: "There is no note yet.",
     action: <button type="button">Write the first</button>,
-    cli: "skep notes add",
+    cli: "skep secrets",
   },
   filters: ["q"],
   noMatch: "No note matches.",
@@ -147,7 +147,7 @@ describe("a list", () => {
 
   test("without rows says it in a sentence, with one thing to do and the line for a terminal", async () => {
     const markup = await render({});
-    expect(markup).toMatch(/There is no note yet\..*Write the first.*skep notes add/);
+    expect(markup).toMatch(/There is no note yet\..*Write the first.*skep secrets/);
     expect(markup).not.toMatch(/<table|No note matches/);
   });
 
@@ -177,11 +177,11 @@ describe("a list", () => {
 test("a list's page has its heading, its filters and its dialogs around the rows", async () => {
   const { label, ...rest } = list;
   const markup = textOfPart(
-    <ListPage title={label} cli="skep notes" filterBar={<i>search</i>} query={listed({ rows: NOTES })} {...rest}>
+    <ListPage title={label} cli="skep secrets" filterBar={<i>search</i>} query={listed({ rows: NOTES })} {...rest}>
       <b>dialog</b>
     </ListPage>,
   );
-  expect(markup).toMatch(/<h1[^>]*>Notes<.*skep notes.*<search.*search.*aria-label="Notes".*Feed the cat.*dialog/s);
+  expect(markup).toMatch(/<h1[^>]*>Notes<.*skep secrets.*<search.*search.*aria-label="Notes".*Feed the cat.*dialog/s);
 });
 
 describe("a page about one thing", () => {
@@ -190,14 +190,14 @@ describe("a page about one thing", () => {
       <DetailPage
         query={{ ...listed(), data: undefined as Note | undefined, ...query }}
         kind="Note"
-        head={({ text }) => ({ title: text, cli: "skep notes n1" })}
+        head={({ text }) => ({ title: text, cli: "skep secrets" })}
       >
         {({ id }) => <p>{id}</p>}
       </DetailPage>,
     );
 
   test("is headed by what it is called", async () => {
-    expect(await page({ data: NOTES[0] })).toMatch(/<h1[^>]*>Water the plants<.*skep notes n1.*<p>n1<\/p>/);
+    expect(await page({ data: NOTES[0] })).toMatch(/<h1[^>]*>Water the plants<.*skep secrets.*<p>n1<\/p>/);
   });
 
   test("that cannot be had is headed by what it would be, above the error", async () => {
