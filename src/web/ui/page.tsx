@@ -1,7 +1,7 @@
 /** The frame of a page: heading, what it can do, its line for the terminal. */
 import { Check, Copy } from "lucide-react";
-import { type ReactNode, useEffect, useRef, useState } from "react";
-import { useLocation } from "wouter";
+import { Fragment, type ReactNode, useEffect, useRef, useState } from "react";
+import { Link, useLocation } from "wouter";
 import { copyText } from "./copy.ts";
 import { setDocumentTitle } from "./document-title.ts";
 import { Guard } from "./guard.tsx";
@@ -38,7 +38,9 @@ export function useHeading(title: string) {
 
 export interface PageHeaderProps {
   title: string;
-  /** Before the title: links to where this belongs. */
+  /** Where this belongs, from the top: address and name of each. */
+  crumbs?: [href: string, name: string][];
+  /** Before the title: what else it belongs to. */
   above?: ReactNode;
   /** Beside the title: a state. */
   beside?: ReactNode;
@@ -49,12 +51,24 @@ export interface PageHeaderProps {
   actions?: ReactNode;
 }
 
-export function PageHeader({ title, above, beside, about, cli, actions }: PageHeaderProps) {
+export function PageHeader({ title, crumbs = [], above, beside, about, cli, actions }: PageHeaderProps) {
   const heading = useHeading(title);
   return (
     <header className="mb-4 flex flex-wrap items-start gap-x-4 gap-y-2">
       <div className="min-w-0 flex-1 basis-72">
-        {above && <div className="mb-0.5 text-sm text-dim">{above}</div>}
+        {(above || crumbs.length > 0) && (
+          <div className="mb-0.5 text-sm text-dim">
+            {crumbs.map(([href, name], at) => (
+              <Fragment key={href}>
+                {at > 0 && " / "}
+                <Link href={href} className="hover:underline">
+                  {name}
+                </Link>
+              </Fragment>
+            ))}
+            {above}
+          </div>
+        )}
         <div className="flex flex-wrap items-center gap-x-3 gap-y-1">
           <h1 id={HEADING} ref={heading} tabIndex={-1} className="text-xl font-semibold tracking-tight bidi">
             {title}

@@ -1,13 +1,15 @@
 /** One agent: its instructions, what it may use, what it has done and cost. */
+
 import { Trash2 } from "lucide-react";
 import { type ReactNode, useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { type Tagged, useTagged } from "../../api/tagged.ts";
 import { useAdmin } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
+import { emojiBefore } from "../../ui/emoji.ts";
 import { Badge, FactRow } from "../../ui/facts.tsx";
 import { FileProblems } from "../../ui/file-problems.tsx";
 import { costText, count } from "../../ui/format.ts";
@@ -51,12 +53,8 @@ function AgentView({ tagged }: { tagged: Tagged<Agent> }) {
   return (
     <>
       <PageHeader
-        title={`${agent.emoji ? `${agent.emoji} ` : ""}${agent.name}`}
-        above={
-          <Link href="/agents" className="hover:underline">
-            Agents
-          </Link>
-        }
+        title={`${emojiBefore(agent.emoji)}${agent.name}`}
+        crumbs={[["/agents", "Agents"]]}
         beside={agent.enabled ? <Status status={agent.status} /> : <Badge>Switched off</Badge>}
         about={agent.description}
         cli={`skep agents ${agent.id}`}

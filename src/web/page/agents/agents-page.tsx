@@ -9,6 +9,7 @@ import { FormDialog } from "../../kit/form-dialog.tsx";
 import { ListPage } from "../../kit/list-page.tsx";
 import { useAdmin } from "../../session/session.tsx";
 import { Button } from "../../ui/button.tsx";
+import { emojiBefore } from "../../ui/emoji.ts";
 import { Badge } from "../../ui/facts.tsx";
 import { Field, Input, TextArea } from "../../ui/field.tsx";
 import { Status } from "../../ui/status.tsx";
@@ -42,7 +43,7 @@ const columnsOf = (workOf: (agent: string) => readonly Session[]): Column<Schema
     title: "Agent",
     className: "w-[38%] min-w-40",
     cell: ({ name, emoji, role, description }) => (
-      <TwoLines first={`${emoji ? `${emoji} ` : ""}${name}`} second={description || role} />
+      <TwoLines first={`${emojiBefore(emoji)}${name}`} second={description || role} />
     ),
   },
   {

@@ -1,9 +1,11 @@
 /** One document: its outline beside the section that is read. */
+
 import { ChevronLeft, ChevronRight, Trash2 } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
+import { DetailPage } from "../../kit/detail-page.tsx";
 import { Button } from "../../ui/button.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
 import { FactRow } from "../../ui/facts.tsx";
@@ -12,7 +14,7 @@ import { bytes, count } from "../../ui/format.ts";
 import { JobProgress } from "../../ui/job-progress.tsx";
 import { MarkdownText } from "../../ui/markdown-text.tsx";
 import { Await, Empty, Warning } from "../../ui/note.tsx";
-import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
 import { Status } from "../../ui/status.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { documentStatus, Hits } from "../documents/documents-page.tsx";
@@ -31,35 +33,56 @@ interface Entry {
 export default function DocumentPage() {
   const { id = "" } = useParams<{ id: string }>();
   const query = api.useQuery("get", "/v1/documents/{id}", { params: { path: { id } } });
+  const [deleting, setDeleting] = useState(false);
   return (
-    <Await query={query} page="Document">
-      {(document) => <DocumentView document={document} />}
-    </Await>
+    <DetailPage
+      query={query}
+      kind="Document"
+      head={(document) => ({
+        title: document.title,
+        crumbs: [["/documents", "Documents"]],
+        beside: <Status status={documentStatus(document)} />,
+        cli: `skep documents toc ${id}`,
+        actions: (
+          <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
+            Delete
+          </Button>
+        ),
+      })}
+    >
+      {(document) => (
+        <>
+          <DocumentView document={document} />
+          {deleting && <DeleteDocument document={document} onClose={() => setDeleting(false)} />}
+        </>
+      )}
+    </DetailPage>
+  );
+}
+
+function DeleteDocument({ document: { id, title }, onClose }: { document: Doc; onClose(): void }) {
+  const [, navigate] = useLocation();
+  return (
+    <Confirm
+      title={`Delete ${title}?`}
+      word="Delete the document"
+      onClose={onClose}
+      act={async () => {
+        await must(client.DELETE("/v1/documents/{id}", { params: { path: { id } } }));
+        navigate("/documents");
+        await refresh("/v1/documents");
+      }}
+    >
+      Agents no longer find anything in it.
+    </Confirm>
   );
 }
 
 function DocumentView({ document }: { document: Doc }) {
   const [q, setQ] = useParam("q");
-  const [deleting, setDeleting] = useState(false);
-  const [, navigate] = useLocation();
-  const { id, title, status, error } = document;
+  const { id, status, error } = document;
   return (
     <>
-      <PageHeader
-        title={title}
-        above={
-          <Link href="/documents" className="hover:underline">
-            Documents
-          </Link>
-        }
-        beside={<Status status={documentStatus(document)} />}
-        cli={`skep documents toc ${id}`}
-        actions={
-          <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDeleting(true)}>
-            Delete
-          </Button>
-        }
-      />
       {error && <Warning>{error}</Warning>}
       <FactRow
         facts={[
@@ -85,20 +108,6 @@ function DocumentView({ document }: { document: Doc }) {
           </FilterBar>
           {q ? <Hits q={q} document={id} /> : <Reader id={id} />}
         </>
-      )}
-      {deleting && (
-        <Confirm
-          title={`Delete ${title}?`}
-          word="Delete the document"
-          onClose={() => setDeleting(false)}
-          act={async () => {
-            await must(client.DELETE("/v1/documents/{id}", { params: { path: { id } } }));
-            navigate("/documents");
-            await refresh("/v1/documents");
-          }}
-        >
-          Agents no longer find anything in it.
-        </Confirm>
       )}
     </>
   );

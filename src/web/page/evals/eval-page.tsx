@@ -1,7 +1,7 @@
 /** One eval: who passed how much, as a picture and in numbers, and every attempt with its run. */
 import { Square, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { Button } from "../../ui/button.tsx";
@@ -66,11 +66,7 @@ function Header({ found }: { found: Detail }) {
     <>
       <PageHeader
         title={name}
-        above={
-          <Link href="/evals" className="hover:underline">
-            Evals
-          </Link>
-        }
+        crumbs={[["/evals", "Evals"]]}
         beside={<Status status={status} />}
         cli={`skep evals ${id}`}
         actions={

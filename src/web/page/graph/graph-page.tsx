@@ -1,6 +1,6 @@
 /** The code graph of a project. It starts with a search, never with the whole graph. */
 import { Suspense } from "react";
-import { Link, useParams } from "wouter";
+import { useParams } from "wouter";
 import { api, type Schemas } from "../../api/client.ts";
 import { lazy } from "../../ui/lazy.tsx";
 import { Await, Empty, Loading } from "../../ui/note.tsx";
@@ -28,11 +28,7 @@ export default function GraphPage() {
     <>
       <PageHeader
         title="Code graph"
-        above={
-          <Link href={`/projects/${id}`} className="hover:underline">
-            {project.data?.name ?? "Project"}
-          </Link>
-        }
+        crumbs={[[`/projects/${id}`, project.data?.name ?? "Project"]]}
         cli='skep graph query . "…"'
       />
       <Await query={status} rows={2}>

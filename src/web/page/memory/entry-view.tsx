@@ -66,17 +66,10 @@ function Shown({ tagged }: { tagged: Tagged<Entry> }) {
       <PageHeader
         title={entry.title}
         cli={`skep memory show ${shellWord(`${entry.agent_id}/${entry.id}`)}`}
-        above={
-          <>
-            <Link href="/memory" className="hover:underline">
-              Memory
-            </Link>
-            {" / "}
-            <Link href={`/memory/${entry.agent_id}`} className="hover:underline">
-              {vaultName(entry.agent_id)}
-            </Link>
-          </>
-        }
+        crumbs={[
+          ["/memory", "Memory"],
+          [`/memory/${entry.agent_id}`, vaultName(entry.agent_id)],
+        ]}
         beside={
           <span className="flex gap-1">
             <Badge>{entry.type}</Badge>

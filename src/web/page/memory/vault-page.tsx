@@ -2,7 +2,7 @@
 
 import { Pin, Plus } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { usePages } from "../../api/queries.ts";
 import { FormDialog } from "../../kit/form-dialog.tsx";
@@ -58,11 +58,7 @@ function Vault({ agent }: { agent: string }) {
       <PageHeader
         title={vaultName(agent)}
         cli={`skep memory ${shellWord(agent)}`}
-        above={
-          <Link href="/memory" className="hover:underline">
-            Memory
-          </Link>
-        }
+        crumbs={[["/memory", "Memory"]]}
         actions={
           <Button kind="primary" icon={<Plus aria-hidden size={14} />} onClick={() => setAdding(true)}>
             New entry

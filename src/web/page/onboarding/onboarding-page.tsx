@@ -79,11 +79,7 @@ function Header({ onboarding }: { onboarding: Onboarding }) {
     <>
       <PageHeader
         title={context.intake?.name ?? title ?? "A new project"}
-        above={
-          <Link href="/onboarding" className="hover:underline">
-            Onboardings
-          </Link>
-        }
+        crumbs={[["/onboarding", "Onboardings"]]}
         beside={<Status status={statusOf(onboarding)} />}
         cli={active ? `skep onboard ${id}` : undefined}
         actions={

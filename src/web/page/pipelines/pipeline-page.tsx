@@ -2,7 +2,7 @@
 
 import { FlaskConical, Pencil, Play, Plus, Save, Trash2 } from "lucide-react";
 import { Suspense, useDeferredValue, useMemo, useRef, useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { parse } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
@@ -94,11 +94,7 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
     <>
       <PageHeader
         title={title}
-        above={
-          <Link href="/pipelines" className="hover:underline">
-            Pipelines
-          </Link>
-        }
+        crumbs={[["/pipelines", "Pipelines"]]}
         about={stored?.description}
         cli={stored && `skep run ${stored.id} "…" --follow`}
         actions={

@@ -1,11 +1,12 @@
 /** Where a project is going, and who does what kind of work in it. */
 
 import { ArrowDown, ArrowUp, Plus, X } from "lucide-react";
-import { Link, useParams } from "wouter";
+import { useParams } from "wouter";
 import { stringify } from "yaml";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
 import { useChange } from "../../kit/change.ts";
+import { DetailPage } from "../../kit/detail-page.tsx";
 import { DraftProblem } from "../../kit/draft-problem.tsx";
 import { Button, IconButton } from "../../ui/button.tsx";
 import { useDraftOf } from "../../ui/draft.ts";
@@ -15,7 +16,7 @@ import { Form } from "../../ui/form.tsx";
 import { shellWord } from "../../ui/format.ts";
 import { Await } from "../../ui/note.tsx";
 import { notify } from "../../ui/notice.tsx";
-import { PageHeader, Panel, Section } from "../../ui/page.tsx";
+import { Panel, Section } from "../../ui/page.tsx";
 import { useParam } from "../../ui/tabs.tsx";
 import { type Project, WORK_TYPES, wordOf } from "../board/board.ts";
 
@@ -31,31 +32,27 @@ export default function PolicyPage() {
     client.GET("/v1/projects/{id}/workflow-policy", { params }),
   );
   return (
-    <Await query={project} page="Vision and policy">
+    <DetailPage
+      query={project}
+      kind="Vision and policy"
+      head={({ name }) => ({
+        title: "Vision and policy",
+        crumbs: [
+          [`/board?project=${id}`, "Board"],
+          [`/projects/${id}`, name],
+        ],
+        cli: `skep projects vision ${shellWord(name)}`,
+      })}
+    >
       {(project) => (
         <>
-          <PageHeader
-            title="Vision and policy"
-            cli={`skep projects vision ${shellWord(project.name)}`}
-            above={
-              <>
-                <Link href={`/board?project=${id}`} className="hover:underline">
-                  Board
-                </Link>
-                {" / "}
-                <Link href={`/projects/${id}`} className="hover:underline">
-                  {project.name}
-                </Link>
-              </>
-            }
-          />
           <Vision project={project} />
           <Section title="Who does what">
             <Await query={policy}>{(tagged) => <PolicyEditor project={project} tagged={tagged} />}</Await>
           </Section>
         </>
       )}
-    </Await>
+    </DetailPage>
   );
 }
 

@@ -46,11 +46,7 @@ function ProjectView({ project }: { project: Project }) {
     <>
       <PageHeader
         title={project.name}
-        above={
-          <Link href="/projects" className="hover:underline">
-            Projects
-          </Link>
-        }
+        crumbs={[["/projects", "Projects"]]}
         about={project.description}
         cli={`skep projects ${shellWord(project.name)}`}
         actions={

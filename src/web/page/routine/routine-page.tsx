@@ -122,17 +122,10 @@ function Header({ routine, onStarted }: { routine: Routine; onStarted(tick: stri
     <>
       <PageHeader
         title={routine.name}
-        above={
-          <>
-            <Link href="/routines" className="hover:underline">
-              Routines
-            </Link>
-            {" / "}
-            <Link href={`/agents/${routine.agent_id}`} className="hover:underline">
-              {routine.agent_id}
-            </Link>
-          </>
-        }
+        crumbs={[
+          ["/routines", "Routines"],
+          [`/agents/${routine.agent_id}`, routine.agent_id],
+        ]}
         beside={<RoutineState {...routine} />}
         about={routine.description}
         cli={`skep routines show ${routine.id}`}

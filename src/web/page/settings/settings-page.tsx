@@ -83,6 +83,8 @@ const GROUPS: Group[] = [
       whole("timeout_seconds", "Time limit of a session, seconds"),
       whole("max_attempts", "Attempts of a step that is tried again"),
       whole("executions_per_agent", "Sessions of one agent at once"),
+      whole("provider_wait_hours", "Longest wait for a model provider, hours", "0: the work fails instead."),
+      whole("permission_minutes", "Time to answer a question for permission, minutes"),
       whole("user_unfinished_runs", "Unfinished runs of one user"),
       whole("user_open_chats", "Open chats of one user"),
       whole("user_stored_mb", "Attachments, documents, memory and evals of one user, MiB"),

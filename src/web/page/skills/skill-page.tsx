@@ -2,7 +2,7 @@
 
 import { Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams, useSearchParams } from "wouter";
+import { useLocation, useParams, useSearchParams } from "wouter";
 import { client, must, type Schemas } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { ifMatch, type Tagged, useTagged } from "../../api/tagged.ts";
@@ -60,11 +60,7 @@ function SkillView({ tagged, params }: { tagged: Tagged<Skill>; params: Params }
       <PageHeader
         title={skill.name}
         cli={`skep skills ${skill.name}`}
-        above={
-          <Link href="/skills" className="hover:underline">
-            Skills
-          </Link>
-        }
+        crumbs={[["/skills", "Skills"]]}
         beside={skill.enabled ? <Badge tone="ok">On</Badge> : <Badge>Off</Badge>}
         about={skill.description}
         actions={

@@ -54,11 +54,7 @@ function Header({ swarm, tasks }: { swarm: Swarm; tasks: SwarmTask[] }) {
     <>
       <PageHeader
         title={swarm.title}
-        above={
-          <Link href="/swarms" className="hover:underline">
-            Swarms
-          </Link>
-        }
+        crumbs={[["/swarms", "Swarms"]]}
         beside={
           <>
             <Status status={swarm.status} />

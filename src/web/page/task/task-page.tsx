@@ -47,17 +47,10 @@ function TaskView({ task, project }: { task: Task; project: Project }) {
       <PageHeader
         title={task.title}
         cli={`skep tasks ${task.id}`}
-        above={
-          <>
-            <Link href={`/board?project=${project.id}`} className="hover:underline">
-              Board
-            </Link>
-            {" / "}
-            <Link href={`/projects/${project.id}`} className="hover:underline">
-              {project.name}
-            </Link>
-          </>
-        }
+        crumbs={[
+          [`/board?project=${project.id}`, "Board"],
+          [`/projects/${project.id}`, project.name],
+        ]}
         beside={<Badge tone={TONES[task.status] ?? "plain"}>{wordOf(task.status)}</Badge>}
         actions={
           <>

@@ -2,7 +2,7 @@
 
 import { Check, Pencil, Power, Trash2 } from "lucide-react";
 import { useState } from "react";
-import { Link, useLocation, useParams } from "wouter";
+import { useLocation, useParams } from "wouter";
 import { api, client, must } from "../../api/client.ts";
 import { refresh } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
@@ -52,11 +52,7 @@ function ServerView({ server }: { server: Server }) {
     <>
       <PageHeader
         title={server.name || server.id}
-        above={
-          <Link href="/tool-servers" className="hover:underline">
-            Tool servers
-          </Link>
-        }
+        crumbs={[["/tool-servers", "Tool servers"]]}
         beside={<Status status={serverStatus(server.status)} />}
         about={server.description}
         cli={`skep mcp logs ${server.id}`}
