@@ -23,6 +23,7 @@ test("every answer of a server outside passes through what bounds it", () => {
   expect(asking.sort()).toEqual([
     "adapter/codehost/host-fetch.ts",
     "adapter/docker.ts",
+    "adapter/kubernetes/client.ts",
     "adapter/mcp/oauth.ts",
     "adapter/model/endpoint.ts",
     "adapter/model/ollama.ts",

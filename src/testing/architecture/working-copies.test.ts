@@ -29,6 +29,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   "adapter/git/submodules.ts":
     "repositories of submodules, in the repository's folder; the folder of all working copies",
   "adapter/git/worktree.ts": "the folder of all working copies, and the repository's folder",
+  "adapter/kubernetes/access.ts": "the operator's kubeconfig and what it names, or the service account's files",
   "adapter/model/record.ts": "the operator's file of recorded model calls",
   "adapter/model/scripted.ts": "the operator's script of model replies",
   "adapter/sandbox/docker/busybox-rootfs.ts": "this machine's busybox",

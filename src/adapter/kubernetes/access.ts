@@ -1,0 +1,149 @@
+/**
+ * How a cluster's API server is reached: by a kubeconfig file, or as a Pod of the cluster with its service account.
+ * Files of tokens are read again for each request: clusters replace them every hour.
+ */
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { parseDocument } from "yaml";
+import { codeOf, unavailable } from "../../core/errors.ts";
+import { isObject, listIn, membersOf, textIn } from "../../core/is-object.ts";
+
+export interface ClusterAccess {
+  /** For people and messages; never holds credentials. */
+  address: string;
+  server: URL;
+  /** Namespace that the configuration names. */
+  namespace: string;
+  tls: ClusterTls;
+  /** Of each request. @throws Problem when the file of a token cannot be read. */
+  authorization(): string | undefined;
+}
+
+export interface ClusterTls {
+  ca?: string;
+  cert?: string;
+  key?: string;
+  /** The name that the server's certificate is for, where that is not the address's. */
+  serverName?: string;
+  /** False only where the kubeconfig says `insecure-skip-tls-verify`. */
+  rejectUnauthorized: boolean;
+}
+
+export interface AccessOptions {
+  /** Path of a kubeconfig file. */
+  kubeconfig?: string | undefined;
+  /** Of the file; its current one when absent. */
+  context?: string | undefined;
+  /** Variables of the server's process: those that a Pod of a cluster is given. */
+  env: Readonly<Record<string, string | undefined>>;
+  /** Where a Pod finds its service account. */
+  account?: string;
+}
+
+const ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount";
+const MAX_FILE_BYTES = 1024 * 1024;
+
+const refuse = (detail: string) => unavailable("kubernetes_access_invalid", detail);
+
+/** @throws Problem 503 `kubernetes_access_invalid` that says what is missing or cannot be used. */
+export function clusterAccess({ kubeconfig, context, env, account = ACCOUNT }: AccessOptions): ClusterAccess {
+  if (kubeconfig !== undefined) return fromFile(kubeconfig, context);
+  const [host, port] = [env["KUBERNETES_SERVICE_HOST"], env["KUBERNETES_SERVICE_PORT"]];
+  if (!host || !port)
+    throw refuse(
+      "SANDBOX=kubernetes needs KUBERNETES_CONFIG, the path of a kubeconfig file. Without it the server must run in a Pod with a service account.",
+    );
+  const server = new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`);
+  const file = (name: string) => fileText(resolve(account, name), `The service account's ${name}`);
+  return {
+    ...{ address: server.origin, server, namespace: file("namespace").trim() },
+    tls: { ca: file("ca.crt"), rejectUnauthorized: true },
+    authorization: () => bearer(file("token")),
+  };
+}
+
+function fromFile(path: string, wanted: string | undefined): ClusterAccess {
+  const config = parsed(fileText(path, "The file that KUBERNETES_CONFIG names"), path);
+  const contextName = wanted ?? textIn(config, "current-context") ?? "";
+  if (contextName === "")
+    throw refuse(`${path} has no current-context. Set one, or name a context in KUBERNETES_CONTEXT.`);
+  const context = named(config, "contexts", contextName, "context");
+  const cluster = named(config, "clusters", textIn(context, "cluster") ?? "", "cluster");
+  const user = named(config, "users", textIn(context, "user") ?? "", "user");
+  const server = URL.parse(textIn(cluster, "server") ?? "");
+  if (!server || !/^https?:$/.test(server.protocol))
+    throw refuse(`The cluster of ${contextName} in ${path} has no server address that begins with https://.`);
+  const folder = dirname(resolve(path));
+  const pem = (of: unknown, name: string): string | undefined => {
+    const inline = textIn(of, `${name}-data`);
+    if (inline !== undefined) return Buffer.from(inline, "base64").toString("utf8");
+    const file = textIn(of, name);
+    return file === undefined ? undefined : fileText(resolve(folder, file), `${name} of ${contextName}`);
+  };
+  const [ca, cert, key] = [
+    pem(cluster, "certificate-authority"),
+    pem(user, "client-certificate"),
+    pem(user, "client-key"),
+  ];
+  const serverName = textIn(cluster, "tls-server-name");
+  const skips = membersOf(cluster)["insecure-skip-tls-verify"] === true;
+  return {
+    ...{ address: server.origin, server, namespace: textIn(context, "namespace") ?? "default" },
+    tls: {
+      rejectUnauthorized: !skips,
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined || key === undefined ? {} : { cert, key }),
+      ...(serverName === undefined ? {} : { serverName }),
+    },
+    authorization: authorizationOf(user, folder, `The user of ${contextName} in ${path}`),
+  };
+}
+
+/** @param what names the user in messages. */
+function authorizationOf(user: unknown, folder: string, what: string): () => string | undefined {
+  for (const name of ["exec", "auth-provider"])
+    if (isObject(membersOf(user)[name]))
+      throw refuse(
+        `${what} logs in by a program (${name}), which this server does not run. Give it a service account's token instead: kubectl create token NAME --duration=8760h, or a client certificate.`,
+      );
+  const file = textIn(user, "tokenFile");
+  if (file !== undefined) return () => bearer(fileText(resolve(folder, file), "The token's file"));
+  const token = textIn(user, "token");
+  if (token !== undefined) {
+    const value = bearer(token);
+    return () => value;
+  }
+  const [name, password] = [textIn(user, "username"), textIn(user, "password")];
+  if (name === undefined || password === undefined) return () => undefined;
+  return () => `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+}
+
+function bearer(text: string): string {
+  const token = text.trim();
+  if (!/^[\x21-\x7e]+$/.test(token)) throw refuse("The token for the cluster is empty or no token.");
+  return `Bearer ${token}`;
+}
+
+function parsed(text: string, path: string): unknown {
+  const document = parseDocument(text, { logLevel: "silent" });
+  const fault = document.errors[0];
+  if (fault) throw refuse(`${path} is no kubeconfig: ${fault.message.split("\n")[0]}`);
+  return document.toJS({ maxAliasCount: 0 });
+}
+
+function named(config: unknown, list: string, name: string, member: string): unknown {
+  const found = listIn(config, list).find((one) => textIn(one, "name") === name);
+  if (!found) throw refuse(`The kubeconfig has no ${member} ${JSON.stringify(name)}.`);
+  return membersOf(found)[member];
+}
+
+function fileText(path: string, what: string): string {
+  try {
+    if (statSync(path).size > MAX_FILE_BYTES) throw refuse(`${what} (${path}) has more than ${MAX_FILE_BYTES} bytes.`);
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === undefined || code === "kubernetes_access_invalid") throw error;
+    throw refuse(`${what} (${path}) cannot be read: ${code}.`);
+  }
+}

@@ -1,0 +1,122 @@
+/**
+ * A cluster's API over HTTPS: a call, and a stream of events. Answers are bounded in bytes and checked before they are
+ * parsed; what the API server asks to be tried again later (429, 503 with Retry-After) is tried again some times.
+ */
+import { Cut, checkedAnswer } from "../../core/checked-stream.ts";
+import { isProblem } from "../../core/errors.ts";
+import { readJson } from "../../core/json-reader.ts";
+import type { ClusterAccess } from "./access.ts";
+import { asProblem, refusal } from "./failures.ts";
+
+export type Query = Readonly<Record<string, string | number | readonly string[]>>;
+
+export interface Call {
+  query?: Query;
+  body?: unknown;
+  /** Of the body; JSON when absent. */
+  type?: string;
+  signal?: AbortSignal | undefined;
+}
+
+export interface ClusterClient {
+  readonly access: ClusterAccess;
+  /** @returns the answer's JSON, unchecked. @throws Problem: what the API server refused, or 503 `sandbox_unavailable`. */
+  call(method: "GET" | "POST" | "DELETE" | "PATCH" | "PUT", path: string, call?: Call): Promise<unknown>;
+  /** A stream of the API server, e.g. a watch. @throws Problem as `call`. */
+  stream(path: string, query: Query, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+const ANSWER_BYTES = 16 * 1024 * 1024;
+const REFUSAL_BYTES = 64 * 1024;
+const CALL_MS = 30_000;
+const TRIES = 4;
+const WAIT_MS = 1_000;
+const MAX_WAIT_MS = 10_000;
+
+/** @param waitMs how long a try waits where the API server does not say. */
+export function createClusterClient(access: ClusterAccess, waitMs = WAIT_MS): ClusterClient {
+  const { server, tls, address } = access;
+  async function send(method: string, path: string, { query = {}, body, type, signal }: Call): Promise<Response> {
+    const url = urlOf(server, path, query);
+    const authorization = access.authorization();
+    const answer = await fetch(url, {
+      method,
+      redirect: "error",
+      // The cluster is reached directly: a proxy of the environment would be shown its token.
+      proxy: "",
+      headers: {
+        accept: "application/json",
+        ...(authorization === undefined ? {} : { authorization }),
+        ...(body === undefined ? {} : { "content-type": type ?? "application/json" }),
+      },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      ...(server.protocol === "https:" ? { tls: tlsOptions(tls) } : {}),
+      ...(signal ? { signal } : {}),
+    });
+    return answer;
+  }
+  async function accepted(method: string, path: string, call: Call): Promise<Response> {
+    for (let left = TRIES - 1; ; left--) {
+      const answer = await send(method, path, call);
+      if (answer.ok) return answer;
+      const after = answer.headers.get("retry-after");
+      const text = await checkedAnswer(answer, { maxBytes: REFUSAL_BYTES }).text();
+      const isLater = answer.status === 429 || (answer.status === 503 && after !== null);
+      if (!isLater || left === 0) throw refusal(answer.status, text, address);
+      await pause(
+        Math.min(after !== null && /^\d{1,4}$/.test(after) ? Number(after) * 1_000 : waitMs, MAX_WAIT_MS),
+        call.signal,
+      );
+    }
+  }
+  const guarded = async <T>(signal: AbortSignal | undefined, act: () => Promise<T>): Promise<T> => {
+    try {
+      return await act();
+    } catch (error) {
+      if (signal?.aborted) throw signal.reason;
+      throw isProblem(error) ? error : asProblem(error instanceof Cut ? "its answer broke off" : error, address);
+    }
+  };
+  return {
+    access,
+    call: (method, path, call = {}) =>
+      guarded(call.signal, async () => {
+        const late = AbortSignal.timeout(CALL_MS);
+        const signal = call.signal ? AbortSignal.any([call.signal, late]) : late;
+        const answer = await accepted(method, path, { ...call, signal });
+        return readJson(await checkedAnswer(answer, { maxBytes: ANSWER_BYTES }).text());
+      }),
+    stream: (path, query, signal) =>
+      guarded(signal, async () => {
+        const answer = await accepted("GET", path, { query, signal });
+        if (!answer.body) throw new Error("its answer has no body");
+        return answer.body;
+      }),
+  };
+}
+
+export function urlOf(server: URL, path: string, query: Query): URL {
+  const url = new URL(server);
+  url.pathname = `${server.pathname.replace(/\/$/, "")}${path}`;
+  for (const [name, value] of Object.entries(query))
+    for (const one of Array.isArray(value) ? value : [value]) url.searchParams.append(name, String(one));
+  return url;
+}
+
+export const tlsOptions = ({ serverName, ...tls }: ClusterAccess["tls"]) => ({
+  ...tls,
+  ...(serverName === undefined ? {} : { servername: serverName, serverName }),
+});
+
+async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, ms);
+  const stop = () => reject(signal?.reason);
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener("abort", stop);
+  }
+}

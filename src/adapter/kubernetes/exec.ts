@@ -1,0 +1,113 @@
+/**
+ * A command in a container of a Pod, over a WebSocket: `v5.channel.k8s.io`, which can close the command's input, or
+ * `v4.channel.k8s.io` of clusters before 1.30, which cannot: there the command must know where its input ends.
+ */
+import { isObject, listIn, membersOf, textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { type ClusterClient, urlOf } from "./client.ts";
+import { asProblem } from "./failures.ts";
+import { openWebSocket } from "./web-socket.ts";
+
+export const EXEC_PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"] as const;
+const CHANNELS = { stdin: 0, stdout: 1, stderr: 2, status: 3, close: 255 } as const;
+/** Of input in one message. */
+const PIECE_BYTES = 32 * 1024;
+const MAX_STATUS_CHARACTERS = 64 * 1024;
+
+export interface PodExecRequest {
+  namespace: string;
+  pod: string;
+  container: string;
+  /** It is part of the request's address, which API servers log: no secrets. */
+  argv: readonly string[];
+  hasInput: boolean;
+  onOutput(stream: "stdout" | "stderr", chunk: Uint8Array): void;
+  signal?: AbortSignal | undefined;
+}
+
+export interface PodExec {
+  /** Resolves when the command has ended and its output is through; rejects with a Problem when the connection broke. */
+  readonly closed: Promise<void>;
+  /** Known once `closed` has resolved; null when the API server did not say. */
+  exitCode(): number | null;
+  /** Resolves once there is room for more. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Closes the input, where the API server can. */
+  endInput(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Breaks the connection off; the command may go on. */
+  detach(): void;
+}
+
+/** @throws Problem: the Pod is gone, may not be entered, or the API server does not answer. */
+export async function execInPod(client: ClusterClient, request: PodExecRequest): Promise<PodExec> {
+  const { access } = client;
+  const { namespace, pod, container, argv, hasInput, onOutput } = request;
+  const url = urlOf(access.server, `/api/v1/namespaces/${namespace}/pods/${pod}/exec`, {
+    ...{ container, command: argv, stdin: String(hasInput), stdout: "true", stderr: "true", tty: "false" },
+  });
+  let status = "";
+  const onMessage = (data: Buffer) => {
+    const [channel, bytes] = [data[0], data.subarray(1)];
+    if (channel === CHANNELS.stdout) onOutput("stdout", bytes);
+    else if (channel === CHANNELS.stderr) onOutput("stderr", bytes);
+    else if (channel === CHANNELS.status) {
+      status += bytes.toString("utf8");
+      if (status.length > MAX_STATUS_CHARACTERS) throw new Error("its status is too long");
+    }
+  };
+  try {
+    const socket = await openWebSocket({
+      ...{ url, tls: access.tls, authorization: access.authorization(), protocols: EXEC_PROTOCOLS, onMessage },
+      signal: request.signal,
+    });
+    const over = (error: unknown) => {
+      // Some servers drop the connection once they have said how it ended.
+      if (status === "") throw asProblem(error, access.address);
+    };
+    const closed = socket.closed.catch(over);
+    closed.catch(() => {});
+    return {
+      closed,
+      exitCode: () => exitCodeIn(status),
+      async write(bytes) {
+        for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+          const piece = bytes.subarray(at, at + PIECE_BYTES);
+          const message = Buffer.allocUnsafe(piece.length + 1);
+          message[0] = CHANNELS.stdin;
+          message.set(piece, 1);
+          await socket.send(message);
+        }
+      },
+      async endInput() {
+        if (socket.protocol === EXEC_PROTOCOLS[0]) await socket.send(Buffer.from([CHANNELS.close, CHANNELS.stdin]));
+      },
+      pause: socket.pause,
+      resume: socket.resume,
+      detach: socket.destroy,
+    };
+  } catch (error) {
+    request.signal?.throwIfAborted();
+    throw asProblem(error, access.address);
+  }
+}
+
+/** Of a `Status`: success, or a failure with the exit code among its causes. */
+function exitCodeIn(text: string): number | null {
+  if (text === "") return null;
+  let status: unknown;
+  try {
+    status = readJson(text);
+  } catch {
+    return null;
+  }
+  if (!isObject(status)) return null;
+  if (textIn(status, "status") === "Success") return 0;
+  const causes = listIn(membersOf(status["details"]), "causes");
+  const code = textIn(
+    causes.find((cause) => textIn(cause, "reason") === "ExitCode"),
+    "message",
+  );
+  return code !== undefined && /^\d{1,3}$/.test(code) ? Number(code) : null;
+}

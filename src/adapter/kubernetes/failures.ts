@@ -1,0 +1,56 @@
+/** What an API server says when it refuses, and failures of the way to it, as Problems. */
+import { isProblem, messageOf, Problem, unavailable } from "../../core/errors.ts";
+import { textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+
+const MAX_MESSAGE = 1_000;
+
+const CODES: Readonly<Record<number, string>> = {
+  404: "kubernetes_not_found",
+  409: "kubernetes_conflict",
+  410: "kubernetes_gone",
+  429: "kubernetes_busy",
+};
+
+/** @param text the answer's body, a `Status` as a rule. */
+export function refusal(status: number, text: string, address: string): Problem {
+  const said = statusMessage(text);
+  if (status === 401)
+    return unavailable(
+      "sandbox_unavailable",
+      `The cluster at ${address} does not accept the server's credentials: ${said}. Renew the token or certificate that KUBERNETES_CONFIG names.`,
+    );
+  if (status === 403 && /exceeded quota/.test(said))
+    return unavailable(
+      "sandbox_unavailable",
+      `The namespace's quota is used up: ${said}. Work waits until there is room.`,
+    );
+  if (status === 403)
+    return unavailable(
+      "kubernetes_forbidden",
+      `The cluster refused it: ${said}. Apply the roles of docs/kubernetes.md, or ask who runs the cluster.`,
+    );
+  if (status === 429 || status >= 500)
+    return unavailable("sandbox_unavailable", `The cluster at ${address} is busy or broken (${status}): ${said}.`);
+  return new Problem(CODES[status] ? status : 502, CODES[status] ?? "kubernetes_error", said);
+}
+
+/** Any failure of a call as a Problem; Problems pass as they are. */
+export function asProblem(error: unknown, address: string): Problem {
+  if (isProblem(error)) return error;
+  return unavailable("sandbox_unavailable", `The cluster at ${address} does not answer: ${messageOf(error)}`);
+}
+
+function statusMessage(text: string): string {
+  const message = messageIn(text) ?? text;
+  const line = message.replace(/[\x00-\x20\x7f]+/g, " ").trim();
+  return line.slice(0, MAX_MESSAGE).replace(/\.$/, "") || "no reason given";
+}
+
+function messageIn(text: string): string | undefined {
+  try {
+    return textIn(readJson(text), "message");
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+/** Frames of WebSockets (RFC 6455), as a client sends and receives them. What a peer may not send is refused. */
+import { randomBytes } from "node:crypto";
+
+export const OPCODES = { rest: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const;
+/** Of one message: API servers send pieces of 32 KiB. */
+const MAX_MESSAGE_BYTES = 4 * 1024 * 1024;
+const MAX_CONTROL_BYTES = 125;
+const HEADER_BYTES = 2;
+
+export class WrongFrame extends Error {
+  constructor(what: string) {
+    super(`it sent what is no WebSocket frame: ${what}`);
+  }
+}
+
+export interface FrameHandlers {
+  /** The bytes are the reader's own only until it returns. */
+  onMessage(data: Buffer): void;
+  onPing(data: Buffer): void;
+  onPong(): void;
+  onClose(): void;
+}
+
+/** A frame of a client: masked, whole. */
+export function frameOf(opcode: number, data: Uint8Array): Buffer {
+  const long = data.length < 126 ? 0 : data.length < 65_536 ? 2 : 8;
+  const at = HEADER_BYTES + long + 4;
+  const frame = Buffer.allocUnsafe(at + data.length);
+  frame[0] = 0x80 | opcode;
+  frame[1] = 0x80 | (long === 0 ? data.length : long === 2 ? 126 : 127);
+  if (long === 2) frame.writeUInt16BE(data.length, HEADER_BYTES);
+  if (long === 8) frame.writeBigUInt64BE(BigInt(data.length), HEADER_BYTES);
+  const mask = randomBytes(4);
+  frame.set(mask, HEADER_BYTES + long);
+  for (let i = 0; i < data.length; i++) frame[at + i] = data[i]! ^ mask[i & 3]!;
+  return frame;
+}
+
+/** @returns what takes the peer's bytes as they come. It throws `WrongFrame`. */
+export function createFrameReader(handlers: FrameHandlers): (chunk: Uint8Array) => void {
+  let held: Buffer = Buffer.alloc(0);
+  /** Of a message in several frames. */
+  let parts: Buffer[] = [];
+  let partBytes = 0;
+  const take = (opcode: number, isLast: boolean, data: Buffer): void => {
+    if (opcode === OPCODES.ping) return handlers.onPing(data);
+    if (opcode === OPCODES.pong) return handlers.onPong();
+    if (opcode === OPCODES.close) return handlers.onClose();
+    if ((opcode === OPCODES.rest) !== partBytes > 0) throw new WrongFrame("a part of no message");
+    if (isLast && partBytes === 0) return handlers.onMessage(data);
+    parts.push(Buffer.from(data));
+    // An empty first part counts, or what follows would be a part of nothing.
+    partBytes += data.length + 1;
+    if (partBytes > MAX_MESSAGE_BYTES) throw new WrongFrame("a message that is too long");
+    if (!isLast) return;
+    const whole = Buffer.concat(parts);
+    [parts, partBytes] = [[], 0];
+    handlers.onMessage(whole);
+  };
+  return (chunk) => {
+    held =
+      held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.concat([held, chunk]);
+    let at = 0;
+    for (;;) {
+      const header = headerOf(held, at);
+      if (!header || held.length < header.end) break;
+      at = header.end;
+      take(header.opcode, header.isLast, held.subarray(header.start, header.end));
+    }
+    held = at === 0 && held.buffer !== chunk.buffer ? held : Buffer.from(held.subarray(at));
+  };
+}
+
+interface Header {
+  opcode: number;
+  isLast: boolean;
+  start: number;
+  end: number;
+}
+
+/** Undefined until enough of it is there. */
+function headerOf(held: Buffer, at: number): Header | undefined {
+  if (held.length < at + HEADER_BYTES) return undefined;
+  const [first, second] = [held[at]!, held[at + 1]!];
+  const opcode = first & 0x0f;
+  const isLast = (first & 0x80) !== 0;
+  if ((first & 0x70) !== 0) throw new WrongFrame("reserved bits are set");
+  if (!Object.values<number>(OPCODES).includes(opcode)) throw new WrongFrame(`of kind ${opcode}`);
+  if ((second & 0x80) !== 0) throw new WrongFrame("masked");
+  const short = second & 0x7f;
+  const isControl = opcode >= OPCODES.close;
+  if (isControl && (!isLast || short > MAX_CONTROL_BYTES)) throw new WrongFrame("a control frame that is too long");
+  const long = short < 126 ? 0 : short === 126 ? 2 : 8;
+  const start = at + HEADER_BYTES + long;
+  if (held.length < start) return undefined;
+  const size =
+    long === 0
+      ? short
+      : long === 2
+        ? held.readUInt16BE(at + HEADER_BYTES)
+        : Number(held.readBigUInt64BE(at + HEADER_BYTES));
+  if (size > MAX_MESSAGE_BYTES) throw new WrongFrame("too long");
+  return { opcode, isLast, start, end: start + size };
+}

@@ -1,0 +1,141 @@
+/**
+ * The objects of a list, kept up to date: listed, then watched from that version on. A watch that is cut goes on where it
+ * was; when the API server no longer knows that version (410), everything is listed again.
+ */
+import { isProblem } from "../../core/errors.ts";
+import { listIn, membersOf, numberIn, textIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { createLineSplitter } from "../../core/line-splitter.ts";
+import type { ClusterClient, Query } from "./client.ts";
+import { refusal } from "./failures.ts";
+
+export interface WatchOptions {
+  path: string;
+  query: Query;
+  /** An object as it is now. */
+  onObject(object: unknown): void;
+  onGone(name: string): void;
+  /** It could not be reached, and is asked again. */
+  onFailure?(error: unknown): void;
+  /** Between two tries after a failure. */
+  waitMs?: number;
+}
+
+export interface Watch {
+  /** Resolves when the first list is through. */
+  readonly ready: Promise<void>;
+  close(): void;
+}
+
+const EVENT_BYTES = 4 * 1024 * 1024;
+const WATCH_SECONDS = 300;
+const WAIT_MS = 1_000;
+const PAGE = 500;
+
+export function watchObjects(client: ClusterClient, options: WatchOptions): Watch {
+  const { path, query, onObject, onGone, waitMs = WAIT_MS } = options;
+  const closing = new AbortController();
+  const { signal } = closing;
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => {});
+  let known = new Set<string>();
+
+  /** @returns the version from which to watch. */
+  async function list(): Promise<string> {
+    const found = new Set<string>();
+    let [version, next] = ["", ""];
+    do {
+      const answer = await client.call("GET", path, {
+        query: { ...query, limit: PAGE, ...(next === "" ? {} : { continue: next }) },
+        signal,
+      });
+      for (const object of listIn(answer, "items")) {
+        found.add(nameIn(object));
+        onObject(object);
+      }
+      const about = membersOf(answer)["metadata"];
+      version = textIn(about, "resourceVersion") ?? "";
+      next = textIn(about, "continue") ?? "";
+    } while (next !== "");
+    for (const name of known) if (!found.has(name)) onGone(name);
+    known = found;
+    return version;
+  }
+  /** Until the stream ends. @returns the last version. @throws Problem `kubernetes_gone` when it must be listed again. */
+  async function follow(from: string): Promise<string> {
+    let version = from;
+    const lines = createLineSplitter({
+      maxBytes: EVENT_BYTES,
+      onExcess() {
+        throw new Error("an event of the cluster is too long");
+      },
+      onLine({ text }) {
+        if (text === "") return;
+        const event = readJson(text);
+        const object = membersOf(event)["object"];
+        const type = textIn(event, "type");
+        if (type === "ERROR")
+          throw refusal(numberIn(object, "code") ?? 500, textIn(object, "message") ?? "", client.access.address);
+        version = textIn(membersOf(object)["metadata"], "resourceVersion") ?? version;
+        if (type === "BOOKMARK") return;
+        const name = nameIn(object);
+        if (type !== "DELETED") known.add(name);
+        else known.delete(name);
+        if (type === "DELETED") onGone(name);
+        else onObject(object);
+      },
+    });
+    const body = await client.stream(
+      path,
+      { ...query, watch: "true", allowWatchBookmarks: "true", resourceVersion: from, timeoutSeconds: WATCH_SECONDS },
+      signal,
+    );
+    try {
+      for await (const chunk of body) lines.add(chunk);
+    } catch (error) {
+      // A cut is the end of the stream; what an event says is not.
+      if (isProblem(error) || signal.aborted) throw error;
+      options.onFailure?.(error);
+    }
+    return version;
+  }
+  async function run(): Promise<void> {
+    let version = "";
+    while (!signal.aborted) {
+      try {
+        if (version === "") version = await list();
+        ready.resolve();
+        const before = version;
+        version = await follow(version);
+        // A server that ends each watch at once is not asked without a pause.
+        if (version === before) await pause(waitMs, signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        version = "";
+        if (isProblem(error) && error.code === "kubernetes_gone") continue;
+        options.onFailure?.(error);
+        ready.reject(error);
+        await pause(waitMs, signal);
+      }
+    }
+  }
+  void run();
+  return { ready: ready.promise, close: () => closing.abort(new Error("closed")) };
+}
+
+const nameIn = (object: unknown): string => textIn(membersOf(object)["metadata"], "name") ?? "";
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    timer.unref();
+    signal.addEventListener(
+      "abort",
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}
