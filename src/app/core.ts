@@ -82,7 +82,7 @@ export function openCore(config: Config, replaced: Replacements = {}) {
     access: createProjectAccess(store, clock),
     sealer: createSealer(keys.secretsKey),
     ...identify(store, clock),
-    docker: config.sandbox === "process" ? undefined : engineOf(config),
+    docker: config.sandbox === "process" || config.sandbox === "kubernetes" ? undefined : engineOf(config),
     guard: createAddressGuard(config.fetchAllow),
     site: createSite(config),
     streams: createEventStreams({ log: eventLog, bus, runEnds: RUN_ENDS, runRestarted }),

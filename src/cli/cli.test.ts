@@ -20,7 +20,7 @@ describe("wrong use", () => {
     ["a verb that is written wrong", ["graph", "indx"], {}, /'indx'\. Did you mean index\? See: skep graph --help/],
     ["an unknown shell", ["completion", "tcsh"], {}, /bash, zsh, fish/],
     ["a bad flag value", ["serve", "--port", "x"], {}, /--port accepts a whole number from 0 to 65535/],
-    ["a bad environment value", ["serve"], { SANDBOX: "jail" }, /SANDBOX accepts auto, docker or process/],
+    ["a bad environment value", ["serve"], { SANDBOX: "jail" }, /SANDBOX accepts auto, docker, kubernetes or process/],
     [
       "a short token where others can reach the server",
       ["config", "--host", "0.0.0.0"],
@@ -183,7 +183,7 @@ describe("words and JSON", () => {
       "--port <value> Port to listen on; 0 takes a free one. (a whole number from 0 to 65535; default: 8000; $PORT)",
     );
     expect(help).toContain(
-      '--sandbox <value> Where agents work. (default: auto; $SANDBOX) (choices: "auto", "docker", "process")',
+      '--sandbox <value> Where agents work. (default: auto; $SANDBOX) (choices: "auto", "docker", "kubernetes", "process")',
     );
   });
 

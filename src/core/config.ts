@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { flagged, headerPairs, integer, list, type Option, option, text, url, worded } from "./config-option.ts";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
+import { KUBERNETES_OPTIONS } from "./kubernetes-options.ts";
 import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
 /** Shorter keys can be guessed: they are accepted on a loopback address only. */
@@ -91,7 +92,7 @@ export const OPTIONS = {
     default: 6_000,
     read: integer(0, 1_000_000),
   }),
-  sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "process"),
+  sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "kubernetes", "process"),
   sandboxWorkspace: worded(
     "SANDBOX_WORKSPACE",
     "How containers get their files: the engine mounts the data folder, or they are carried.",
@@ -112,6 +113,7 @@ export const OPTIONS = {
     default: undefined,
     read: text,
   }),
+  ...KUBERNETES_OPTIONS,
   agentImage: option<string>({
     env: "AGENT_IMAGE",
     about: "Container image of agents that name none; any image with sh.",
@@ -318,10 +320,14 @@ export interface Config extends Readonly<Values> {
   readonly providerEnv: Readonly<Record<string, string>>;
   /** What programs of this machine that Skep starts (git, ssh) need of its environment; nothing else reaches them. */
   readonly hostEnv: Readonly<Record<string, string>>;
+  /** What a Pod of a cluster is told of its API server. */
+  readonly clusterEnv: Readonly<Record<string, string>>;
 }
 
 const HOST_VARIABLE =
   /^(PATH|HOME|USER|LOGNAME|TMPDIR|XDG_RUNTIME_DIR|SSH_AUTH_SOCK|SSL_CERT_FILE|SSL_CERT_DIR|(https?|no|all)_proxy|(HTTPS?|NO|ALL)_PROXY)$/;
+
+const CLUSTER_VARIABLE = /^KUBERNETES_SERVICE_(HOST|PORT)$/;
 
 export const flagOf = (env: string): string => `--${env.toLowerCase().replaceAll("_", "-")}`;
 
@@ -379,6 +385,7 @@ export function readConfig(
     weakKeys: weakKeys.map((name) => OPTIONS[name].env),
     providerEnv: environment(/^[A-Z0-9_]+_(API_KEY|BASE_URL)$/),
     hostEnv: environment(HOST_VARIABLE),
+    clusterEnv: environment(CLUSTER_VARIABLE),
   });
 }
 

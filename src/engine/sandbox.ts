@@ -13,8 +13,11 @@ export interface Capabilities {
    * refuses the rest with 403 `shell_disabled`.
    */
   shell: boolean;
-  /** `host`: commands have this machine's, loopback included. `own`: as the agent's settings say. */
-  network: "host" | "own";
+  /**
+   * `host`: commands have this machine's, loopback included. `own`: as the agent's settings say. `policy`: the same, but by
+   * rules of the cluster: a sandbox without a network has an interface through which nothing passes.
+   */
+  network: "host" | "own" | "policy";
   /** `container`: commands see nothing of the machine but the workspace. `none`: what the server's user may do. */
   isolation: "container" | "none";
   /**

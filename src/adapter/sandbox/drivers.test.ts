@@ -10,6 +10,7 @@ import type { ExecOptions, Sandbox, SandboxDriver, SandboxSpec } from "../../eng
 import type { ToolServerSpec, ToolServers } from "../../engine/tool-servers.ts";
 import { endedAtLimit } from "../../testing/busy-machine.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
+import { podsForTests } from "../../testing/kubernetes/pods-for-tests.ts";
 import type { DockerClient } from "../docker.ts";
 import { createAgentImages } from "./docker/agent-image.ts";
 import { createDockerSandboxes } from "./docker/driver.ts";
@@ -20,7 +21,8 @@ import { createProcessToolServers } from "./process/tool-servers.ts";
 /** What one process of a server has; several of one instance stand for a server and those before it. */
 interface Life {
   driver: SandboxDriver;
-  servers: ToolServers;
+  /** Absent where the driver has none. */
+  servers?: ToolServers;
   /** For tool servers. */
   image?: string;
   /** Everything that the machinery outside keeps about what this instance runs, as text. */
@@ -70,17 +72,21 @@ async function onThisHost(instanceId: string): Promise<Life> {
   };
 }
 
-const DRIVERS: [name: string, open: ((instanceId: string) => Promise<Life>) | undefined][] = [
-  ["process", onThisHost],
-  ["docker", docker && ((instanceId) => inContainers(docker, instanceId, false))],
-  ["docker, its files carried", docker && ((instanceId) => inContainers(docker, instanceId, true))],
+const pods = docker && (await podsForTests(docker));
+afterAll(() => pods?.close());
+
+const DRIVERS: [name: string, open: ((instanceId: string) => Promise<Life>) | undefined, serves: boolean][] = [
+  ["process", onThisHost, true],
+  ["docker", docker && ((instanceId) => inContainers(docker, instanceId, false)), true],
+  ["docker, its files carried", docker && ((instanceId) => inContainers(docker, instanceId, true)), true],
+  ["kubernetes", pods?.open, false],
 ];
 
 const never = new AbortController().signal;
 const EXEC: ExecOptions = { timeoutMs: 240_000, maxOutputBytes: 1024 * 1024 };
 const CANARY = "canary-5d0c2be1a7";
 
-describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open) => {
+describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open, serves) => {
   const instanceId = newId("instance");
   const folders: string[] = [];
   let life: Life;
@@ -235,6 +241,8 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open)
     const { files, network } = await life.driver.about(await specOf({ home }));
     expect(files).toContain(await said("pwd -P"));
     const others = Number(await said("grep -c -v -e lo: -e '|' /proc/net/dev"));
+    if (capabilities.network === "policy")
+      expect(network).toBe("There is no network: the cluster lets nothing in or out.");
     if (capabilities.network === "own") {
       expect([network, others]).toEqual(["There is no network.", 0]);
       expect(await said("timeout 5 wget -O - http://169.254.169.254/ 2>&1; echo $?")).toMatch(/unreachable/);
@@ -307,6 +315,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open)
     await other.end();
   });
 
+  if (!serves) return;
   describe("of tool servers", () => {
     const serverSpec = async (server: string): Promise<ToolServerSpec> => ({
       ...{ server, image: life.image, network: "none", memoryMb: 64, folder: await folder() },
@@ -337,7 +346,7 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open)
 
     test("talks with one line by line, keeps its folder, and ends it with everything that it started", async () => {
       const spec = await serverSpec(newId("job"));
-      const first = await opened(life.servers, spec);
+      const first = await opened(life.servers!, spec);
       await first.pipe.write("hello\n");
       await Promise.all([first.says("granted hello\n"), first.says("noise\n", "stderr")]);
       await first.pipe.write("again\n");
@@ -346,14 +355,14 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open)
       expect(await first.pipe.ended).not.toBe("");
       const beats = `setsid sh -c 'while :; do echo x >> "$HOME/beats"; sleep 0.02; done' >/dev/null 2>&1 &`;
       const script = `cat "$HOME/kept"; ${beats} until [ -s "$HOME/beats" ]; do sleep 0.02; done; echo up; read -r _; exit 7`;
-      const second = await opened(life.servers, { ...spec, args: ["-c", script] });
+      const second = await opened(life.servers!, { ...spec, args: ["-c", script] });
       expect(await second.says("up\n")).toBe("granted hello\nup\n");
       await second.pipe.write("end\n");
       expect(await second.pipe.ended).toContain("exit code 7");
       await second.pipe.kill();
       const twice =
         'wc -c < "$HOME/beats"; for i in 1 2 3 4 5 6; do sleep 0.05; done; wc -c < "$HOME/beats"; echo over';
-      const third = await opened(life.servers, { ...spec, args: ["-c", `${twice}; exec cat`] });
+      const third = await opened(life.servers!, { ...spec, args: ["-c", `${twice}; exec cat`] });
       const [before, after] = (await third.says("over\n")).split("\n");
       expect(Number(before)).toBeGreaterThan(0);
       expect(after).toBe(before!);
@@ -362,22 +371,22 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open)
 
     test("a command that does not exist ends at once and says so, and one that a dead server left is ended by the next", async () => {
       const spec = await serverSpec(newId("job"));
-      const missing = await opened(life.servers, { ...spec, command: "no-such-program" }).then(
+      const missing = await opened(life.servers!, { ...spec, command: "no-such-program" }).then(
         async ({ pipe }) => await pipe.ended.finally(pipe.kill),
         messageOf,
       );
       expect(missing).toMatch(/could not be started|exit code 127/);
-      const left = await opened(life.servers, spec);
+      const left = await opened(life.servers!, spec);
       const next = await open!(instanceId);
-      await next.servers.sweep(() => true);
+      await next.servers!.sweep(() => true);
       expect(await left.pipe.ended).toMatch(/ended|gone/);
       await left.pipe.kill();
       // What it kept is there for its next start, until it is forgotten.
       const kept = { ...spec, args: ["-c", 'ls -A "$HOME" | grep -c kept; exec cat'] };
-      const again = await opened(next.servers, kept);
+      const again = await opened(next.servers!, kept);
       await again.says("0\n");
       await again.pipe.kill();
-      await next.servers.forget(spec.server);
+      await next.servers!.forget(spec.server);
     });
   });
 });

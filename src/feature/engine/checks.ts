@@ -99,8 +99,9 @@ type SandboxNeeds = Pick<Core, "config" | "docker"> & { settings: Pick<SettingsS
 /** Whether agents can work where this server decided at its start that they do. */
 export async function checkSandboxes(
   { config, docker, settings }: SandboxNeeds,
-  { driver, canMakeImage }: Pick<Sandboxes, "driver" | "canMakeImage">,
+  { driver, canMakeImage, check }: Pick<Sandboxes, "driver" | "canMakeImage" | "check">,
 ): Promise<Finding[]> {
+  if (check) return [await checkCluster(check)];
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
   const carried = driver.capabilities.files === "carried" ? ", their files are carried to the engine and back" : "";
   const kind = ok("sandbox", `${driver.name}: agents work in containers${carried}`);
@@ -118,6 +119,15 @@ export async function checkSandboxes(
       kind,
       fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits continues by itself"),
     ];
+  }
+}
+
+async function checkCluster(check: () => Promise<void>): Promise<Finding> {
+  try {
+    await check();
+    return ok("sandbox", "kubernetes: agents work in Pods, and the cluster answers");
+  } catch (error) {
+    return fail("sandbox", `kubernetes: ${messageOf(error)}`, "see docs/kubernetes.md; what waits continues by itself");
   }
 }
 

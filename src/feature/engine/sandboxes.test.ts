@@ -1,6 +1,6 @@
 /** Where agents run commands, as the server opens it. */
 import { expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
@@ -10,6 +10,8 @@ import { readConfig } from "../../core/config.ts";
 import { newId } from "../../core/ids.ts";
 import { createLog } from "../../process/log.ts";
 import { openStore, type Store } from "../../store/store.ts";
+import { startFakeCluster } from "../../testing/kubernetes/fake-cluster.ts";
+import { checkSandboxes } from "./checks.ts";
 import { openSandboxes } from "./sandboxes.ts";
 
 test("while the disk is full no container is started that nobody would know of", async () => {
@@ -41,5 +43,50 @@ test("while the disk is full no container is started that nobody would know of",
   expect(asked).toEqual(["GET /_ping"]);
   store.close();
   await engine.stop(true);
+  rmSync(folder, { recursive: true });
+});
+
+test("Pods of a cluster are used where the operator says so, waited for while it does not answer, and seen by doctor", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-engine-"));
+  const path = join(folder, "kubeconfig");
+  const cluster = await startFakeCluster();
+  const kubeconfig = (user: string) =>
+    writeFileSync(
+      path,
+      `current-context: x
+contexts: [{name: x, context: {cluster: c, user: u, namespace: work}}]
+clusters: [{name: c, cluster: {server: "${cluster.access.address}"}}]
+users: [{name: u, user: {${user}}}]
+`,
+    );
+  kubeconfig(`token: ${cluster.access.authorization()?.replace("Bearer ", "")}`);
+  const store = openStore({ path: ":memory:", clock: systemClock });
+  const settings = { get: () => ({ sandbox: {} }) as never };
+  const config = readConfig({ DATA_DIR: folder, SANDBOX: "kubernetes", KUBERNETES_CONFIG: path });
+  const open = () =>
+    openSandboxes({
+      ...{ config, clock: systemClock, log: createLog({ logLevel: "silent" }), store, docker: undefined },
+      ...{ instanceId: newId("instance"), replaced: {}, folder: { cache: folder }, settings },
+    });
+  const found = await open();
+  expect(found).toMatchObject({ driver: { name: "kubernetes" }, waits: false });
+  expect(found.reason).toBe(`the cluster at ${cluster.access.address}, namespace work, answers`);
+  const verdict = async () => await checkSandboxes({ config, docker: undefined, settings }, found);
+  expect(await verdict()).toMatchObject([{ check: "sandbox", verdict: "ok" }]);
+  cluster.failWith(403, 'User "skep" cannot list resource "pods"');
+  const [refused] = await verdict();
+  expect(refused?.verdict).toBe("fail");
+  expect(refused?.detail).toMatch(/cannot list resource "pods"\. Apply the roles of docs\/kubernetes\.md/);
+  cluster.failWith(500, "etcd has no leader");
+  const waiting = await open();
+  expect([waiting.waits, waiting.reason]).toEqual([
+    true,
+    expect.stringMatching(/etcd has no leader\. Work that needs/),
+  ]);
+  kubeconfig("exec: {command: aws}");
+  await expect(open()).rejects.toMatchObject({ code: "kubernetes_access_invalid" });
+  for (const one of [found, waiting]) await one.close();
+  await cluster.close();
+  store.close();
   rmSync(folder, { recursive: true });
 });

@@ -1,8 +1,12 @@
 /** Where agents run commands: containers, or processes of this machine. */
+import { clusterAccess } from "../../adapter/kubernetes/access.ts";
+import { connectCluster } from "../../adapter/kubernetes/cluster.ts";
 import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
+import { createKubernetesSandboxes } from "../../adapter/sandbox/kubernetes/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
+import { messageOf } from "../../core/errors.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 import type { Store } from "../../store/store.ts";
 import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
@@ -19,6 +23,8 @@ export interface Sandboxes {
   makeImage(image: string): Promise<boolean>;
   /** Whether `makeImage` would have what it needs. Makes nothing. */
   canMakeImage(image: string): Promise<boolean>;
+  /** Of a driver that works elsewhere: whether it could start a sandbox now. @throws Problem with the remedy. */
+  check?(): Promise<void>;
   /** Leaves nothing of this server in the container engine. */
   close(): Promise<void>;
 }
@@ -36,6 +42,7 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
       ...{ driver: replaced.sandboxes, reason: "replaced", waits: false, close: async () => {} },
       ...{ makeImage: async () => false, canMakeImage: async () => false },
     };
+  if (config.sandbox === "kubernetes") return await openCluster(deps);
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const images =
@@ -65,8 +72,33 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const engine = docker && driver && { driver, ping: docker.ping, wasUsed: used.was };
   const choice = await chooseSandbox(config.sandbox, engine, inProcess);
   const close = async () => (choice.driver === driver ? driver?.close() : undefined);
-  const none = async () => false;
-  return { ...choice, close, makeImage: images?.make ?? none, canMakeImage: images?.canMake ?? none };
+  return { ...choice, close, makeImage: images?.make ?? never, canMakeImage: images?.canMake ?? never };
+}
+
+const never = async () => false;
+
+/** Pods of a cluster. One that does not answer is waited for: it is not part of this machine. */
+async function openCluster({ config, clock, log, instanceId, settings }: Needs): Promise<Sandboxes> {
+  const { kubernetesConfig, kubernetesContext, kubernetesNamespace, kubernetesPullSecrets } = config;
+  const access = clusterAccess({ kubeconfig: kubernetesConfig, context: kubernetesContext, env: config.clusterEnv });
+  const namespace = kubernetesNamespace ?? access.namespace;
+  const driver = createKubernetesSandboxes({
+    client: connectCluster(access),
+    ...{ namespace, instanceId, clock, pullSecrets: kubernetesPullSecrets },
+    defaultImage: settings.get().sandbox.image ?? config.agentImage,
+  });
+  const parts = {
+    ...{ driver, check: driver.check, makeImage: never, canMakeImage: never },
+    close: async () => driver.close(),
+  };
+  const place = `the cluster at ${access.address}, namespace ${namespace}`;
+  try {
+    await driver.check();
+    return { ...parts, reason: `${place}, answers`, waits: false };
+  } catch (err) {
+    log.debug({ err }, "the cluster does not answer");
+    return { ...parts, reason: `${messageOf(err)} Work that needs ${place}, waits.`, waits: true };
+  }
 }
 
 /** Whether agents have worked in containers, or were about to, in this life of the server or an earlier one. */

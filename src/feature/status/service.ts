@@ -100,6 +100,7 @@ function reasonOf(kind: string, wanted: Config["sandbox"], isConnected: boolean)
     return isConnected
       ? "The container engine answers."
       : "The container engine does not answer, and work that needs a sandbox waits for it. Start the engine, or restart the server with SANDBOX=process.";
+  if (kind === "kubernetes") return "SANDBOX is set to kubernetes.";
   if (kind !== "process") return "";
   if (wanted === "process") return "SANDBOX is set to process.";
   return isConnected

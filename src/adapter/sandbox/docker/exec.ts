@@ -69,10 +69,15 @@ const DRAIN_MS = 100;
 const STATE_ATTEMPTS = 20;
 const STATE_WAIT_MS = 50;
 
+/** What is asked of whatever runs the container: an engine on this machine, or a cluster. */
+export type ExecContainers = Pick<DockerClient["containers"], "exec" | "openExec" | "state">;
+
 export interface DockerExecDeps {
-  docker: DockerClient;
+  docker: { containers: ExecContainers };
   containerId: string;
   clock: Clock;
+  /** After this long without success, `restart` ends what could not be killed, in ms. */
+  killMs?: number;
   /** Kills the container and starts it again; shared by calls that need it at the same time. */
   restart(): Promise<void>;
 }
@@ -144,10 +149,10 @@ export async function openInContainer(
 
 /** Ends what carries the mark; the whole container where that does not succeed in time. */
 async function killMarked(
-  { docker, containerId, restart }: Omit<DockerExecDeps, "clock">,
+  { docker, containerId, restart, killMs = KILL_PATIENCE_MS }: Omit<DockerExecDeps, "clock">,
   mark: string,
 ): Promise<void> {
-  const late = pause(KILL_PATIENCE_MS).then(() => "");
+  const late = pause(killMs).then(() => "");
   try {
     const said = await Promise.race([killerWords(docker, containerId, "none", mark), late]);
     if (!said.includes(KILLED)) await restart();
@@ -157,7 +162,12 @@ async function killMarked(
 }
 
 /** What the killer says of a session, or of a mark alone. */
-async function killerWords(docker: DockerClient, containerId: string, session: string, mark: string): Promise<string> {
+async function killerWords(
+  docker: DockerExecDeps["docker"],
+  containerId: string,
+  session: string,
+  mark: string,
+): Promise<string> {
   let said = "";
   const killer = await docker.containers.exec(containerId, {
     argv: ["sh", "-c", `exec 2>/dev/null; ${KILLER}`, "sh", session, mark],
@@ -250,7 +260,7 @@ async function unframedEnd({ docker, containerId }: DockerExecDeps, running: Run
 
 /** Kills what the call started, and returns when nothing of it is left. */
 async function killCall(deps: DockerExecDeps, call: Call, running: RunningExec): Promise<void> {
-  const patience = AbortSignal.timeout(KILL_PATIENCE_MS);
+  const patience = AbortSignal.timeout(deps.killMs ?? KILL_PATIENCE_MS);
   const late = new Promise<false>((resolve) =>
     patience.addEventListener("abort", () => resolve(false), { once: true }),
   );

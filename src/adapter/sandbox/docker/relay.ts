@@ -26,7 +26,7 @@ const MAX_ROUTES = 8;
 const RESTARTS = 20;
 
 export interface RelayDeps {
-  docker: DockerClient;
+  docker: { containers: Pick<DockerClient["containers"], "exec"> };
   containerId: string;
   /** `uid:gid` that may run the program. */
   user: string;

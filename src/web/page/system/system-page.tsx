@@ -79,7 +79,9 @@ function Sandbox({ sandbox }: Pick<Schemas["Status"], "sandbox">) {
   const place =
     sandbox.kind === "docker"
       ? "containers"
-      : `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}`;
+      : sandbox.kind === "kubernetes"
+        ? "Pods of a Kubernetes cluster"
+        : `this server's process, ${sandbox.shell ? "with a shell" : "without a shell"}`;
   return (
     <>
       {place}

@@ -1,0 +1,245 @@
+/**
+ * The Kubernetes sandbox: one locked-down Pod for an execution (pod.ts says how). Nothing of this host is mounted: its files
+ * are carried there and back, and everything is said through `exec`.
+ */
+import { randomBytes } from "node:crypto";
+import { type Clock, systemClock } from "../../../core/clock.ts";
+import { isProblem, type Problem, unavailable } from "../../../core/errors.ts";
+import type { Capabilities, HarnessPlaces, Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+import { openFolder } from "../../../working-copy/folder.ts";
+import type { Cluster } from "../../kubernetes/cluster.ts";
+import { HARNESS_STATE } from "../docker/container-spec.ts";
+import { execInContainer, openInContainer } from "../docker/exec.ts";
+import { createContainerRelay } from "../docker/relay.ts";
+import { carrierBytes, relayBytes } from "../relay/program.ts";
+import { MOUNT_POINT } from "../workspace-path.ts";
+import { aboutPod } from "./about.ts";
+import { createCarriedFiles } from "./carried-files.ts";
+import { createPodCommands, readPod } from "./container.ts";
+import { createNetworkGuard } from "./network-guard.ts";
+import { POD_LABELS, POD_USER, podManifest, RELAY_FOLDER } from "./pod.ts";
+import { stateOf } from "./pod-state.ts";
+import { createPods } from "./pods.ts";
+
+export interface KubernetesSandboxDeps {
+  client: Cluster;
+  namespace: string;
+  /** Whose Pods they are. */
+  instanceId: string;
+  defaultImage: string;
+  /** Names of secrets of the namespace with which nodes get images. */
+  pullSecrets: readonly string[];
+  clock?: Clock;
+  /** How long a Pod may find no node until its work is put back, in ms. */
+  placeMs?: number;
+}
+
+export interface KubernetesSandboxes extends SandboxDriver {
+  start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { readonly pod: string }>;
+  /** What of the cluster is missing or refused. @throws Problem with the remedy. */
+  check(): Promise<void>;
+  close(): void;
+}
+
+const CAPABILITIES: Capabilities = {
+  ...{ shell: true, network: "policy", isolation: "container", files: "carried" },
+  filesAtOnce: 10_000,
+};
+const NOTICE_MS = 30_000;
+const SWEEP_MS = 30_000;
+/** Longer than in an engine's container: what cannot be killed costs the whole Pod. */
+const KILL_MS = 60_000;
+const CARRIER = `${RELAY_FOLDER}/carrier`;
+const RELAY = `${RELAY_FOLDER}/relay`;
+const ARCHITECTURES = new Set(["x86_64", "amd64", "aarch64", "arm64"]);
+const PLACES: HarnessPlaces = { workspace: MOUNT_POINT, state: HARNESS_STATE };
+
+interface Parts {
+  deps: KubernetesSandboxDeps;
+  clock: Clock;
+  pods: ReturnType<typeof createPods>;
+  guard: ReturnType<typeof createNetworkGuard>;
+}
+
+export function createKubernetesSandboxes(deps: KubernetesSandboxDeps): KubernetesSandboxes {
+  const { clock = systemClock } = deps;
+  const pods = createPods(deps);
+  const parts: Parts = { deps, clock, pods, guard: createNetworkGuard(clock) };
+  return {
+    name: "kubernetes",
+    capabilities: CAPABILITIES,
+    noticeMs: NOTICE_MS,
+    about: async (spec) => aboutPod(spec),
+    start: (spec, signal) => startSandbox(parts, spec, signal),
+    async sweep(isLive) {
+      const signal = AbortSignal.timeout(SWEEP_MS);
+      const dead = (await pods.list(signal)).filter(
+        ({ labels }) => !isLive(String(labels[POD_LABELS.execution] ?? "")),
+      );
+      const ends = await Promise.allSettled(dead.map(({ name }) => pods.remove(name, signal)));
+      // Of one that is left nothing reaches the files: they are on this host, and nobody carries them any more.
+      return { removed: ends.filter(({ status }) => status === "fulfilled").length, left: [] };
+    },
+    check: async () => void (await pods.list(AbortSignal.timeout(NOTICE_MS))),
+    close: pods.close,
+  };
+}
+
+async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox & { pod: string }> {
+  const { deps, pods, guard } = parts;
+  signal.throwIfAborted();
+  assertFolder(spec.home);
+  const name = podName(spec.executionId);
+  const image = spec.image ?? deps.defaultImage;
+  const { instanceId, pullSecrets } = deps;
+  const losing = new AbortController();
+  const commands = createPodCommands({ ...deps, pod: name, lost: losing.signal });
+  try {
+    await pods.create(podManifest({ name, spec, instanceId, image, pullSecrets }), signal);
+    await pods.started(name, image, signal);
+    const hasRoutes = spec.routes === true || typeof spec.network === "object";
+    const arch = await archOf(commands, image);
+    await lay(commands, CARRIER, carrierBytes(arch));
+    if (hasRoutes) await lay(commands, RELAY, relayBytes(arch));
+    if (spec.network !== "bridge") await guard.assertClosed(commands);
+    signal.throwIfAborted();
+    const folders = [
+      createCarriedFiles({ home: spec.home, folder: MOUNT_POINT, program: CARRIER, commands }),
+      ...(spec.harness
+        ? [createCarriedFiles({ home: spec.harness.state, folder: HARNESS_STATE, program: CARRIER, commands })]
+        : []),
+    ] as const;
+    for (const { reset } of folders) await reset();
+    signal.throwIfAborted();
+    return createSandbox(parts, { name, spec, hasRoutes, losing }, commands, folders);
+  } catch (error) {
+    losing.abort(error);
+    await pods.remove(name).catch(() => {});
+    throw error;
+  }
+}
+
+function assertFolder(path: string): void {
+  try {
+    openFolder(path).close();
+  } catch {
+    throw unavailable("workspace_missing", "The workspace's folder does not exist or is not open to the server.");
+  }
+}
+
+/** As the cluster takes it, and of this start alone. */
+const podName = (executionId: string): string =>
+  `skep-${executionId.toLowerCase().replaceAll("_", "-")}-${randomBytes(3).toString("hex")}`;
+
+type Commands = ReturnType<typeof createPodCommands>;
+
+async function archOf({ run }: Commands, image: string): Promise<string> {
+  const { output, exitCode } = await run(["uname", "-m"], new Uint8Array());
+  if (exitCode !== 0)
+    throw unavailable(
+      "image_unusable",
+      `The image ${image} has no \`uname\`, or no \`head\`; an agent's image needs both.`,
+    );
+  const arch = output.trim();
+  if (ARCHITECTURES.has(arch)) return arch;
+  const shown = JSON.stringify(arch.slice(0, 40));
+  throw unavailable("sandbox_unavailable", `The cluster's node is ${shown}; agents work on x86_64 and arm64 alone.`);
+}
+
+/** Lays a program into the Pod, in memory. */
+async function lay({ run }: Commands, path: string, program: Uint8Array): Promise<void> {
+  const { output, exitCode } = await run(["sh", "-c", 'cat > "$0" && chmod 500 "$0"', path], program);
+  if (exitCode !== 0)
+    throw unavailable("image_unusable", `A program of the server could not be laid into the Pod: ${output.trim()}.`);
+}
+
+interface Started {
+  name: string;
+  spec: SandboxSpec;
+  hasRoutes: boolean;
+  losing: AbortController;
+}
+
+function createSandbox(
+  { deps, clock, pods }: Parts,
+  { name, spec, hasRoutes, losing }: Started,
+  commands: Commands,
+  folders: readonly [ReturnType<typeof createCarriedFiles>, ...ReturnType<typeof createCarriedFiles>[]],
+): Sandbox & { pod: string } {
+  const { containers } = commands;
+  const lose = (why: string): Problem => {
+    const problem = unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);
+    losing.abort(problem);
+    for (const { close } of folders) close(problem);
+    return problem;
+  };
+  const unfollow = pods.follow(name, ({ lost }) => {
+    if (lost !== undefined) lose(lost);
+  });
+  /** A command that cannot be ended takes its Pod along: a cluster gives no other way to end it. */
+  const restart = async () => {
+    const why = lose("a command in it could not be ended");
+    await pods.remove(name);
+    throw why;
+  };
+  const place = { docker: { containers }, containerId: name, restart, killMs: KILL_MS };
+  const relay = hasRoutes
+    ? createContainerRelay({ docker: { containers }, containerId: name, user: `${POD_USER}`, program: RELAY })
+    : undefined;
+  let stopping: Promise<void> | undefined;
+  const prepared = async (): Promise<void> => {
+    losing.signal.throwIfAborted();
+    for (const { prepare } of folders) await prepare();
+  };
+  const own = folders[0].workspace;
+  return {
+    pod: name,
+    capabilities: CAPABILITIES,
+    workspace: {
+      ...own,
+      async bringBack() {
+        for (const { workspace } of folders) await workspace.bringBack();
+      },
+    },
+    async exec(argv, options) {
+      await prepared();
+      // A name that begins with a dash would be taken for a flag by some, also after "--".
+      const files = (options.files ?? []).map((file) => (file.startsWith("-") ? `./${file}` : file));
+      const all = { ...options, env: { ...spec.env, ...options.env } };
+      return await execInContainer({ ...place, clock }, [...argv, ...files], all);
+    },
+    async open(program, events, signal) {
+      await prepared();
+      const { argv, env } = program(PLACES);
+      return await openInContainer(place, { argv, env: { ...spec.env, ...env } }, events, signal);
+    },
+    async openRoute(onConnection) {
+      losing.signal.throwIfAborted();
+      if (!relay) throw unavailable("network_unguarded", "This sandbox was started without a way for routes.");
+      return await relay.openRoute(onConnection);
+    },
+    async isAlive() {
+      if (losing.signal.aborted) return false;
+      try {
+        return stateOf(await readPod({ ...deps, pod: name })).isRunning;
+      } catch (error) {
+        if (isProblem(error)) return false;
+        throw error;
+      }
+    },
+    // What is no longer carried changes no file here, whatever goes on there.
+    async freeze() {
+      lose("it was ended");
+    },
+    stop() {
+      relay?.end();
+      unfollow();
+      lose("it was ended");
+      stopping ??= pods.remove(name, AbortSignal.timeout(SWEEP_MS)).catch((error) => {
+        stopping = undefined;
+        throw error;
+      });
+      return stopping;
+    },
+  };
+}

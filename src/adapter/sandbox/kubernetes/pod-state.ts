@@ -1,0 +1,89 @@
+/** What a cluster says of a Pod, in the words that matter here. */
+import { type Problem, unavailable } from "../../../core/errors.ts";
+import { listIn, membersOf, numberIn, textIn } from "../../../core/is-object.ts";
+
+export interface PodState {
+  /** Its container runs, and the cluster still knows it. */
+  isRunning: boolean;
+  oomKilled: boolean;
+  exitCode: number;
+  /** It has ended, is being removed, or its node no longer answers: why, in words. */
+  lost?: string | undefined;
+  /** The scheduler finds no node for it: its words. */
+  unschedulable?: string | undefined;
+  /** Why its container cannot start. */
+  blocked?: { reason: string; message: string } | undefined;
+}
+
+/** Reasons that waiting does not change. */
+const BLOCKS: Readonly<Record<string, string>> = {
+  ImagePullBackOff: "image_missing",
+  ErrImagePull: "image_missing",
+  InvalidImageName: "image_missing",
+  ErrImageNeverPull: "image_missing",
+  CreateContainerConfigError: "image_unusable",
+  CreateContainerError: "image_unusable",
+  RunContainerError: "image_unusable",
+};
+
+/** @param pod undefined: it is gone. */
+export function stateOf(pod: unknown): PodState {
+  if (pod === undefined) return { isRunning: false, oomKilled: false, exitCode: 0, lost: "its Pod was removed" };
+  const status = membersOf(membersOf(pod)["status"]);
+  const phase = textIn(status, "phase") ?? "";
+  const container = membersOf(membersOf(listIn(status, "containerStatuses")[0])["state"]);
+  const ended = membersOf(container["terminated"]);
+  const waiting = membersOf(container["waiting"]);
+  const reason = textIn(waiting, "reason") ?? "";
+  const lost = lossOf(pod, status, ended);
+  return {
+    isRunning: phase === "Running" && "running" in container && lost === undefined,
+    oomKilled: textIn(ended, "reason") === "OOMKilled",
+    exitCode: numberIn(ended, "exitCode") ?? 0,
+    lost,
+    unschedulable: conditionOf(status, "PodScheduled", "Unschedulable"),
+    blocked: reason in BLOCKS ? { reason, message: shortened(textIn(waiting, "message") ?? reason) } : undefined,
+  };
+}
+
+function lossOf(pod: unknown, status: unknown, ended: Record<string, unknown>): string | undefined {
+  if (textIn(membersOf(pod)["metadata"], "deletionTimestamp") !== undefined) return "its Pod is being removed";
+  if (textIn(ended, "reason") === "OOMKilled") return "it used more memory than it may";
+  const phase = textIn(status, "phase");
+  const why = shortened(textIn(status, "message") ?? textIn(ended, "message") ?? textIn(ended, "reason") ?? "");
+  if (phase === "Failed" || phase === "Succeeded")
+    return [textIn(status, "reason") === "Evicted" ? "the cluster evicted it" : "its Pod ended", why]
+      .filter(Boolean)
+      .join(": ");
+  if (
+    textIn(status, "reason") === "NodeLost" ||
+    conditionOf(status, "Ready", "NodeLost") !== undefined ||
+    phase === "Unknown"
+  )
+    return "its node no longer answers";
+  return undefined;
+}
+
+/** The message of a condition that is not met for that reason. */
+function conditionOf(status: unknown, type: string, reason: string): string | undefined {
+  const found = listIn(status, "conditions").find((one) => textIn(one, "type") === type);
+  if (textIn(found, "status") === "True" || textIn(found, "reason") !== reason) return undefined;
+  return shortened(textIn(found, "message") ?? reason);
+}
+
+const shortened = (text: string): string =>
+  text
+    .replace(/[\x00-\x20\x7f]+/g, " ")
+    .trim()
+    .slice(0, 500);
+
+/** Why a Pod that is there cannot be worked in. */
+export function blockProblem({ reason, message }: NonNullable<PodState["blocked"]>, image: string): Problem {
+  const code = BLOCKS[reason] ?? "image_unusable";
+  if (code === "image_missing")
+    return unavailable(
+      "image_missing",
+      `The cluster cannot get the image ${image} (${reason}: ${message}). Push it to a registry that the nodes reach, and name the secret for it in KUBERNETES_PULL_SECRETS.`,
+    );
+  return unavailable("image_unusable", `The cluster cannot start the image ${image} (${reason}: ${message}).`);
+}

@@ -1,0 +1,156 @@
+/** The Pods of one server in its namespace: made, waited for, watched and removed. */
+import { isProblem, unavailable } from "../../../core/errors.ts";
+import { listIn, membersOf, textIn } from "../../../core/is-object.ts";
+import type { Cluster } from "../../kubernetes/cluster.ts";
+import type { Watch } from "../../kubernetes/watch.ts";
+import { POD_LABELS, type podManifest } from "./pod.ts";
+import { blockProblem, type PodState, stateOf } from "./pod-state.ts";
+
+export interface PodsDeps {
+  client: Cluster;
+  namespace: string;
+  instanceId: string;
+  /** How long a Pod may find no node until its work is put back, in ms. */
+  placeMs?: number;
+  /** How long a Pod may take to start in all, in ms. */
+  startMs?: number;
+}
+
+const PLACE_MS = 60_000;
+const START_MS = 600_000;
+const MAX_EVENTS = 50;
+
+type Listener = (state: PodState) => void;
+
+export type Pods = ReturnType<typeof createPods>;
+
+export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, startMs = START_MS }: PodsDeps) {
+  const path = `/api/v1/namespaces/${namespace}/pods`;
+  const labelSelector = `${POD_LABELS.instance}=${instanceId}`;
+  const states = new Map<string, PodState>();
+  const listeners = new Map<string, Set<Listener>>();
+  let watch: Watch | undefined;
+
+  const tell = (name: string, state: PodState) => {
+    for (const listen of listeners.get(name) ?? []) listen(state);
+  };
+  /** @throws Problem when the cluster does not answer, or does not allow it. */
+  async function watching(): Promise<void> {
+    watch ??= client.watch({
+      ...{ path, query: { labelSelector } },
+      onObject(object) {
+        const name = textIn(membersOf(object)["metadata"], "name") ?? "";
+        const state = stateOf(object);
+        states.set(name, state);
+        tell(name, state);
+      },
+      onGone(name) {
+        states.delete(name);
+        tell(name, stateOf(undefined));
+      },
+    });
+    const own = watch;
+    try {
+      await own.ready;
+    } catch (error) {
+      own.close();
+      if (watch === own) watch = undefined;
+      throw error;
+    }
+  }
+  /** Calls it with what is known of the Pod, and whenever that changes. @returns what ends that. */
+  function follow(name: string, listen: Listener): () => void {
+    const all = listeners.get(name) ?? new Set();
+    listeners.set(name, all.add(listen));
+    const known = states.get(name);
+    if (known) listen(known);
+    return () => {
+      all.delete(listen);
+      if (all.size === 0) listeners.delete(name);
+    };
+  }
+  /** The cluster's own last words about a Pod, for people. */
+  async function complaintOf(name: string): Promise<string> {
+    try {
+      const answer = await client.call("GET", `/api/v1/namespaces/${namespace}/events`, {
+        query: { fieldSelector: `involvedObject.name=${name}`, limit: MAX_EVENTS },
+      });
+      const warnings = listIn(answer, "items").filter((event) => textIn(event, "type") === "Warning");
+      const last = warnings.at(-1);
+      return (textIn(last, "message") ?? "")
+        .replace(/[\x00-\x20\x7f]+/g, " ")
+        .trim()
+        .slice(0, 500);
+    } catch {
+      return "";
+    }
+  }
+  async function remove(name: string, signal?: AbortSignal): Promise<void> {
+    try {
+      await client.call("DELETE", `${path}/${name}`, {
+        ...{ body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 }, signal },
+      });
+    } catch (error) {
+      if (!isProblem(error) || error.code !== "kubernetes_not_found") throw error;
+    }
+  }
+  return {
+    follow,
+    remove,
+    /** Makes a Pod. @throws Problem: no quota, no right, no answer. */
+    async create(manifest: ReturnType<typeof podManifest>, signal: AbortSignal): Promise<void> {
+      await watching();
+      signal.throwIfAborted();
+      await client.call("POST", path, { body: manifest, signal });
+    },
+    /**
+     * Until its container runs.
+     * @throws Problem 503 `image_missing`, `image_unusable`, `sandbox_unavailable` when there is no room, with the remedy.
+     */
+    async started(name: string, image: string, signal: AbortSignal): Promise<void> {
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const stop = () => reject(signal.reason);
+      let placing: ReturnType<typeof setTimeout> | undefined;
+      const late = async (what: string, said: string) => {
+        const complaint = said || (await complaintOf(name));
+        reject(
+          unavailable(
+            "sandbox_unavailable",
+            `${what}${complaint === "" ? "" : `: ${complaint}`}. Work waits and is tried again.`,
+          ),
+        );
+      };
+      const starting = setTimeout(() => void late("The cluster did not start the Pod in time", ""), startMs);
+      const end = follow(name, (state) => {
+        if (state.isRunning) return resolve();
+        if (state.blocked) return reject(blockProblem(state.blocked, image));
+        if (state.lost !== undefined)
+          return reject(unavailable("sandbox_unavailable", `The Pod ended before it was used: ${state.lost}.`));
+        const { unschedulable } = state;
+        if (unschedulable === undefined) {
+          clearTimeout(placing);
+          placing = undefined;
+        } else placing ??= setTimeout(() => void late("The cluster has no room for the Pod", unschedulable), placeMs);
+      });
+      signal.addEventListener("abort", stop, { once: true });
+      try {
+        signal.throwIfAborted();
+        await promise;
+      } finally {
+        end();
+        clearTimeout(starting);
+        clearTimeout(placing);
+        signal.removeEventListener("abort", stop);
+      }
+    },
+    /** Names and labels of those that are there. */
+    async list(signal?: AbortSignal): Promise<{ name: string; labels: Record<string, unknown> }[]> {
+      const answer = await client.call("GET", path, { query: { labelSelector }, signal });
+      return listIn(answer, "items").map((pod) => {
+        const about = membersOf(pod)["metadata"];
+        return { name: textIn(about, "name") ?? "", labels: membersOf(membersOf(about)["labels"]) };
+      });
+    },
+    close: () => watch?.close(),
+  };
+}
