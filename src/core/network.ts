@@ -13,30 +13,30 @@ const MAX_ENTRIES = 200;
 const ENTRY =
   "^(\\*\\.)?[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?(:[0-9]{1,5})?$|^\\[[0-9A-Fa-f:.]{2,45}\\](:[0-9]{1,5})?$";
 
-export const Network = t.Union(
-  [
-    t.Literal("none"),
-    t.Literal("bridge"),
-    t.Object(
+/** Stands in an agent's list for the hosts that the project allows in which it works. */
+export const PROJECT_HOSTS = "project";
+
+export const AllowList = t.Object(
+  {
+    allow: t.Array(
+      t.String({
+        pattern: ENTRY,
+        maxLength: 262,
+        description: "A preset, or a host with or without a port: `*.example.org:443`.",
+      }),
       {
-        allow: t.Array(
-          t.String({
-            pattern: ENTRY,
-            maxLength: 262,
-            description: "A preset, or a host with or without a port: `*.example.org:443`.",
-          }),
-          {
-            maxItems: MAX_ENTRIES,
-            uniqueItems: true,
-            description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}.`,
-          },
-        ),
+        maxItems: MAX_ENTRIES,
+        uniqueItems: true,
+        description: `Hosts (example.org, *.example.org, example.org:8080; ports 80 and 443 unless one is named) and presets: ${NETWORK_PRESETS.join(", ")}; in an agent's list also ${PROJECT_HOSTS}, what the project allows.`,
       },
-      { additionalProperties: false },
     ),
-  ],
-  { description: "none; bridge: the internet; allow: only these hosts, through the server's proxy." },
+  },
+  { additionalProperties: false },
 );
+
+export const Network = t.Union([t.Literal("none"), t.Literal("bridge"), AllowList], {
+  description: "none; bridge: the internet; allow: only these hosts, through the server's proxy.",
+});
 export type Network = Static<typeof Network>;
 
 /** What holds for one execution; of several lists, each must allow a host. */
@@ -55,16 +55,21 @@ export function presetsIn(lists: readonly (readonly string[])[]): NetworkPreset[
   return NETWORK_PRESETS.filter((preset) => lists.some((list) => list.includes(preset)));
 }
 
-/** What `host:port` a list allows; presets stand for the entries that they were found to mean. */
+/**
+ * What `host:port` a list allows; presets stand for the entries that they were found to mean.
+ * @param project entries that `project` stands for.
+ */
 export function allows(
   lists: readonly (readonly string[])[],
   found: ReadonlyMap<string, readonly string[]>,
   host: string,
   port: number,
+  project: readonly string[] = [],
 ): boolean {
+  const meantBy = (entry: string) => (isPreset(entry) ? (found.get(entry) ?? []) : [entry]);
   return lists.every((list) =>
     list.some((entry) => {
-      const meant = isPreset(entry) ? (found.get(entry) ?? []) : [entry];
+      const meant = entry === PROJECT_HOSTS ? project.flatMap(meantBy) : meantBy(entry);
       return meant.some((one) => entryAllows(one, host, port));
     }),
   );

@@ -79,9 +79,10 @@ function linesOf(name: string, { accepted, proposal, changed }: Environment): st
   ];
 }
 
-const definitionLines = ({ image, env = {}, check }: Definition): string[] =>
+const definitionLines = ({ image, env = {}, check, network }: Definition): string[] =>
   fieldLines([
     ["image", image ?? null],
     ...Object.entries(env).map(([key, value]): [string, string] => ["variable", `${key}=${value}`]),
     ["check", check ?? null],
+    ["hosts", network?.allow.join(", ") ?? null],
   ]).map((line) => `  ${line}`);

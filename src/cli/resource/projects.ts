@@ -140,6 +140,17 @@ export const projects: Resource<List> = {
     environmentVerb,
     membersVerb((client, name) => findOne(client, projects, name)),
     shareVerb,
+    {
+      name: "allow",
+      about: "add a host to what agents may reach that have `project` in their allow-list",
+      on: "one",
+      args: [{ name: "<host>", about: "host, or host:port; port 443 when none is named" }],
+      async run({ client, item, path, args: [given = ""] }) {
+        const [, host = given, port = "443"] = /^(.*?)(?::(\d+))?$/.exec(given) ?? [];
+        const now = await client.call("POST", `${path}/allowed-hosts`, { host, port: Number(port) });
+        return { json: now, text: `${item["name"]}: ${host}:${port} may be reached from the next connection on.` };
+      },
+    },
     deleteVerb("delete a project with its clone and its branches", (item: Item) => `project ${item["name"]}`, {
       force: { flags: "--force", about: "also with runs that were not merged" },
       everything: everythingOf("projects"),

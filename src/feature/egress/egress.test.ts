@@ -12,6 +12,7 @@ import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { framesOf, framesUntil } from "../../testing/event-reader.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
 import type { Agent } from "../agents/model.ts";
+import type { ProjectEnvironment } from "../environments/model.ts";
 import type { Run } from "../runs/model.ts";
 import type { EgressConnection } from "./model.ts";
 import { hostsIn } from "./presets.ts";
@@ -158,6 +159,41 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
     await call("PUT", "/v1/agents/ann/config", { network: "bridge" });
     const open = await server.request("POST", "/v1/agents/ann/allowed-hosts", { body: { host: "x.test", port: 80 } });
     expect(open.body).toMatchObject({ status: 409, code: "network_open" });
+  });
+
+  test("a host that the project allows is reached by agents that have `project` in their list, and by no other", async () => {
+    const project = await call<{ id: string }>("POST", "/v1/projects", { name: "web" });
+    const ask = async (allow: string[]) => {
+      await call("PUT", "/v1/agents/ann/config", { network: { allow } });
+      const body = { pipeline_id: "p", task_description: "Reach out", project_name: "web" };
+      const { id } = await call<Run>("POST", "/v1/runs", body);
+      await endOf(id);
+      const { items } = await call<{ items: EgressConnection[] }>("GET", `/v1/runs/${id}/connections`);
+      return { id, said: [...new Set(items.map(({ host, verdict }) => `${host} ${verdict}`))].sort() };
+    };
+    const before = await ask(["project"]);
+    expect(before.said).toEqual(["denied.example denied", "localhost denied"]);
+    const allowed = await skep(["projects", "allow", "web", `localhost:${port}`, "--data", server.data]);
+    expect(allowed.stdout).toContain("from the next connection on");
+    expect((await ask(["project"])).said).toEqual(["denied.example denied", "localhost allowed"]);
+    expect((await ask(["npm"])).said).toEqual(["denied.example denied", "localhost denied"]);
+    const environment = await call<object>("GET", `/v1/projects/${project.id}/environment`);
+    expect(environment).toMatchObject({ accepted: { definition: { network: { allow: [`localhost:${port}`] } } } });
+    if (!hasBrowser()) return;
+    const browser = await openBrowser();
+    try {
+      const { page, open, faults } = await visit(browser, server.url);
+      await open(`/runs/${before.id}`);
+      const refused = page.getByRole("listitem").filter({ hasText: "denied.example:8080" });
+      await refused.getByRole("button", { name: "Allow in this project" }).click();
+      await page.getByText("The project allows denied.example:8080").waitFor();
+      await open(`/projects/${project.id}`);
+      expect(faults).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+    const { accepted } = await call<ProjectEnvironment>("GET", `/v1/projects/${project.id}/environment`);
+    expect(accepted?.definition.network?.allow).toEqual([`localhost:${port}`, "denied.example:8080"]);
   });
 
   test("lists that cannot be meant are refused with the reason", async () => {

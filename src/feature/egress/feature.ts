@@ -2,6 +2,7 @@
 import { createAuthority } from "../../adapter/egress/certificate.ts";
 import { createEgressProxy } from "../../adapter/egress/proxy.ts";
 import type { agents } from "../agents/feature.ts";
+import type { Environments } from "../environments/service.ts";
 import { type Core, defineFeature, type ServiceOf } from "../feature.ts";
 import type { RunsService } from "../runs/service.ts";
 import type { Secrets } from "../secrets/service.ts";
@@ -12,12 +13,13 @@ import { createEgress } from "./service.ts";
 type Needs = Core & {
   runs: Pick<RunsService, "views">;
   agents: Pick<ServiceOf<typeof agents>, "get" | "configure">;
+  environments: Pick<Environments, "hostsOf">;
   secrets: Pick<Secrets, "edgeFor" | "edgeNames">;
 };
 
 export const egress = defineFeature(
   "egress",
-  ({ store, clock, log, guard, runs, agents, secrets }: Needs) => {
+  ({ store, clock, log, guard, runs, agents, secrets, environments }: Needs) => {
     const assertRun = (id: string, caller: Parameters<typeof runs.views.rowFor>[1]) =>
       void runs.views.rowFor(id, caller);
     const service = createEgress({
@@ -29,6 +31,7 @@ export const egress = defineFeature(
       createAuthority,
       secrets,
       assertRun,
+      hostsOf: environments.hostsOf,
     });
     return { service, routes: () => egressRoutes(service, agents) };
   },

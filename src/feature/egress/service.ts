@@ -7,7 +7,7 @@ import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Logger } from "../../core/log.ts";
-import { allows, presetsIn } from "../../core/network.ts";
+import { allows, PROJECT_HOSTS, presetsIn } from "../../core/network.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
 import type { Sandbox, SandboxSpec, WayOut } from "../../engine/sandbox.ts";
 import type { Caller } from "../../http/caller.ts";
@@ -29,6 +29,8 @@ export interface EgressDeps {
   createProxy: typeof createEgressProxy;
   createAuthority: typeof createAuthority;
   secrets: Pick<Secrets, "edgeFor" | "edgeNames">;
+  /** What a project allows. */
+  hostsOf(projectId: string): readonly string[];
   /** @throws Problem 404 when the caller may not read the run. */
   assertRun(runId: string, caller: Caller): void;
 }
@@ -80,7 +82,10 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       if (typeof spec.network === "string" || sandbox.capabilities.network === "host") return undefined;
       const lists = spec.network.allow;
       const found = new Map<string, string[]>();
-      for (const preset of presetsIn(lists)) found.set(preset, await findPreset(sandbox, preset));
+      const projectId = refsOf.get([spec.sessionId])?.project_id ?? undefined;
+      const isOfProject = lists.some((list) => list.includes(PROJECT_HOSTS));
+      const projectHosts = () => (isOfProject && projectId !== undefined ? deps.hostsOf(projectId) : []);
+      for (const preset of presetsIn([...lists, projectHosts()])) found.set(preset, await findPreset(sandbox, preset));
       const denials = new Set<string>();
       let executionId = spec.executionId;
       const { agentId, sessionId } = spec;
@@ -106,7 +111,7 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       };
       const proxy: EgressProxy = await createProxy({
         ...{ takePlace, resolve: guard.resolve, now: clock.now, edge },
-        allows: (host, port) => allows(lists, found, host, port),
+        allows: (host, port) => allows(lists, found, host, port, projectHosts()),
         onEnd: (entry) => {
           try {
             record(spec, executionId, denials, entry);

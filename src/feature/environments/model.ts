@@ -1,6 +1,7 @@
 /** The environment of a project's code: what the sandboxes of its agents are started with. */
 import { type Static, Type as t } from "@sinclair/typebox";
 import { ImageName } from "../../core/image-name.ts";
+import { AllowList } from "../../core/network.ts";
 import { orNull, Time } from "../../core/schema.ts";
 
 const MAX_VARIABLES = 50;
@@ -27,6 +28,7 @@ export const Environment = t.Object(
       ),
     ),
     check: t.Optional(Line),
+    network: t.Optional(AllowList),
   },
   { title: "Environment", additionalProperties: false },
 );

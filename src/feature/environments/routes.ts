@@ -1,6 +1,7 @@
 /** /v1/projects/{id}/environment. */
 import { Type as t } from "@sinclair/typebox";
 import { operation, operations } from "../../http/operation.ts";
+import { AllowedHost } from "../egress/model.ts";
 import { EnvironmentChange, ProjectEnvironment } from "./model.ts";
 import type { Environments } from "./service.ts";
 
@@ -34,6 +35,19 @@ export const environmentRoutes = (environments: Environments) =>
           "`hash` accepts a proposal as you read it, with another `image` if you name one; 409 `environment_changed` when the repository proposes something else by now. `definition` sets one of your own. A `check` in it becomes the project's check. It counts from the next sandbox on.",
       },
       ({ params, body, caller }) => environments.accept(params.id, body, caller),
+    ),
+    operation(
+      "allowProjectHost",
+      "POST /v1/projects/:id/allowed-hosts",
+      {
+        access: "admin",
+        params: ProjectPath,
+        body: AllowedHost,
+        answer: ProjectEnvironment,
+        summary:
+          "Add a host to what `project` stands for in agents' allow-lists; it counts from the next connection on",
+      },
+      ({ params, body, caller }) => environments.allowHost(params.id, body, caller),
     ),
     operation(
       "deleteProjectEnvironment",

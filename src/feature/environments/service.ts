@@ -5,17 +5,21 @@
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalid, invalidField, notFound } from "../../core/errors.ts";
 import { ownJson } from "../../core/own-json.ts";
+import { plainHost } from "../../core/plain-host.ts";
 import type { CodeEnvironment } from "../../engine/ports.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import type { Audit } from "../../store/audit.ts";
 import type { Store } from "../../store/store.ts";
 import { projectEnvironments } from "../../store/tables/environments.ts";
+import type { AllowedHost } from "../egress/model.ts";
 import type { Project, ProjectUpdate } from "../projects/model.ts";
 import type { RepositoryTexts } from "../projects/repository-text.ts";
 import { environmentChanged } from "./events.ts";
 import type { Environment, EnvironmentChange, EnvironmentProposal, ProjectEnvironment } from "./model.ts";
 import { ENVIRONMENT_FILES, proposeEnvironment, type ReadOwn } from "./propose.ts";
 import { reservedIn } from "./reserved.ts";
+
+const MAX_HOSTS = 200;
 
 export interface EnvironmentsDeps {
   store: Store;
@@ -71,7 +75,13 @@ export function createEnvironments({ store, clock, audit, projects, readOwn }: E
         "The repository proposes something else than what you read. Read it again, then accept it.",
         "environment_changed",
       );
-    return { definition: { ...proposal.definition, ...(image === undefined ? {} : { image }) }, proposal_hash: hash };
+    // Hosts that were allowed one by one stay.
+    const allow = [...new Set([...(proposal.definition.network?.allow ?? []), ...hostsOf(id)])];
+    const own = { ...(image === undefined ? {} : { image }), ...(allow.length === 0 ? {} : { network: { allow } }) };
+    return { definition: { ...proposal.definition, ...own }, proposal_hash: hash };
+  }
+  function hostsOf(id: string): readonly string[] {
+    return acceptedOf(id)?.definition.network?.allow ?? [];
   }
   return {
     get,
@@ -90,6 +100,36 @@ export function createEnvironments({ store, clock, audit, projects, readOwn }: E
         rows.put(row, ["project_id"]);
         const data = { proposal_hash, image: definition.image ?? null };
         audit({ action: "environment.accepted", actor: actorOf(caller), subject: id, address: caller.address, data });
+        emit(environmentChanged, { project_id: id, data: { change: "accepted" } });
+      });
+      return await get(id);
+    },
+    /** What `project` stands for in the allow-list of an agent that works on it. */
+    hostsOf,
+    /** Adds a host to what the project allows. @throws Problem 404, 409 `too_many_hosts`. */
+    async allowHost(id: string, { host, port }: AllowedHost, caller: Caller): Promise<ProjectEnvironment> {
+      store.write(({ emit }) => {
+        assertProject(id);
+        const accepted = acceptedOf(id);
+        const entry = `${plainHost(host)}:${port}`;
+        const before = hostsOf(id);
+        if (before.includes(entry)) return;
+        if (before.length >= MAX_HOSTS)
+          throw conflict(`The project allows ${MAX_HOSTS} hosts already. Take some out first.`, "too_many_hosts");
+        const definition: Environment = { ...accepted?.definition, network: { allow: [...before, entry] } };
+        const accepted_at = accepted?.accepted_at ?? timestamp(clock.now());
+        const proposal_hash = accepted?.proposal_hash ?? null;
+        rows.put({ project_id: id, definition: JSON.stringify(definition), proposal_hash, accepted_at }, [
+          "project_id",
+        ]);
+        const data = { host: entry };
+        audit({
+          action: "environment.host_allowed",
+          actor: actorOf(caller),
+          subject: id,
+          address: caller.address,
+          data,
+        });
         emit(environmentChanged, { project_id: id, data: { change: "accepted" } });
       });
       return await get(id);

@@ -287,7 +287,7 @@ function networkWords(network: SandboxSpec["network"]): string {
   if (network === "none") return "There is no network.";
   if (network === "bridge") return "There is a network; private addresses may be closed.";
   const lists = network.allow.map((list) => list.slice(0, SHOWN_HOSTS).join(", ") || "nothing");
-  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry. There is no other network and no name server.`;
+  return `Only these hosts can be reached, through the proxy that HTTP_PROXY and HTTPS_PROXY name: ${lists.join("; and of these, only: ")}. The names npm, pypi, crates, go and debian stand for that tool's registry, and project for what the project allows. There is no other network and no name server.`;
 }
 
 interface SandboxParts {

@@ -118,11 +118,12 @@ function Proposed({ id, proposal }: { id: string; proposal: Proposal }) {
   );
 }
 
-function Facts({ definition: { image, env, check } }: { definition: Definition }) {
+function Facts({ definition: { image, env, check, network } }: { definition: Definition }) {
   const rows: [name: string, value: string | undefined][] = [
     ["Image", image],
     ...Object.entries(env ?? {}).map(([name, value]): [string, string] => [name, String(value)]),
     ["Check", check],
+    ["Hosts", network?.allow.join(", ")],
   ];
   const given = rows.filter(([, value]) => value !== undefined);
   return (

@@ -34,7 +34,7 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** Of the newest connections; nothing where there is none. */
-export function NetworkAccess({ runId }: { runId: string }) {
+export function NetworkAccess({ runId, projectId }: { runId: string; projectId: string | null }) {
   const { data } = api.useQuery("get", "/v1/runs/{id}/connections", {
     params: { path: { id: runId }, query: { limit: 200 } },
   });
@@ -47,7 +47,7 @@ export function NetworkAccess({ runId }: { runId: string }) {
       {refused.length > 0 && (
         <ul className="flex flex-col gap-2">
           {refused.map((one) => (
-            <Refused key={one.key} one={one} />
+            <Refused key={one.key} one={one} projectId={projectId} />
           ))}
         </ul>
       )}
@@ -73,13 +73,19 @@ export function NetworkAccess({ runId }: { runId: string }) {
   );
 }
 
-function Refused({ one: { agent, host, port, reason, times } }: { one: Reached }) {
+function Refused({ one, projectId }: { one: Reached; projectId: string | null }) {
+  const { agent, host, port, reason, times } = one;
   const admin = useAdmin();
-  const action = useChange("/v1/agents");
+  const action = useChange("/v1/agents", "/v1/projects");
   const allow = () =>
     action.run(
       () => client.POST("/v1/agents/{id}/allowed-hosts", { params: { path: { id: agent } }, body: { host, port } }),
       `${agent} may reach ${host}:${port} from its next session on.`,
+    );
+  const allowInProject = (id: string) =>
+    action.run(
+      () => client.POST("/v1/projects/{id}/allowed-hosts", { params: { path: { id } }, body: { host, port } }),
+      `The project allows ${host}:${port} to agents that have \`project\` in their list.`,
     );
   return (
     <li>
@@ -92,6 +98,15 @@ function Refused({ one: { agent, host, port, reason, times } }: { one: Reached }
         {admin && reason === "not_allowed" && (
           <Button icon={<Check aria-hidden size={14} />} onClick={allow} disabled={action.busy}>
             Allow for {agent}
+          </Button>
+        )}
+        {admin && reason === "not_allowed" && projectId !== null && (
+          <Button
+            icon={<Check aria-hidden size={14} />}
+            onClick={() => allowInProject(projectId)}
+            disabled={action.busy}
+          >
+            Allow in this project
           </Button>
         )}
       </div>

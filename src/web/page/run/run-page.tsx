@@ -70,7 +70,7 @@ function RunView({ run }: { run: Run }) {
             await refresh("/v1/runs");
           }}
         />
-        <NetworkAccess runId={run.id} />
+        <NetworkAccess runId={run.id} projectId={run.project_id} />
         {run.outside !== null && (
           <Unconfirmed reason={run.outside}>
             This run has read text from outside: what it leaves, as notes, skills and tasks, waits until somebody
