@@ -114,6 +114,7 @@ describe("a credential for a host", () => {
   test("compressed answers are read, and those that cannot be are refused", async () => {
     bearer();
     expect(await ask("GET", "/packed/gzip")).toMatch(/^HTTP\/1\.1 200[\s\S]*Bearer \*{26}/);
+    expect(await ask("HEAD", "/packed/gzip")).toMatch(/^HTTP\/1\.1 200[\s\S]*content-encoding: gzip/i);
     const unknown = await ask("GET", "/packed/zstd");
     expect(unknown).toStartWith("HTTP/1.1 502");
     expect(unknown).not.toContain("canary");
@@ -162,6 +163,27 @@ describe("a credential for a host", () => {
     expect(await through(`GET / HTTP/1.1\r\nHost: localhost:${port}\r\n\r\n`, { plain: true })).toBe("");
     expect(await firstRecord()).toMatchObject({ verdict: "denied", reason: "not_encrypted" });
     expect(got).toEqual([]);
+  });
+
+  test("several requests in one tunnel are answered one after another; one that does not wait ends it", async () => {
+    bearer();
+    const request = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: localhost:${port}\r\n${more}\r\n`;
+    const flood = Array.from({ length: 200 }, (_, at) => request(`/${at}`)).join("");
+    expect(await through(flood)).not.toContain("canary");
+    expect(got.length).toBeLessThan(200);
+    bearer();
+    const socket = connect({ host: "127.0.0.1", port: proxyPort });
+    socket.write(`CONNECT localhost:${port} HTTP/1.1\r\n\r\n`);
+    await new Promise((done) => socket.once("data", done));
+    const stream = connectTls({ socket, servername: "localhost", ca: [inside.pem] });
+    for (const path of ["/first", "/second"]) {
+      let read = "";
+      stream.write(request(path));
+      while (!read.endsWith("\r\n0\r\n\r\n")) read += await new Promise<Buffer>((done) => stream.once("data", done));
+      expect(read).toStartWith("HTTP/1.1 200");
+    }
+    stream.destroy();
+    expect(got).toEqual([`GET /first Bearer ${VALUE}`, `GET /second Bearer ${VALUE}`]);
   });
 
   test("a host whose certificate is not its own gets nothing", async () => {

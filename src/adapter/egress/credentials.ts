@@ -47,7 +47,15 @@ export interface Termination {
 export async function terminate(tunnel: Termination): Promise<void> {
   const [{ createServer }, { TLSSocket }] = await Promise.all([import("node:http"), import("node:tls")]);
   const bounds = { maxHeaderSize: LIMITS.egressHeadBytes, headersTimeout: LIMITS.egressHeadMs, requestTimeout: 0 };
+  let isBusy = false;
   const server = createServer(bounds, (asked, answer) => {
+    // One after another: a program that does not wait for answers would open a connection for each request.
+    if (isBusy) return void tunnel.client.destroy();
+    isBusy = true;
+    for (const end of ["finish", "close"])
+      answer.once(end, () => {
+        isBusy = false;
+      });
     void forward(tunnel, asked, answer).catch((error) => {
       tunnel.onFailure("unreachable");
       say(answer, 502, `It could not be reached (${messageOf(error).slice(0, 200)}).`);
@@ -109,11 +117,13 @@ async function forward(tunnel: Termination, asked: IncomingMessage, answer: Serv
   });
   answer.once("close", () => void sent.destroy());
   sent.setTimeout(LIMITS.egressSilenceMs, () => sent.destroy(new Error("nothing came for too long")));
+  tunnel.onSent(asked.rawHeaders.reduce((sum, { length }) => sum + length, url.href.length));
   asked.on("data", (chunk: Uint8Array) => tunnel.onSent(chunk.length));
   asked.on("error", () => sent.destroy());
   asked.pipe(sent);
   const response = await answerOf(sent);
-  const body = await decoded(response);
+  const isEmpty = asked.method === "HEAD" || response.statusCode === 204 || response.statusCode === 304;
+  const body = isEmpty ? response : await decoded(response);
   if (!body) return say(answer, 502, "The answer is compressed in a way that cannot be read.");
   const headers = Object.entries(endToEnd(response.headers)).flatMap(([name, value]) => {
     // The length is that of the compressed body.

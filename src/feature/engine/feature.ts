@@ -61,7 +61,7 @@ type Needs = Core & {
   projects: Pick<ServiceOf<typeof projects>, "find" | "workspaces" | "branches" | "works" | "texts">;
   environments: Pick<Environments, "of">;
   agents: Pick<ServiceOf<typeof agents>, "ready" | "overrides" | "files" | "powers">;
-  secrets: Pick<Secrets, "envOf">;
+  secrets: Pick<Secrets, "envOf" | "edgeNames">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   harnessLogins: Pick<HarnessLogins, "open">;
   budgets: Pick<Budgets, "check" | "reserve">;
@@ -115,7 +115,7 @@ export const engine = defineFeature(
       powers: agents.powers,
       permissions: deps.permissions.engine,
       skills: skills.forAgents,
-      secretsOf: secretsFor(deps),
+      secretsOf: secretsFor(deps, sandbox.driver.capabilities),
       stepNetworkOf: stepNetworks(deps),
       harnessIn: deps.evals.harnessIn,
       wayOut: deps.egress.open,
@@ -264,8 +264,11 @@ const repositoryFor =
   };
 
 /** What the agent was granted; secrets that cannot be opened are reported, and the work continues without them. */
-const secretsFor = (deps: Needs) => {
+const secretsFor = (deps: Needs, { isolation }: Capabilities) => {
   const worksWithout = reportMissing(deps);
+  const hasList = (agentId: string) =>
+    isolation === "container" &&
+    typeof (deps.agents.ready(agentId).agent.config.network ?? deps.settings.get().sandbox.network) === "object";
   return (execution: Execution): Record<string, string> => {
     if (execution.agentId === NO_AGENT) return {};
     const { env, damaged } = deps.secrets.envOf(execution.agentId, {
@@ -273,6 +276,9 @@ const secretsFor = (deps: Needs) => {
       sessionId: execution.sessionId,
     });
     if (damaged.length > 0) worksWithout(execution, `what cannot be opened: ${damaged.join(", ")}`);
+    const bound = deps.secrets.edgeNames(execution.agentId, execution);
+    if (bound.length > 0 && !hasList(execution.agentId))
+      worksWithout(execution, `secrets bound to hosts, since its network is no list of hosts: ${bound.join(", ")}`);
     return env;
   };
 };

@@ -113,6 +113,19 @@ describe.skipIf(!docker || lacks("openssl", Bun.which("openssl") !== null))("a s
     expect(await call<object>("GET", "/v1/secrets/agents/ann/env")).toEqual({});
   });
 
+  test("an agent whose network is no list has neither the value nor a variable, and its work says so", async () => {
+    await call("PUT", "/v1/agents/ann/config", { network: "none" });
+    const run = await call<Run>("POST", "/v1/runs", { pipeline_id: "p", task_description: "Ask" });
+    const workspace = join(server.data, "workspaces", run.id);
+    while (!existsSync(join(workspace, "ready"))) await Bun.sleep(50);
+    writeFileSync(join(workspace, "go"), "");
+    const frames = framesOf<{ kind: string; data: object }>(server, `/v1/events/stream?after=0&run_id=${run.id}`);
+    const events = (await framesUntil(frames, ({ data }) => data.kind === "run_complete")).map(({ data }) => data);
+    expect(JSON.stringify(events)).toContain("secrets bound to hosts, since its network is no list of hosts: TOKEN");
+    expect(readFileSync(join(workspace, "token.txt"), "utf8")).toBe("\n");
+    expect(got).toHaveLength(1);
+  });
+
   test("a binding that cannot be meant is refused, and one is taken back", async () => {
     const edge = { hosts: ["x.test"], header: "Authorization", prefix: "Bearer " };
     for (const body of [
