@@ -40,6 +40,10 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^notifications test\b/, "contacts a receiver: channels.test.ts"],
   [/^codehost (connect|repos|add)\b/, "contacts the code host: src/cli/resource/codehost.test.ts"],
   [/^projects add .*git@/, "needs a host that answers ssh"],
+  [
+    /^projects environment web --/,
+    "need what the repository proposes, or a file: src/feature/environments/environments.test.ts",
+  ],
   [/--model ollama\//, "needs that model: init.test.ts"],
   [/^curl .*\/auth\/setup/, "needs the token of a first start: auth.test.ts"],
   [/^curl .*"group_roles"/, "needs the id of a project: src/feature/oidc/oidc.test.ts"],

@@ -78,6 +78,7 @@ export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
     "for programs: no page shows it",
     /^auth\/oidc \/(role_claim|admin_values|button)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,
   ],
+  ["a part of a header, in a field of a form alone, and no markup", /^secrets \/edge\/prefix$/],
   ["names of cookies hold no markup, their values are sealed", /^browser\/cookies \/file$/],
   ["goes to git or to the code host", /^(runs|changes)\/\{id\}\/(merge|pull-request) /],
   [

@@ -180,10 +180,16 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
     },
   });
   const path = `/v1/projects/${id}`;
-  await ended(async () => {
-    const { workspace } = await send<{ workspace: { state: string } }>("GET", path);
-    return workspace.state !== "cloning";
-  });
+  const cloned = (address: string) =>
+    ended(async () => {
+      const { workspace } = await send<{ workspace: { state: string } }>("GET", address);
+      return workspace.state !== "cloning";
+    });
+  await cloned(path);
+  // The check of an environment takes the place of the project's.
+  const { id: other } = await send("POST", "/v1/projects", { name: "other", repository: repository.root });
+  await cloned(`/v1/projects/${other}`);
+  await send("PUT", `/v1/projects/${other}/environment`, { definition: { check: bad(2_000, { name: true }) } });
   const index = await send("POST", `${path}/knowledge-graph/index`, {});
   await send("PUT", `${path}/vision`, { vision: bad() });
   const { columns } = await send<{ columns: { id: string }[] }>("GET", path);
@@ -202,7 +208,14 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
   });
   const graph = `/projects/${id}/graph`;
   const pages = [
-    ...["/projects", `/projects/${id}`, "/board", `/board?project=${id}`, `/projects/${id}/tasks/${task}`],
+    ...[
+      "/projects",
+      `/projects/${id}`,
+      `/projects/${other}`,
+      "/board",
+      `/board?project=${id}`,
+      `/projects/${id}/tasks/${task}`,
+    ],
     ...[`/projects/${id}/policy`, `${graph}?tab=symbols&q=first`, `${graph}?tab=symbols&symbol=first`],
     ...["map", "changes", "clusters", "flows"].map((tab) => `${graph}?tab=${tab}`),
   ];
