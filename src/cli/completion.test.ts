@@ -48,7 +48,7 @@ describe("what may come next", () => {
     expect(await offered("projects", "add", "--")).toEqual(
       expect.arrayContaining(["--repository", "--json", "--help"]),
     );
-    expect(await offered("serve", "--sandbox", "")).toEqual(["auto", "docker", "process"]);
+    expect(await offered("serve", "--sandbox", "")).toEqual(["auto", "docker", "kubernetes", "process"]);
     expect(await offered("runs", "--status", "f")).toEqual(["failed"]);
     expect(await offered("agents", "tool", "scribe", "bash", "")).toEqual(["on", "off", "default"]);
   });
