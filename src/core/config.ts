@@ -8,6 +8,7 @@ import { flagged, headerPairs, integer, list, type Option, option, text, url, wo
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
 import { KUBERNETES_OPTIONS } from "./kubernetes-options.ts";
+import { SANDBOX_OPTIONS } from "./sandbox-options.ts";
 import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
 /** Shorter keys can be guessed: they are accepted on a loopback address only. */
@@ -92,27 +93,7 @@ export const OPTIONS = {
     default: 6_000,
     read: integer(0, 1_000_000),
   }),
-  sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "kubernetes", "process"),
-  sandboxWorkspace: worded(
-    "SANDBOX_WORKSPACE",
-    "How containers get their files: the engine mounts the data folder, or they are carried.",
-    "mounted",
-    "detached",
-  ),
-  dockerHost: option<string | undefined>({
-    env: "DOCKER_HOST",
-    about: "Docker engine, e.g. unix:///var/run/docker.sock.",
-    accepts: "a unix://, tcp:// or http:// address",
-    default: undefined,
-    read: (v) => (/^(unix|tcp|https?):\/\//.test(v) ? v : undefined),
-  }),
-  dockerCertPath: option<string | undefined>({
-    env: "DOCKER_CERT_PATH",
-    about: "Folder with ca.pem, cert.pem and key.pem, for a Docker engine over TLS.",
-    accepts: "a path",
-    default: undefined,
-    read: text,
-  }),
+  ...SANDBOX_OPTIONS,
   ...KUBERNETES_OPTIONS,
   agentImage: option<string>({
     env: "AGENT_IMAGE",

@@ -10,6 +10,10 @@ const WEB = resolve(import.meta.dir, "../../web");
 
 /** What no page has a control for, and why. */
 const WITHOUT: Record<string, string> = {
+  "DELETE /v1/projects/{id}/members/{user_id}": "the command line removes members; there is no page of them",
+  "POST /v1/projects/{id}/members": "the same",
+  "PUT /v1/projects/{id}/members/{user_id}": "the same",
+  "PUT /v1/projects/{id}/access": "the same",
   "POST /v1/phone-answers": "a button of an ntfy message calls it",
   "POST /v1/auth/refresh": "for programs with tokens; pages have a cookie",
   "POST /v1/auth/oidc/{slug}/callback": "browsers come back by GET",

@@ -1,6 +1,3 @@
-/** A server with hostile text in every place that a user, a model, a repository or another server can fill. */
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import type { CodeHostFake } from "../code-host.ts";
 import { signed, WEBHOOK_SECRET } from "../code-host.ts";
 import { BUN, ODD_SERVER } from "../mcp/image.ts";
@@ -9,51 +6,7 @@ import type { TestServer } from "../server.ts";
 import type { SourceTree } from "../source-tree.ts";
 import { type ApiDocument, thingOf } from "./hostile-fields.ts";
 import { type Hostile, type Marks, marksIn } from "./hostile-marks.ts";
-import { done, say } from "./script.ts";
 import { ended } from "./seed.ts";
-
-/** What models say. @returns the environment of a server whose models say it. */
-export function hostileModels(folder: string, { text }: Marks): Record<string, string> {
-  const reply = {
-    thinking: text("model: thinking"),
-    ...say(text("model: text"), "bash", {
-      command: `printf '%s\\n' '${text("tool: input", { max: 90 })}' >&2; exit 3`,
-    }),
-  };
-  const file = text("repository: name of a changed file", { name: true, max: 120 });
-  const script = {
-    version: 1,
-    steps: {
-      talk: [
-        reply,
-        say("A file.", "write", { path: `${file}.md`, content: text("repository: content of a changed file") }),
-        done({ findings: text("model: output") }, text("model: summary")),
-      ],
-      unknown: [{ tool_calls: [{ tool: text("model: name of a tool", { max: 60 }), input: {} }] }],
-      fail: [{ tool_calls: [{ tool: "fail", input: { reason: text("model: reason of a failure") } }] }],
-      tools: [say("I use it.", "odd__speak", { text: text("tool server: input") }), done({}, "Used.")],
-    },
-    agents: { worker: [reply, done({}, text("model: result of handed work"))] },
-    chat: [reply, { text: text("model: reply in a chat") }],
-    default: [done({}, "done")],
-  };
-  mkdirSync(folder, { recursive: true });
-  const path = join(folder, "hostile-script.json");
-  writeFileSync(path, JSON.stringify(script));
-  const allowed = { FETCH_ALLOW: "127.0.0.1", NOTIFY_ALLOW: "127.0.0.1", ALLOW_LOCAL_REPOSITORIES: "true" };
-  return { ...allowed, DEMO_SCRIPT: path, ALLOW_HOST_SHELL: "true" };
-}
-
-/** What a repository holds. */
-export function hostileRepository({ text }: Marks): Record<string, string> {
-  const name = text("repository: name of a file", { name: true, max: 120 });
-  return {
-    "README.md": "# Shop\n",
-    [`${name}.ts`]:
-      `/** ${text("repository: comment of a symbol").replaceAll("*/", "")} */\n` +
-      "export function first(): number {\n  return second();\n}\n\nexport function second(): number {\n  return 1;\n}\n",
-  };
-}
 
 export interface HostileDeps {
   server: TestServer;

@@ -16,7 +16,8 @@ import { startServer, type TestServer } from "../server.ts";
 import { createSourceTree, type SourceTree } from "../source-tree.ts";
 import { type ApiDocument, NOT_SHOWN, textFields } from "./hostile-fields.ts";
 import { createMarks, marksIn } from "./hostile-marks.ts";
-import { furnishHostile, hostileModels, hostileRepository } from "./hostile-seed.ts";
+import { furnishHostile } from "./hostile-seed.ts";
+import { hostileModels, hostileRepository } from "./hostile-sources.ts";
 import { visit } from "./visitor.ts";
 
 setDefaultTimeout(600_000);
