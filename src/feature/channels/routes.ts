@@ -29,6 +29,7 @@ export function channelRoutes(channels: Channels, deliveries: Deliveries, answer
       "GET /v1/push-key",
       {
         access: "user",
+        credential: true,
         answer: PushKey,
         summary: "The key with which browsers subscribe to Web Push",
         description: "Give the subscription to `POST /v1/notification-channels` with the kind `push`.",

@@ -11,6 +11,7 @@ const Line = t.String({
   minLength: 1,
   maxLength: 2_000,
   pattern: "^[^\\x00-\\x20\\x7f][^\\x00-\\x1f\\x7f]*$",
+  description: "One line without control characters.",
 });
 
 export const Environment = t.Object(
@@ -19,7 +20,7 @@ export const Environment = t.Object(
     env: t.Optional(
       t.Record(
         t.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,99}$" }),
-        t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$" }),
+        t.String({ maxLength: 4_000, pattern: "^[^\\x00]*$", description: "Text without null bytes." }),
         {
           maxProperties: MAX_VARIABLES,
           additionalProperties: false,

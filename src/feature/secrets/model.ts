@@ -10,10 +10,17 @@ const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] as 
 
 export const SecretEdge = t.Object(
   {
-    hosts: t.Array(t.String({ pattern: HOST_ENTRY, maxLength: 262 }), {
-      ...{ minItems: 1, maxItems: 20, uniqueItems: true },
-      description: "Hosts that get it, over TLS: example.org (port 443), *.example.org, example.org:8443.",
-    }),
+    hosts: t.Array(
+      t.String({
+        pattern: HOST_ENTRY,
+        maxLength: 262,
+        description: "A host, with or without a port: `*.example.org`.",
+      }),
+      {
+        ...{ minItems: 1, maxItems: 20, uniqueItems: true },
+        description: "Hosts that get it, over TLS: example.org (port 443), *.example.org, example.org:8443.",
+      },
+    ),
     header: t.String({
       pattern: "^[A-Za-z][A-Za-z0-9-]{0,63}$",
       description: "Name of the header, e.g. Authorization.",
