@@ -239,7 +239,7 @@ describe("secrets", () => {
     await set("--value-file", file("value", `${VALUE}\n`));
     expect(await run(["secrets", "revoke", "BELL_TOKEN", "scribe"])).toBe("BELL_TOKEN: taken from scribe\n");
     expect(await run(["secrets", "grant", "bell", "reviewer"])).toContain("granted to engineer, reviewer");
-    expect(await run(["secrets"])).toMatch(/^BELL_TOKEN +token +\S*…\S* +engineer, reviewer/m);
+    expect(await run(["secrets"])).toMatch(/^BELL_TOKEN +token +\S*…\S* +variable +engineer, reviewer/m);
     await run(["secrets", "BELL_TOKEN"]);
     const { body } = await server.request<Record<string, string>>("GET", "/v1/secrets/agents/engineer/env");
     expect(body).toEqual({ BELL_TOKEN: VALUE });
