@@ -66,17 +66,17 @@ export function textFields(document: ApiDocument): string[] {
 export const NOT_SHOWN: [reason: string, fields: RegExp][] = [
   [
     "names a thing that must be there: any other name is refused",
-    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|commit)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$/,
+    /\/(\w+_ids?|ids|run_ids|attachment_ids|agents|tools|scopes|depends_on|assigned_agent|discovered_from|superse\w+|starts_in_full|before|after|keep|from_step|project_name|default|into|base|branch|path|image|default_branch|id|links|key|tool|names|commit|user)(\/\[\])?$|^agents \/permissions\/\[\]\/(allow|ask|deny)(\/\[\])?$/,
   ],
   ["a model's name: `provider/model`, refused where there is no such provider", /\/model$|\/models\/\[\]$/],
   [
     "a secret: sealed, and never shown again",
     /\/(\w*password|\w*secret|\w*token|api_key|private_key|login|value)$|^auth\/(login|logout|refresh|setup|2fa|oidc\/\{slug\}\/callback)|^mcp \/(env|headers)\//,
   ],
-  ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository|endpoint)$/],
+  ["an address: refused where it is none", /\/(issuer|url|base_url|to|repository|endpoint|server)$/],
   [
     "for programs: no page shows it",
-    /^auth\/oidc \/(role_claim|admin_values|button)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,
+    /^auth\/oidc \/(role_claim|admin_values|button|group_claim|group_roles\/)|^projects\/\{id\}\/tasks .*\/(metadata\/\*|key)$/,
   ],
   ["a part of a header, in a field of a form alone, and no markup", /^secrets \/edge\/prefix$/],
   ["names of cookies hold no markup, their values are sealed", /^browser\/cookies \/file$/],

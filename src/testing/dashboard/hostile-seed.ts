@@ -349,6 +349,10 @@ async function furnishConnections(send: Send, bad: Bad, deps: HostileDeps, proje
   });
   await send("POST", `/v1/notification-channels/${channel.id}/test`).catch(() => {});
 
+  await send("POST", "/v1/messengers", {
+    ...{ kind: "telegram", name: bad(100), token: "1:hostile", enabled: false },
+  });
+
   return [
     ...["/tool-servers", "/tool-servers/odd", "/tool-servers/away", "/tool-servers/local"],
     ...["/code-host", "/code-host?tab=rules", "/code-host?tab=deliveries", "/code-host?tab=repositories"],
@@ -356,6 +360,7 @@ async function furnishConnections(send: Send, bad: Bad, deps: HostileDeps, proje
       "/notifications",
       `/notifications?channel=${channel.id}`,
       "/notifications?tab=notices",
+      "/notifications?tab=messengers",
       "/setup",
       `/runs/${run}`,
     ],
