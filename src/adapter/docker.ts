@@ -11,6 +11,7 @@ import { type DockerEndpoint, modemOptions } from "./docker/endpoint.ts";
 import { asProblem, guarded } from "./docker/failures.ts";
 import { createImageApi, type ImageApi } from "./docker/images.ts";
 import { createNetworkApi, type NetworkApi } from "./docker/networks.ts";
+import { createSshWay, type SshWay } from "./docker/ssh.ts";
 import { createVolumeApi, type VolumeApi } from "./docker/volumes.ts";
 
 export interface EngineInfo {
@@ -48,14 +49,18 @@ const INFO_TIMEOUT_MS = 10_000;
  * @param patience with an engine that does not answer.
  */
 export function connectDocker(endpoint: DockerEndpoint, patience: Patience = PATIENCE): DockerClient {
+  const { address, ssh } = endpoint;
+  const way = ssh && createSshWay(ssh, address);
   const docker = lazy(() => {
     const Client: typeof Docker = require("dockerode");
-    return new Client(modemOptions(endpoint));
+    const client = new Client(modemOptions(endpoint));
+    if (way) goBy(way, client.modem);
+    return client;
   });
-  const { address } = endpoint;
   const ping = (timeoutMs = patience.pingMs) =>
     guarded(address, async () => {
-      await (endpoint.socketPath ? pingSocket(endpoint.socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
+      const socketPath = way ? await way.open() : endpoint.socketPath;
+      await (socketPath ? pingSocket(socketPath, timeoutMs) : within(timeoutMs, docker().ping()));
     });
   const attend = createAttendance(ping, patience.everyMs);
   return {
@@ -115,6 +120,40 @@ export function connectFound(find: () => DockerEndpoint, patience?: Patience): D
       return now().volumes;
     },
   };
+}
+
+/** What the client library sends each request with. */
+interface Modem {
+  socketPath?: string;
+  getSocketPath?(): Promise<string>;
+  dial(options: { file?: unknown }, callback: (error: unknown, answer?: unknown) => void): void;
+}
+
+/**
+ * Each request waits for the way, which may have to be made again, and lead over another socket then. One that came too late
+ * for a way that has just ended goes once more, unless what it sends is read already.
+ */
+function goBy(way: SshWay, modem: Modem): void {
+  const dial = modem.dial.bind(modem);
+  const go = async (options: { file?: unknown }, callback: Parameters<Modem["dial"]>[1], isLast: boolean) => {
+    let socketPath: string;
+    try {
+      socketPath = await way.open();
+    } catch (error) {
+      return callback(error);
+    }
+    modem.socketPath = socketPath;
+    // It keeps the first for good.
+    modem.getSocketPath = async () => socketPath;
+    dial({ ...options }, (error, answer) => {
+      const isShut = error instanceof Error && "code" in error && /^(ECONNREFUSED|ENOENT)$/.test(String(error.code));
+      if (!isShut) return callback(error, answer);
+      way.drop(socketPath);
+      if (isLast) return callback(error, answer);
+      void go(options, callback, true);
+    });
+  };
+  modem.dial = (options, callback) => void go(options, callback, options.file !== undefined);
 }
 
 /** Without the client library, which a server that starts need not load to learn whether there is an engine. */

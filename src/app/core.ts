@@ -37,7 +37,10 @@ export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; sto
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
 export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }: Config) =>
-  connectFound(() => dockerEndpoint({ host, certPath, home: hostEnv["HOME"], runtimeDir: hostEnv["XDG_RUNTIME_DIR"] }));
+  connectFound(() => {
+    const [home, runtimeDir] = [hostEnv["HOME"], hostEnv["XDG_RUNTIME_DIR"]];
+    return dockerEndpoint({ host, certPath, home, runtimeDir, env: hostEnv });
+  });
 
 /** @throws Problem with the remedy when a part cannot be opened. */
 export function openCore(config: Config, replaced: Replacements = {}) {

@@ -12,9 +12,9 @@ export const SANDBOX_OPTIONS = {
   dockerHost: option<string | undefined>({
     env: "DOCKER_HOST",
     about: "Docker engine, e.g. unix:///var/run/docker.sock.",
-    accepts: "a unix://, tcp:// or http:// address",
+    accepts: "a unix://, ssh://, tcp:// or http:// address",
     default: undefined,
-    read: (v) => (/^(unix|tcp|https?):\/\//.test(v) ? v : undefined),
+    read: (v) => (/^(unix|ssh|tcp|https?):\/\//.test(v) ? v : undefined),
   }),
   dockerCertPath: option<string | undefined>({
     env: "DOCKER_CERT_PATH",

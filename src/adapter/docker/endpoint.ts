@@ -3,16 +3,19 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { badRequest } from "../../core/errors.ts";
+import { type SshHost, sshHost } from "./ssh.ts";
 
 export interface DockerEndpoint {
   /** For people and messages; never holds credentials. */
   address: string;
   socketPath?: string;
+  /** The socket is on another machine. */
+  ssh?: SshHost;
   tcp?: { host: string; port: number; tls?: { ca: string; cert: string; key: string } };
 }
 
 export interface EndpointOptions {
-  /** DOCKER_HOST: `unix:///path`, `/path`, `tcp://host:port`, `http(s)://host:port`. */
+  /** DOCKER_HOST: `unix:///path`, `/path`, `tcp://host:port`, `http(s)://host:port`, `ssh://user@host`. */
   host?: string | undefined;
   /** Folder with ca.pem, cert.pem and key.pem; its presence turns TLS on for tcp. */
   certPath?: string | undefined;
@@ -20,16 +23,19 @@ export interface EndpointOptions {
   runtimeDir?: string | undefined;
   /** The user's home: Docker Desktop's and Colima's sockets. */
   home?: string | undefined;
+  /** What the `ssh` program is given of the server's environment. */
+  env?: Readonly<Record<string, string>> | undefined;
 }
 
 const SYSTEM_SOCKET = "/var/run/docker.sock";
 
-/** The endpoint to use. Throws 400 for a DOCKER_HOST that is not an address we can speak to (ssh, npipe). */
+/** The endpoint to use. Throws 400 for a DOCKER_HOST that is not an address we can speak to (npipe). */
 export function dockerEndpoint(options: EndpointOptions = {}): DockerEndpoint {
   const host = options.host?.trim();
   if (!host) return socketEndpoint(usualSockets(options).find((path) => existsSync(path)) ?? SYSTEM_SOCKET);
   if (host.startsWith("/")) return socketEndpoint(host);
   if (host.startsWith("unix://")) return socketEndpoint(host.slice("unix://".length) || SYSTEM_SOCKET);
+  if (host.startsWith("ssh://")) return { address: host, ssh: sshHost(host, options.env ?? {}) };
   return tcpEndpoint(host, options.certPath);
 }
 
@@ -47,7 +53,10 @@ function tcpEndpoint(host: string, certPath: string | undefined): DockerEndpoint
   const url = URL.parse(host.includes("://") ? host : `tcp://${host}`);
   const tls = certPath !== undefined || url?.protocol === "https:";
   if (!url?.hostname || !["tcp:", "http:", "https:"].includes(url.protocol))
-    throw badRequest("DOCKER_HOST must be unix:///path, tcp://host:port or https://host:port.", "docker_host_invalid");
+    throw badRequest(
+      "DOCKER_HOST must be unix:///path, ssh://user@host, tcp://host:port or https://host:port.",
+      "docker_host_invalid",
+    );
   const port = Number(url.port || (tls ? 2376 : 2375));
   const address = `tcp://${url.hostname}:${port}`;
   if (!tls) return { address, tcp: { host: url.hostname, port } };

@@ -125,6 +125,15 @@ describe("the machine", () => {
     expect((await verdicts("docker", loaded))[2]).toEqual(["agent image", "ok"]);
   });
 
+  test("an engine over SSH that is to mount folders of this machine is a warning", async () => {
+    const found = async (more: Record<string, string>) => {
+      const far = config({ SANDBOX: "docker", DOCKER_HOST: "ssh://builder", ...more });
+      return (await checkEngine(far, engine(), false)).filter(({ check }) => check === "workspaces");
+    };
+    expect(await found({})).toMatchObject([{ verdict: "warn", remedy: expect.stringContaining("detached") }]);
+    expect(await found({ SANDBOX_WORKSPACE: "detached" })).toEqual([]);
+  });
+
   test("without an engine it says what agents can do: wait where they worked in containers, else files, or this host", async () => {
     const detail = async (env: Record<string, string> = {}) =>
       (await checkEngine(config(env), away, wereContainersUsed(folder)))[0]?.detail;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { DockerClient } from "../../adapter/docker.ts";
 import type { Config } from "../../core/config.ts";
 import { messageOf } from "../../core/errors.ts";
-import { amount, type Finding, fail, imageFinding, ok, warn } from "./model.ts";
+import { amount, type Finding, fail, folderFindings, imageFinding, ok, warn } from "./model.ts";
 
 const MEMORY_WANTED_BYTES = 512 * 1024 ** 2;
 const FILES_WANTED = 4_096;
@@ -33,6 +33,7 @@ export async function checkEngine(config: Config, engine: Engine, wereUsed: bool
     return [
       ok("sandbox", "docker: agents work in containers"),
       ok("container engine", found),
+      ...folderFindings(config),
       await checkImage(config, engine),
     ];
   } catch (error) {

@@ -1,5 +1,7 @@
 /** What `skep doctor` reports: one finding per check, with the remedy where there is one. */
+
 import { DAY_MS, HOUR_MS } from "../../core/clock.ts";
+import type { Config } from "../../core/config.ts";
 
 export type Verdict = "ok" | "warn" | "fail";
 
@@ -104,4 +106,19 @@ export function limitText(name: string, value: number): string {
   if (name.endsWith("Ms")) return amount(value, "Ms");
   if (name.endsWith("Seconds")) return amount(value * 1_000, "Ms");
   return value.toLocaleString("en-US");
+}
+
+/** An engine that is surely on another machine mounts that machine's folders. */
+export function folderFindings({
+  dockerHost,
+  sandboxWorkspace,
+}: Pick<Config, "dockerHost" | "sandboxWorkspace">): Finding[] {
+  if (!dockerHost?.startsWith("ssh://") || sandboxWorkspace === "detached") return [];
+  return [
+    warn(
+      "workspaces",
+      "the engine is on another machine and is to mount the data folder of this one",
+      "set SANDBOX_WORKSPACE=detached: files are carried there and back",
+    ),
+  ];
 }

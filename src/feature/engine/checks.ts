@@ -4,7 +4,7 @@ import type { ModelWindows } from "../../adapter/model/window-advice.ts";
 import { messageOf } from "../../core/errors.ts";
 import { HARNESS_IMAGE } from "../../core/harness-names.ts";
 import type { AgentSummary, Agents } from "../agents/service.ts";
-import { type Finding, fail, imageFinding, ok, warn } from "../doctor/model.ts";
+import { type Finding, fail, folderFindings, imageFinding, ok, warn } from "../doctor/model.ts";
 import type { Core } from "../feature.ts";
 import type { SettingsService } from "../settings/service.ts";
 import type { Sandboxes } from "./sandboxes.ts";
@@ -112,6 +112,7 @@ export async function checkSandboxes(
     return [
       kind,
       ok("container engine", `answers at ${docker.address}`),
+      ...folderFindings(config),
       imageFinding(image, { present: present !== undefined, makeable, pull: config.imagePull }),
     ];
   } catch (error) {

@@ -1,4 +1,4 @@
-/** The executable with files that are carried: steps follow one another, through a kill of the server in the middle of one. */
+/** The executable with files that are carried to an engine over SSH, where there is an SSH server: steps follow one another, through a kill of the server in the middle of one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,6 +8,7 @@ import { type CrashRun, layOut } from "../../testing/crash/crash-pipeline.ts";
 import { readEvents } from "../../testing/crash/event-reader.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { startServer, type TestServer } from "../../testing/server.ts";
+import { hasSshd, openSshHost } from "../../testing/ssh-host.ts";
 import type { Run, Step } from "../runs/model.ts";
 
 const docker = await dockerForTests(process.env);
@@ -44,15 +45,19 @@ const RUN: CrashRun = {
 describe.skipIf(!docker)("a server whose engine does not see its folders", () => {
   const engine = docker as DockerClient;
   const data = mkdtempSync(join(tmpdir(), "skep-detached-"));
+  const far = docker && hasSshd() ? openSshHost() : undefined;
+  const address = docker?.address.replace("unix://", far ? "ssh://far" : "unix://") ?? "";
   let server: TestServer;
   const start = async () => {
     const image = await testImage(engine);
     const env = { SANDBOX: "docker", SANDBOX_WORKSPACE: "detached", AGENT_IMAGE: image, IMAGE_PULL: "false" };
-    server = await startServer({ data, env: { DEMO_SCRIPT: layOut(data, RUN), DOCKER_HOST: engine.address, ...env } });
+    const ways = { DOCKER_HOST: address, ...far?.env };
+    server = await startServer({ data, env: { DEMO_SCRIPT: layOut(data, RUN), ...ways, ...env } });
   };
   beforeAll(start);
   afterAll(async () => {
     await server?.stop();
+    far?.close();
     rmSync(data, { recursive: true, force: true });
   });
 
@@ -79,6 +84,7 @@ describe.skipIf(!docker)("a server whose engine does not see its folders", () =>
     await start();
     const doctor = await server.request<{ checks: { name: string; detail: string }[] }>("GET", "/v1/doctor");
     expect(JSON.stringify(doctor.body)).toContain("carried to the engine and back");
+    expect(JSON.stringify(doctor.body)).toContain(`answers at ${address}`);
     const after = follow();
     await ended.promise;
     after.close();

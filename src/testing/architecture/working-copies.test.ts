@@ -16,6 +16,8 @@ const SRC = resolve(import.meta.dir, "../..");
  */
 const BESIDE: Readonly<Record<string, string>> = {
   "adapter/docker/endpoint.ts": "the engine's socket and its certificates",
+  "adapter/docker/ssh.ts":
+    "a folder of its own under the system's temporary one, for the socket of an engine elsewhere",
   "adapter/git.ts": "a project's folder before anybody works in it, and the repository's own settings",
   "adapter/git/agent-repository.ts":
     "a folder beside the working copy, before it is moved in, and the repository's folder",

@@ -1,0 +1,172 @@
+/**
+ * The way to an engine's socket on another machine, by the `ssh` program of this one: keys, jumps and known hosts are those of the
+ * user's own configuration. One connection carries all calls, as a socket in a folder that only this user can open. It is
+ * made when a call needs it, and again when it has broken. It ends with this process, however that ends: the far side of the
+ * connection waits for our end to close.
+ */
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { badRequest, isProblem, messageOf, type Problem, unavailable } from "../../core/errors.ts";
+
+export interface SshHost {
+  host: string;
+  user: string | undefined;
+  port: number | undefined;
+  /** Of the engine's socket, on that machine. */
+  socket: string;
+  /** PATH, HOME and what ssh needs; nothing else of the server's environment reaches it. */
+  env: Readonly<Record<string, string>>;
+}
+
+export interface SshWay {
+  /** Resolves with the path of the socket on this machine. @throws Problem 503 `sandbox_unavailable`. */
+  open(): Promise<string>;
+  /** Nobody listens at that path any more: the connection has ended, and `open` makes another. */
+  drop(socketPath: string): void;
+}
+
+/** A host that refuses is not asked more often than this. */
+const AGAIN_MS = 2_000;
+/** Of a connection with log-in, also through other machines. */
+const OPEN_MS = 30_000;
+const SAID_CHARACTERS = 2_000;
+const SYSTEM_SOCKET = "/var/run/docker.sock";
+/** What the far side says first: whether its socket is there and open to that user. */
+const READY = "skep-ready";
+const SHUT = "skep-shut";
+const ABSENT = "skep-absent";
+
+const OPTIONS = [
+  ...["BatchMode=yes", "StrictHostKeyChecking=yes", "ConnectTimeout=10", "LogLevel=ERROR"],
+  // What the user's configuration may say for work by hand.
+  ...["ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no", "RequestTTY=no", "RemoteCommand=none"],
+  ...["ControlMaster=no", "ControlPath=none"],
+  ...["ExitOnForwardFailure=yes", "StreamLocalBindMask=0177", "StreamLocalBindUnlink=yes"],
+  // A machine that is gone is found out.
+  ...["ServerAliveInterval=5", "ServerAliveCountMax=3"],
+].flatMap((option) => ["-o", option]);
+
+/** Leaves nothing of the folder when `ssh` has ended; what `ssh` says about a failure comes as output. */
+const RUN = 'folder=$1; shift; ssh "$@" 2>&1; exec >&-; rm -rf -- "$folder"';
+
+/** @param address `ssh://user@host:port/path/of/the/socket`. @throws Problem 400. */
+export function sshHost(address: string, env: Readonly<Record<string, string>>): SshHost {
+  const url = URL.parse(address);
+  const host = url?.hostname.replace(/^\[|\]$/g, "") ?? "";
+  const user = url?.username || undefined;
+  const socket = url?.pathname.replace(/^\/$/, "") || SYSTEM_SOCKET;
+  // What begins with a dash would be an option.
+  const isPlain = /^[A-Za-z0-9][A-Za-z0-9.:_-]{0,252}$/.test(host) && /^\/[\w./-]{1,100}$/.test(socket);
+  if (!url || !isPlain || url.password || url.search || url.hash || !/^[\w.][\w.-]{0,63}$/.test(user ?? "x"))
+    throw badRequest(
+      "DOCKER_HOST over SSH must be ssh://user@host, with :port and the path of the engine's socket where they are not the usual ones. Keys are those of the user's SSH configuration.",
+      "docker_host_invalid",
+    );
+  return { host, user, port: url.port === "" ? undefined : Number(url.port), socket, env };
+}
+
+export function createSshWay(to: SshHost, address: string): SshWay {
+  let way: Promise<string> | undefined;
+  let stands: string | undefined;
+  const drop = (socketPath: string) => {
+    if (stands !== socketPath) return;
+    stands = undefined;
+    way = undefined;
+  };
+  const make = async (): Promise<string> => {
+    try {
+      stands = await connect(to, address, drop);
+      return stands;
+    } catch (error) {
+      setTimeout(() => {
+        way = undefined;
+      }, AGAIN_MS).unref();
+      throw isProblem(error) ? error : failure(address, messageOf(error));
+    }
+  };
+  return {
+    drop,
+    open() {
+      way ??= make();
+      return way;
+    },
+  };
+}
+
+/** @param onEnd called with the socket's path when a connection that stood has ended. */
+async function connect(
+  { host, user, port, socket, env }: SshHost,
+  address: string,
+  onEnd: (socketPath: string) => void,
+) {
+  const { spawn } = await import("node:child_process");
+  const folder = mkdtempSync(join(tmpdir(), "skep-ssh-"));
+  const near = join(folder, "engine.sock");
+  const look = `if [ -r ${socket} ] && [ -w ${socket} ]; then echo ${READY}; elif [ -e ${socket} ]; then echo ${SHUT}; else echo ${ABSENT}; fi; exec cat >/dev/null`;
+  const args = [
+    ...[...OPTIONS, "-L", `${near}:${socket}`],
+    ...(port === undefined ? [] : ["-p", String(port)]),
+    ...(user === undefined ? [] : ["-l", user]),
+    ...["--", host, `exec sh -c '${look}'`],
+  ];
+  // A group of its own: Ctrl-C at a server in a terminal must not end it before the server has cleaned up.
+  const child = spawn("sh", ["-c", RUN, "sh", folder, ...args], {
+    env,
+    stdio: ["pipe", "pipe", "ignore"],
+    detached: true,
+  });
+  child.unref();
+  child.stdin.on("error", () => {});
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let said = "";
+  let stands = false;
+  const late = setTimeout(() => {
+    child.stdin.end();
+    child.stdout.destroy();
+    reject(failure(address, `no connection within ${OPEN_MS / 1_000} s`));
+  }, OPEN_MS);
+  child.stdout.on("data", (data: Buffer) => {
+    if (stands) return;
+    said = (said + data.toString("utf8")).slice(-SAID_CHARACTERS);
+    const word = said.split("\n").find((line) => line === READY || line === SHUT || line === ABSENT);
+    if (word === undefined) return;
+    if (word === READY) {
+      stands = true;
+      // A command that is done must not wait for it.
+      if ("unref" in child.stdout && typeof child.stdout.unref === "function") child.stdout.unref();
+      return resolve(near);
+    }
+    const why = word === SHUT ? "that user may not open" : "there is no";
+    reject(failure(address, `${why} ${socket} on that machine`));
+    child.stdin.end();
+  });
+  const over = (why: string) => {
+    if (stands) onEnd(near);
+    reject(failure(address, why));
+  };
+  child.on("error", (error) => over(messageOf(error)));
+  child.stdout.on("close", () => over(reasonOf(said)));
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(late);
+  }
+}
+
+/** The program says most last; the lines before repeat who it is. */
+function reasonOf(said: string): string {
+  const lines = said.split("\n").map((line) => line.replace(/[^\x20-\x7e]/g, "").trim());
+  const told = lines
+    .filter((line) => line !== "")
+    .slice(-2)
+    .join(" ");
+  if (/host key verification failed/i.test(told))
+    return "its host key is not known; connect once by hand, compare the key and accept it (ssh -o StrictHostKeyChecking=ask)";
+  if (/permission denied/i.test(told))
+    return "it does not let this user in; a key without a passphrase, or in an SSH agent, has to be accepted there";
+  return told || "the connection ended";
+}
+
+const failure = (address: string, why: string): Problem =>
+  unavailable("sandbox_unavailable", `Docker at ${address} does not answer: ${why.replace(/\.$/, "")}.`);
