@@ -5,6 +5,7 @@ import { connectFound } from "../adapter/docker.ts";
 import { type Clock, systemClock } from "../core/clock.ts";
 import { createClockwork } from "../core/clockwork.ts";
 import type { Config } from "../core/config.ts";
+import { readDockerHosts } from "../core/docker-options.ts";
 import type { Logger } from "../core/log.ts";
 import { createMasking } from "../core/masking.ts";
 import { createSealer } from "../core/sealing.ts";
@@ -36,8 +37,11 @@ export type Replacements = Core["replaced"] & { clock?: Clock; log?: Logger; sto
 
 export type CoreParts = Awaited<ReturnType<typeof openCore>>;
 
-export const engineOf = ({ dockerHost: host, dockerCertPath: certPath, hostEnv }: Config) =>
+export const engineOf = ({ dockerHost, dockerHosts, dockerCertPath, hostEnv }: Config) =>
   connectFound(() => {
+    // Of several, the first is also the one for tool servers and images, unless another is named for that.
+    const first = readDockerHosts(dockerHosts)?.[0];
+    const [host, certPath] = first && !dockerHost ? [first.address, first.tls] : [dockerHost, dockerCertPath];
     const [home, runtimeDir] = [hostEnv["HOME"], hostEnv["XDG_RUNTIME_DIR"]];
     return dockerEndpoint({ host, certPath, home, runtimeDir, env: hostEnv });
   });

@@ -5,10 +5,10 @@
 
 import { resolve } from "node:path";
 import { flagged, headerPairs, integer, list, type Option, option, text, url, worded } from "./config-option.ts";
+import { DOCKER_OPTIONS } from "./docker-options.ts";
 import { isEmail, normalEmail } from "./email.ts";
 import { Problem } from "./errors.ts";
 import { KUBERNETES_OPTIONS } from "./kubernetes-options.ts";
-import { SANDBOX_OPTIONS } from "./sandbox-options.ts";
 import { entriesOf, keysOf, recordOf } from "./typed-keys.ts";
 
 /** Shorter keys can be guessed: they are accepted on a loopback address only. */
@@ -93,7 +93,8 @@ export const OPTIONS = {
     default: 6_000,
     read: integer(0, 1_000_000),
   }),
-  ...SANDBOX_OPTIONS,
+  sandbox: worded("SANDBOX", "Where agents work.", "auto", "docker", "kubernetes", "process"),
+  ...DOCKER_OPTIONS,
   ...KUBERNETES_OPTIONS,
   agentImage: option<string>({
     env: "AGENT_IMAGE",

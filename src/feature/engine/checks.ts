@@ -99,12 +99,13 @@ type SandboxNeeds = Pick<Core, "config" | "docker"> & { settings: Pick<SettingsS
 /** Whether agents can work where this server decided at its start that they do. */
 export async function checkSandboxes(
   { config, docker, settings }: SandboxNeeds,
-  { driver, canMakeImage, check }: Pick<Sandboxes, "driver" | "canMakeImage" | "check">,
+  { driver, canMakeImage, check, hosts }: Pick<Sandboxes, "driver" | "canMakeImage" | "check" | "hosts">,
 ): Promise<Finding[]> {
   if (check) return [await checkCluster(check)];
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
   const carried = driver.capabilities.files === "carried" ? ", their files are carried to the engine and back" : "";
   const kind = ok("sandbox", `${driver.name}: agents work in containers${carried}`);
+  if (hosts) return [kind, ...hostFindings(await hosts())];
   if (!docker) return [kind];
   const image = settings.get().sandbox.image ?? config.agentImage;
   try {
@@ -121,6 +122,16 @@ export async function checkSandboxes(
       fail("container engine", `${messageOf(error)} Runs wait for it.`, "start it; what waits continues by itself"),
     ];
   }
+}
+
+/** Work goes on as long as one of them answers. */
+function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>>>): Finding[] {
+  const gone = hosts.every(({ away }) => away !== undefined);
+  return hosts.map(({ name, slots, used, away }) => {
+    if (away === undefined) return ok("host", `${name}: answers, ${used} of ${slots} sandboxes`);
+    const remedy = "start it, or take it out of DOCKER_HOSTS; it is used as soon as it answers";
+    return gone ? fail("host", `${name}: ${away} Runs wait for it.`, remedy) : warn("host", `${name}: ${away}`, remedy);
+  });
 }
 
 async function checkCluster(check: () => Promise<void>): Promise<Finding> {

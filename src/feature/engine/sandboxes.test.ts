@@ -90,3 +90,23 @@ users: [{name: u, user: {${user}}}]
   store.close();
   rmSync(folder, { recursive: true });
 });
+
+test("several engines need files that are carried: without, the server says so and does not start", async () => {
+  const config = readConfig({ DOCKER_HOSTS: "unix:///nonexistent/engine.sock slots=2" });
+  const store = openStore({ path: ":memory:", clock: systemClock });
+  const parts = {
+    ...{ clock: systemClock, log: createLog({ logLevel: "silent" }), store, docker: undefined, replaced: {} },
+    ...{
+      instanceId: newId("instance"),
+      folder: { cache: tmpdir() },
+      settings: { get: () => ({ sandbox: {} }) as never },
+    },
+  };
+  await expect(openSandboxes({ ...parts, config })).rejects.toThrow("Set SANDBOX_WORKSPACE=detached.");
+  const detached = readConfig({ DOCKER_HOSTS: config.dockerHosts.join(","), SANDBOX_WORKSPACE: "detached" });
+  const { waits, reason, hosts } = await openSandboxes({ ...parts, config: detached });
+  expect([waits, reason]).toEqual([true, "0 of 1 hosts of DOCKER_HOSTS answer"]);
+  expect(await hosts!()).toMatchObject([{ name: "local", slots: 2, used: 0, away: expect.stringContaining("answer") }]);
+  expect(() => readConfig({ DOCKER_HOSTS: "ssh://a slots=0" })).toThrow("DOCKER_HOSTS accepts [name=]address");
+  store.close();
+});

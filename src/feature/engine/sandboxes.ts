@@ -1,12 +1,17 @@
 /** Where agents run commands: containers, or processes of this machine. */
+
+import { dockerEndpoint } from "../../adapter/docker/endpoint.ts";
+import { connectDocker } from "../../adapter/docker.ts";
 import { clusterAccess } from "../../adapter/kubernetes/access.ts";
 import { connectCluster } from "../../adapter/kubernetes/cluster.ts";
 import { chooseSandbox } from "../../adapter/sandbox/choice.ts";
 import { createAgentImages } from "../../adapter/sandbox/docker/agent-image.ts";
 import { createDockerSandboxes } from "../../adapter/sandbox/docker/driver.ts";
+import { createHostedSandboxes, type Host, type HostedSandboxes } from "../../adapter/sandbox/hosts/driver.ts";
 import { createKubernetesSandboxes } from "../../adapter/sandbox/kubernetes/driver.ts";
 import { createProcessSandboxes } from "../../adapter/sandbox/process/driver.ts";
-import { messageOf } from "../../core/errors.ts";
+import { readDockerHosts } from "../../core/docker-options.ts";
+import { messageOf, unavailable } from "../../core/errors.ts";
 import type { SandboxDriver } from "../../engine/sandbox.ts";
 import type { Store } from "../../store/store.ts";
 import { CONTAINERS_USED, facts } from "../../store/tables/foundation.ts";
@@ -25,6 +30,8 @@ export interface Sandboxes {
   canMakeImage(image: string): Promise<boolean>;
   /** Of a driver that works elsewhere: whether it could start a sandbox now. @throws Problem with the remedy. */
   check?(): Promise<void>;
+  /** Of several engines: what each is. */
+  hosts?: HostedSandboxes["look"];
   /** Leaves nothing of this server in the container engine. */
   close(): Promise<void>;
 }
@@ -43,6 +50,7 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
       ...{ makeImage: async () => false, canMakeImage: async () => false },
     };
   if (config.sandbox === "kubernetes") return await openCluster(deps);
+  if (config.dockerHosts.length > 0 && config.sandbox !== "process") return await openHosts(deps);
   const inProcess = createProcessSandboxes({ allowHostShell: config.allowHostShell, instanceId, clock });
   const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const images =
@@ -76,6 +84,47 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
 }
 
 const never = async () => false;
+
+/** Several engines. Those that do not answer are left out until they do. */
+async function openHosts(deps: Needs): Promise<Sandboxes> {
+  const { config, clock, log, instanceId, settings } = deps;
+  if (config.sandboxWorkspace !== "detached")
+    throw unavailable(
+      "sandbox_unavailable",
+      "DOCKER_HOSTS names several engines, and files have to be carried to them. Set SANDBOX_WORKSPACE=detached.",
+    );
+  const server = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  const used = rememberedUse(deps.store);
+  const parts = (readDockerHosts(config.dockerHosts) ?? []).map(({ name, address, slots, tls }) => {
+    const docker = connectDocker(dockerEndpoint({ host: address, certPath: tls, env: config.hostEnv }));
+    const onNotice = (message: string) => log.info({ host: name }, message);
+    const images = createAgentImages({ docker, pull: config.imagePull, onNotice });
+    const driver = createDockerSandboxes({
+      ...{ docker, instanceId, images, server, clock, relayFolder: deps.folder.cache, carries: true },
+      defaultImage: settings.get().sandbox.image ?? config.agentImage,
+    });
+    return { images, host: { name, slots, driver, ping: docker.ping } satisfies Host };
+  });
+  const [first, ...others] = parts.map(({ host }) => host);
+  const hosted = createHostedSandboxes([first!, ...others], clock);
+  const driver = {
+    ...hosted,
+    async start(...how: Parameters<SandboxDriver["start"]>) {
+      used.remember();
+      return await hosted.start(...how);
+    },
+  };
+  const found = await hosted.look();
+  const there = found.filter(({ away }) => away === undefined);
+  const each = async (ask: "make" | "canMake", image: string) =>
+    (await Promise.all(parts.map(({ images }) => images[ask](image).catch(() => false)))).some(Boolean);
+  return {
+    ...{ driver, hosts: hosted.look, close: hosted.close, waits: there.length === 0 },
+    reason: `${there.length} of ${found.length} hosts of DOCKER_HOSTS answer`,
+    makeImage: (image) => each("make", image),
+    canMakeImage: (image) => each("canMake", image),
+  };
+}
 
 /** Pods of a cluster. One that does not answer is waited for: it is not part of this machine. */
 async function openCluster({ config, clock, log, instanceId, settings }: Needs): Promise<Sandboxes> {

@@ -1,0 +1,112 @@
+/** Where work goes among several machines, and what happens when one of them is gone. */
+import { afterAll, expect, test } from "bun:test";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readDockerHosts } from "../../../core/docker-options.ts";
+import { unavailable } from "../../../core/errors.ts";
+import { newId } from "../../../core/ids.ts";
+import type { Sandbox, SandboxSpec } from "../../../engine/sandbox.ts";
+import { createProcessSandboxes } from "../process/driver.ts";
+import { createHostedSandboxes, type Host } from "./driver.ts";
+
+const root = mkdtempSync(join(tmpdir(), "skep-hosts-"));
+afterAll(() => rmSync(root, { recursive: true }));
+const never = new AbortController().signal;
+const gone = () => unavailable("sandbox_unavailable", "It does not answer.");
+
+/** A machine that can be lost. What works on it is a process of this one. */
+function machine(name: string, slots: number) {
+  const driver = createProcessSandboxes({ allowHostShell: true, instanceId: newId("instance") });
+  const state = { isThere: true, started: [] as string[], live: (_: string): boolean => false };
+  const there = async <T>(act: () => Promise<T>): Promise<T> => {
+    if (!state.isThere) throw gone();
+    return await act();
+  };
+  const host: Host = {
+    ...{ name, slots, ping: () => there(async () => {}) },
+    driver: {
+      ...driver,
+      close: async () => {},
+      start: (spec, signal) =>
+        there(async () => {
+          state.started.push(spec.executionId);
+          const sandbox = await driver.start(spec, signal);
+          const stop = () => there(() => sandbox.stop());
+          return { ...sandbox, exec: (...how) => there(() => sandbox.exec(...how)), stop, freeze: stop };
+        }),
+      sweep: (isLive) =>
+        there(async () => {
+          state.live = isLive;
+          return { removed: 0, left: [] };
+        }),
+    },
+  };
+  return { host, state };
+}
+const specOf = (home = mkdtempSync(join(root, "home-")), executionId = newId("execution")): SandboxSpec => ({
+  ...{ executionId, sessionId: newId("session"), agentId: "engineer", network: "none" as const },
+  ...{ memoryMb: 64, cpus: 1, env: {}, home },
+});
+const said = async (sandbox: Sandbox) =>
+  (await sandbox.exec(["echo", "on"], { timeoutMs: 240_000, maxOutputBytes: 100 })).output;
+
+test("work goes where most is free, and to the machine that has its files; when all are full it says so", async () => {
+  const [small, big] = [machine("small", 1), machine("big", 3)];
+  const driver = createHostedSandboxes([small.host, big.host]);
+  const specs = [specOf(), specOf(), specOf(), specOf()];
+  const open = [];
+  for (const spec of specs) open.push(await driver.start(spec, never));
+  expect([small.state.started.length, big.state.started.length]).toEqual([1, 3]);
+  await expect(driver.start(specOf(), never)).rejects.toMatchObject({
+    code: "sandbox_unavailable",
+    detail: "No host can take the work now: small has 1 of 1 sandboxes; big has 3 of 3 sandboxes. It waits.",
+  });
+  // Another agent over the same files joins the one that works on them.
+  const joined = await driver.start(specOf(specs[0]!.home), never);
+  expect(small.state.started).toHaveLength(2);
+  for (const one of [...open, joined]) await Promise.all([one.stop(), one.stop()]);
+  expect((await driver.look()).map(({ used }) => used)).toEqual([0, 0]);
+  const again = specOf(specs[0]!.home);
+  await (await driver.start(again, never)).stop();
+  expect(small.state.started.at(-1)).toBe(again.executionId);
+});
+
+test("work of a machine that is gone goes on on another, never on both, and what it left is swept when it is back", async () => {
+  const [one, two] = [machine("one", 4), machine("two", 4)];
+  const driver = createHostedSandboxes([one.host, two.host]);
+  const spec = specOf();
+  const first = await driver.start(spec, never);
+  const beside = await driver.start(specOf(spec.home), never);
+  expect(one.state.started).toHaveLength(2);
+  one.state.isThere = false;
+  await expect(said(first)).rejects.toMatchObject({ code: "sandbox_unavailable" });
+  // What cannot be ended there holds up nothing here.
+  await first.freeze();
+  await first.stop();
+  await expect(first.workspace.read("x")).rejects.toMatchObject({ code: "sandbox_lost" });
+  const second = await driver.start(spec, never);
+  expect([await said(second), two.state.started]).toEqual(["on\n", [spec.executionId]]);
+  one.state.isThere = true;
+  await expect(said(beside)).rejects.toMatchObject({ code: "sandbox_lost" });
+  await driver.sweep(() => true);
+  expect([one.state.live(spec.executionId), two.state.live(spec.executionId)]).toEqual([false, true]);
+  await second.stop();
+  // It was on `one` before, whose files are of another time.
+  two.state.isThere = false;
+  await expect(driver.start(spec, never)).rejects.toThrow("No host can take the work now: two: It does not answer.");
+  await expect(driver.sweep(() => true)).resolves.toEqual({ removed: 0, left: [] });
+  one.state.isThere = false;
+  await expect(driver.sweep(() => true)).rejects.toMatchObject({ code: "sandbox_unavailable" });
+  await beside.stop();
+});
+
+test("the list of hosts is taken in one form, each name once", () => {
+  expect(readDockerHosts(["big=ssh://me@far slots=4", "tcp://near:2376 tls=/etc/skep/near"])).toEqual([
+    { name: "big", address: "ssh://me@far", slots: 4, tls: undefined },
+    { name: "near", address: "tcp://near:2376", slots: 8, tls: "/etc/skep/near" },
+  ]);
+  for (const wrong of ["far", "ssh://far slots=0", "ssh://far slots=x", "ssh://far what=1", "A=ssh://far"])
+    expect([wrong, readDockerHosts([wrong])]).toEqual([wrong, undefined]);
+  expect(readDockerHosts(["ssh://far", "tcp://far"])).toBeUndefined();
+});

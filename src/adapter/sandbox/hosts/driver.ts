@@ -1,0 +1,209 @@
+/**
+ * Sandboxes on several engines: a driver made of drivers, each of which carries the files to its machine and back. The server's
+ * folders are what counts, so work whose machine is gone goes on on another one with what was brought back.
+ */
+import { type Clock, systemClock } from "../../../core/clock.ts";
+import { codeOf, messageOf, type Problem, unavailable } from "../../../core/errors.ts";
+import type { Sandbox, SandboxDriver, SandboxSpec } from "../../../engine/sandbox.ts";
+
+export interface Host {
+  name: string;
+  /** Sandboxes at once. */
+  slots: number;
+  driver: SandboxDriver & { close(): Promise<void> };
+  /** Rejects when it does not answer. */
+  ping(): Promise<void>;
+}
+
+export interface HostState {
+  name: string;
+  slots: number;
+  used: number;
+  /** Why nothing is started there; undefined where it answers. */
+  away: string | undefined;
+}
+
+export interface HostedSandboxes extends SandboxDriver {
+  /** Asks each host. */
+  look(): Promise<HostState[]>;
+  close(): Promise<void>;
+}
+
+/** A host that did not answer is asked again after that time. */
+const AGAIN_MS = 5_000;
+
+interface Machine extends Host {
+  used: number;
+  away: { why: string; at: number } | undefined;
+}
+
+/** Files that are worked on: on one machine at a time. */
+interface Files {
+  machine: Machine;
+  /** What works there now. Ended when the files go to another machine. */
+  open: Set<AbortController>;
+}
+
+/** Of files that nobody works on, for how many it is known where they were last. */
+const REMEMBERED = 1_000;
+
+export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: Clock = systemClock): HostedSandboxes {
+  const machines: Machine[] = hosts.map((host) => ({ ...host, used: 0, away: undefined }));
+  const files = new Map<string, Files>();
+  /** By execution, where it is or is about to be, and where it has worked, the last at the end. */
+  const placed = new Map<string, { machine: Machine; worked: Machine[] }>();
+  const { capabilities, noticeMs, about } = hosts[0].driver;
+
+  async function look(machine: Machine): Promise<void> {
+    try {
+      await machine.ping();
+      machine.away = undefined;
+    } catch (error) {
+      machine.away = { why: messageOf(error), at: clock.monotonic() };
+    }
+  }
+  /** Where it may be started, best first. */
+  function candidates({ home, executionId }: SandboxSpec): Machine[] {
+    const known = files.get(home);
+    // Who works on the same files works on the same copy of them, however many there are.
+    if (known && known.open.size > 0 && !known.machine.away) return [known.machine];
+    // It does not come back to a machine that it has left, to files of another time.
+    const left = placed.get(executionId)?.worked.slice(0, -1) ?? [];
+    const free = machines.filter((machine) => machine.used < machine.slots && !left.includes(machine));
+    const rank = (machine: Machine) =>
+      (machine.away ? 2 : 0) - (known?.machine === machine ? 1 : 0) + machine.used / machine.slots;
+    return free.sort((one, other) => rank(one) - rank(other));
+  }
+  function place({ home, executionId }: SandboxSpec, machine: Machine): Files {
+    placed.set(executionId, { machine, worked: placed.get(executionId)?.worked ?? [] });
+    const known = files.get(home);
+    files.delete(home);
+    const now = known?.machine === machine ? known : { machine, open: new Set<AbortController>() };
+    files.set(home, now);
+    if (now !== known) for (const one of known?.open ?? []) one.abort(lost("its files are worked on elsewhere now"));
+    for (const [path, { open }] of files) {
+      if (files.size <= REMEMBERED) break;
+      if (open.size === 0) files.delete(path);
+    }
+    return now;
+  }
+  function full(reasons: readonly string[]): Problem {
+    const busy = machines.filter(({ used, slots }) => used >= slots);
+    const all = [...reasons, ...busy.map(({ name, used, slots }) => `${name} has ${used} of ${slots} sandboxes`)];
+    const why = all.map((reason) => reason.replace(/\.$/, "")).join("; ");
+    return unavailable("sandbox_unavailable", `No host can take the work now: ${why}. It waits.`);
+  }
+
+  async function start(spec: SandboxSpec, signal: AbortSignal): Promise<Sandbox> {
+    const reasons: string[] = [];
+    for (const machine of machines)
+      if (machine.away && clock.monotonic() - machine.away.at >= AGAIN_MS) void look(machine);
+    for (const machine of candidates(spec)) {
+      signal.throwIfAborted();
+      if (machine.away) await look(machine);
+      if (machine.away) {
+        reasons.push(`${machine.name}: ${machine.away.why}`);
+        continue;
+      }
+      const own = place(spec, machine);
+      const losing = new AbortController();
+      own.open.add(losing);
+      machine.used += 1;
+      const release = () => {
+        if (own.open.delete(losing)) machine.used -= 1;
+      };
+      try {
+        const sandbox = await machine.driver.start(spec, signal);
+        const worked = placed.get(spec.executionId)?.worked ?? [];
+        if (worked.at(-1) !== machine) worked.push(machine);
+        placed.set(spec.executionId, { machine, worked });
+        return wrap(machine, sandbox, { losing, release });
+      } catch (error) {
+        release();
+        if (codeOf(error) !== "sandbox_unavailable") throw error;
+        await look(machine);
+        reasons.push(`${machine.name}: ${messageOf(error)}`);
+      }
+    }
+    throw full(reasons);
+  }
+
+  /** A sandbox of a machine that may be lost: what cannot be stopped there carries nothing here any more. */
+  function wrap(machine: Machine, sandbox: Sandbox, own: { losing: AbortController; release(): void }): Sandbox {
+    const { losing, release } = own;
+    const guarded = async <T>(act: () => Promise<T>): Promise<T> => {
+      losing.signal.throwIfAborted();
+      try {
+        return await act();
+      } catch (error) {
+        if (codeOf(error) === "sandbox_lost" || codeOf(error) === "sandbox_unavailable") await look(machine);
+        throw error;
+      }
+    };
+    /** @returns whether the machine is there to have done it. */
+    const orAway = async (act: () => Promise<void>): Promise<void> => {
+      try {
+        await act();
+      } catch (error) {
+        await look(machine);
+        if (!machine.away) throw error;
+        losing.abort(lost(`${machine.name} does not answer`));
+      }
+    };
+    const { workspace } = sandbox;
+    return {
+      capabilities: sandbox.capabilities,
+      workspace: {
+        read: (path) => guarded(() => workspace.read(path)),
+        write: (path, data) => guarded(() => workspace.write(path, data)),
+        list: (path) => guarded(() => workspace.list(path)),
+        walk: (path, options) => guarded(() => workspace.walk(path, options)),
+        bringBack: () => guarded(() => workspace.bringBack()),
+      },
+      exec: (argv, options) => guarded(() => sandbox.exec(argv, options)),
+      open: (program, events, signal) => guarded(() => sandbox.open(program, events, signal)),
+      openRoute: (onConnection) => guarded(() => sandbox.openRoute(onConnection)),
+      freeze: () => orAway(() => sandbox.freeze()),
+      isAlive: async () => !losing.signal.aborted && (await sandbox.isAlive()),
+      async stop() {
+        await orAway(() => sandbox.stop());
+        losing.abort(lost("it was ended"));
+        release();
+      },
+    };
+  }
+
+  return {
+    ...{ name: "docker", capabilities, noticeMs, start },
+    async about(spec) {
+      const [known] = candidates(spec);
+      return await (known?.driver.about ?? about)(spec);
+    },
+    async sweep(isLive) {
+      const all = await Promise.all(
+        machines.map(async (machine) => {
+          const isHere = (id: string) => isLive(id) && (placed.get(id)?.machine ?? machine) === machine;
+          try {
+            const swept = await machine.driver.sweep(isHere);
+            machine.away = undefined;
+            return swept;
+          } catch (error) {
+            machine.away = { why: messageOf(error), at: clock.monotonic() };
+            // What is on it carries nothing: its files are copies.
+            return { removed: 0, left: [] };
+          }
+        }),
+      );
+      if (machines.every(({ away }) => away)) throw full(machines.map(({ name, away }) => `${name}: ${away?.why}`));
+      for (const id of placed.keys()) if (!isLive(id)) placed.delete(id);
+      return { removed: all.reduce((sum, { removed }) => sum + removed, 0), left: all.flatMap(({ left }) => left) };
+    },
+    async look() {
+      await Promise.all(machines.map(look));
+      return machines.map(({ name, slots, used, away }) => ({ name, slots, used, away: away?.why }));
+    },
+    close: async () => void (await Promise.allSettled(machines.map(({ driver }) => driver.close()))),
+  };
+}
+
+const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox is gone: ${why}.`);

@@ -1,0 +1,76 @@
+/** Options of the configuration for agents that work in containers of Docker or Podman. */
+import { list, option, text, worded } from "./config-option.ts";
+
+/** An engine among several, as `DOCKER_HOSTS` has it. */
+export interface DockerHost {
+  name: string;
+  /** As in DOCKER_HOST. */
+  address: string;
+  /** Sandboxes at once. */
+  slots: number;
+  /** Folder with ca.pem, cert.pem and key.pem. */
+  tls: string | undefined;
+}
+
+const DEFAULT_SLOTS = 8;
+const MAX_HOSTS = 50;
+
+/** Entries of the form `[name=]address [slots=N] [tls=/folder]`. Undefined where one is not, or a name is there twice. */
+export function readDockerHosts(entries: readonly string[]): DockerHost[] | undefined {
+  const hosts = entries.map(readHost);
+  const found = hosts.filter((host) => host !== undefined);
+  const names = new Set(found.map(({ name }) => name));
+  const isSound = found.length === hosts.length && names.size === hosts.length && hosts.length <= MAX_HOSTS;
+  return isSound ? found : undefined;
+}
+
+function readHost(entry: string): DockerHost | undefined {
+  const [first = "", ...settings] = entry.split(/\s+/);
+  const [, given, address = ""] =
+    /^(?:([a-z0-9][a-z0-9-]{0,39})=)?((?:unix|ssh|tcp|https?):\/\/\S+)$/.exec(first) ?? [];
+  const host: DockerHost = { name: given ?? nameOf(address), address, slots: DEFAULT_SLOTS, tls: undefined };
+  if (address === "") return undefined;
+  for (const setting of settings) {
+    const [, key, is = ""] = /^(slots|tls)=(\S+)$/.exec(setting) ?? [];
+    if (key === undefined) return undefined;
+    if (key === "tls") host.tls = is;
+    else if (/^[1-9]\d{0,3}$/.test(is)) host.slots = Number(is);
+    else return undefined;
+  }
+  return host;
+}
+
+const nameOf = (address: string): string => URL.parse(address)?.hostname || "local";
+
+export const DOCKER_OPTIONS = {
+  sandboxWorkspace: worded(
+    "SANDBOX_WORKSPACE",
+    "How containers get their files: the engine mounts the data folder, or they are carried.",
+    "mounted",
+    "detached",
+  ),
+  dockerHost: option<string | undefined>({
+    env: "DOCKER_HOST",
+    about: "Docker engine, e.g. unix:///var/run/docker.sock.",
+    accepts: "a unix://, ssh://, tcp:// or http:// address",
+    default: undefined,
+    read: (v) => (/^(unix|ssh|tcp|https?):\/\//.test(v) ? v : undefined),
+  }),
+  dockerCertPath: option<string | undefined>({
+    env: "DOCKER_CERT_PATH",
+    about: "Folder with ca.pem, cert.pem and key.pem, for a Docker engine over TLS.",
+    accepts: "a path",
+    default: undefined,
+    read: text,
+  }),
+  dockerHosts: option<string[]>({
+    env: "DOCKER_HOSTS",
+    about: "Engines that agents work on, where it is more than one; needs SANDBOX_WORKSPACE=detached.",
+    accepts: "[name=]address [slots=N] [tls=FOLDER], separated by commas, each name once",
+    default: [],
+    read: (v) => {
+      const entries = list(v) ?? [];
+      return readDockerHosts(entries) && entries;
+    },
+  }),
+};

@@ -1,0 +1,81 @@
+/** The executable with three engines, one of them over SSH: one is killed while agents work on it. */
+import { afterAll, describe, expect, test } from "bun:test";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type CrashRun, layOut } from "../../testing/crash/crash-pipeline.ts";
+import { readEvents } from "../../testing/crash/event-reader.ts";
+import { dockerForTests, testImage } from "../../testing/docker-image.ts";
+import { canStartEngines, type OwnEngine, startEngine } from "../../testing/own-engine.ts";
+import { lacks } from "../../testing/parts.ts";
+import { startServer } from "../../testing/server.ts";
+import { hasSshd, openSshHost } from "../../testing/ssh-host.ts";
+import type { Run } from "../runs/model.ts";
+
+const near = await dockerForTests(process.env);
+const isPossible = near !== undefined && hasSshd() && canStartEngines();
+const RUNS = 12;
+
+const runOf = (doomed: OwnEngine): CrashRun => {
+  const command = `echo once >> made; grep -q ${doomed.mark} /proc/self/mountinfo && { echo doomed; sleep 600; }; echo end >> made`;
+  const calls = (tool: string, input: object) => ({ tool_calls: [{ tool, input }] });
+  // An agent is told that its sandbox was lost, and does again what is not there.
+  const rest = "[ -e made ] || printf 'once\\nend\\n' > made; echo over >> made";
+  const complete = calls("complete", { outputs: {}, summary: "done" });
+  const script = [calls("bash", { command }), calls("bash", { command: rest }), complete];
+  return {
+    id: "spread",
+    steps: [{ id: "make", agent: "noter", needs: [], input: "Make" }],
+    script: { version: 1, steps: { make: script } },
+  };
+};
+
+describe.skipIf(lacks("second Docker engine", isPossible))("a server with several engines", () => {
+  const data = mkdtempSync(join(tmpdir(), "skep-hosts-"));
+  const ends: (() => unknown)[] = [() => rmSync(data, { recursive: true, force: true })];
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+
+  test("ends all work though one of them is killed, and none of it twice", async () => {
+    const [far, doomed] = await Promise.all([startEngine(), startEngine()]);
+    const ssh = openSshHost();
+    ends.push(far.close, doomed.close, ssh.close);
+    const images = await Promise.all([near!, far.docker, doomed.docker].map(testImage));
+    const hosts = [
+      `far=ssh://far${far.socket} slots=4`,
+      `doomed=unix://${doomed.socket} slots=4`,
+      `${near!.address} slots=4`,
+    ];
+    const env = { SANDBOX: "docker", SANDBOX_WORKSPACE: "detached", AGENT_IMAGE: images[0]!, IMAGE_PULL: "false" };
+    const ways = { DOCKER_HOSTS: hosts.join(", "), ...ssh.env, TMPDIR: tmpdir() };
+    const server = await startServer({ data, env: { DEMO_SCRIPT: layOut(data, runOf(doomed)), ...env, ...ways } });
+    ends.push(() => server.stop());
+    const begun = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<void>();
+    const done: string[] = [];
+    const events = readEvents(server.url, 0, (event) => {
+      if (event.kind === "agent_output" && JSON.stringify(event.data).includes("doomed\\n")) begun.resolve();
+      if (event.kind === "run_complete") done.push(event.run_id!);
+      if (new Set(done).size === RUNS) ended.resolve();
+    });
+    const body = { pipeline_id: "spread", task_description: "x" };
+    const all = Array.from({ length: RUNS }, () => server.request<Run>("POST", "/v1/runs", { body }));
+    const ids = (await Promise.all(all)).map((answer) => answer.body.id);
+    await begun.promise;
+    const doctor = async () => JSON.stringify((await server.request("GET", "/v1/doctor")).body);
+    expect(await doctor()).toMatch(/far: answers, \d of 4 sandboxes.*doomed: answers/);
+    await doomed.kill();
+    await ended.promise;
+    events.close();
+    expect(done.toSorted()).toEqual(ids.toSorted());
+    expect(await doctor()).toContain("doomed: Docker at unix://");
+    const made = (id: string) => readFileSync(join(data, "workspaces", id, "made"), "utf8");
+    expect(ids.map(made)).toEqual(ids.map(() => "once\nend\nover\n"));
+    const used = await far.docker.volumes.list(["skep.copy"]);
+    expect(used.length).toBeGreaterThan(0);
+    await server.stop();
+    expect(await far.docker.containers.list(["skep.execution"])).toEqual([]);
+    expect(await far.docker.volumes.list(["skep.copy"])).toEqual([]);
+  }, 300_000);
+});
