@@ -1,7 +1,8 @@
 /** The wrapper around the engine's API, on a real engine where there is one. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createConnection, createServer } from "node:net";
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
+import { type AddressInfo, createConnection, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -272,5 +273,61 @@ describe.skipIf(!docker)("an engine", () => {
     });
     await engine.containers.remove(id);
     await expect(engine.images.pull("127.0.0.1:1/x:1")).rejects.toMatchObject({ status: 502, code: "docker_error" });
+  });
+});
+
+describe.skipIf(lacks("openssl", Bun.which("openssl") !== null))("an engine over TLS", () => {
+  const folder = mkdtempSync(join(tmpdir(), "skep-tls-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const at = (name: string) => join(folder, name);
+  const openssl = (...args: string[]) => expect(Bun.spawnSync(["openssl", ...args], { cwd: folder }).exitCode).toBe(0);
+  const ELLIPTIC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+  /** Folders as DOCKER_CERT_PATH has them: each of a CA of its own. */
+  function authority(name: string): void {
+    const ca = ["-CA", `${name}.pem`, "-CAkey", `${name}-key.pem`, "-days", "2"];
+    openssl("req", "-x509", ...ELLIPTIC, "-keyout", `${name}-key.pem`, "-out", `${name}.pem`, "-subj", `/CN=${name}`);
+    for (const [who, subject] of [
+      ["server", "localhost"],
+      ["client", "skep"],
+    ]) {
+      const own = `${name}-${who}`;
+      openssl("req", ...ELLIPTIC, "-keyout", `${own}.key`, "-out", `${own}.csr`, "-subj", `/CN=${subject}`);
+      writeFileSync(at("names"), "subjectAltName=DNS:localhost,IP:127.0.0.1\n");
+      openssl("x509", "-req", "-in", `${own}.csr`, "-out", `${own}.pem`, "-extfile", "names", ...ca);
+    }
+  }
+  function certPath(ca: string, client: string): string {
+    const path = mkdtempSync(at("client-"));
+    copyFileSync(at(`${ca}.pem`), join(path, "ca.pem"));
+    copyFileSync(at(`${client}-client.pem`), join(path, "cert.pem"));
+    copyFileSync(at(`${client}-client.key`), join(path, "key.pem"));
+    return path;
+  }
+
+  test("is spoken to with the client's certificate, and neither another CA's server nor another CA's client is accepted", async () => {
+    for (const name of ["right", "wrong"]) authority(name);
+    const read = (name: string) => readFileSync(at(name), "utf8");
+    let answered = 0;
+    const engine = createTlsServer(
+      {
+        ...{ ca: read("right.pem"), cert: read("right-server.pem"), key: read("right-server.key") },
+        ...{ requestCert: true, rejectUnauthorized: true },
+      },
+      (_, response) => {
+        answered += 1;
+        response.end("[]");
+      },
+    );
+    await new Promise<void>((resolve) => engine.listen(0, "127.0.0.1", resolve));
+    const { port } = engine.address() as AddressInfo;
+    const list = (path: string) =>
+      connectDocker(dockerEndpoint({ host: `tcp://localhost:${port}`, certPath: path })).containers.list([]);
+    expect(await list(certPath("right", "right"))).toEqual([]);
+    expect(answered).toBe(1);
+    const refused = { code: "sandbox_unavailable" };
+    await expect(list(certPath("wrong", "right"))).rejects.toMatchObject(refused);
+    await expect(list(certPath("right", "wrong"))).rejects.toMatchObject(refused);
+    expect(answered).toBe(1);
+    await new Promise((resolve) => engine.close(resolve));
   });
 });
