@@ -11,7 +11,10 @@ import type { ToolServerSpec, ToolServers } from "../../engine/tool-servers.ts";
 import { endedAtLimit } from "../../testing/busy-machine.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { podsForTests } from "../../testing/kubernetes/pods-for-tests.ts";
-import type { DockerClient } from "../docker.ts";
+import { lacks } from "../../testing/parts.ts";
+import { hasSshd, openSshHost } from "../../testing/ssh-host.ts";
+import { dockerEndpoint } from "../docker/endpoint.ts";
+import { connectDocker, type DockerClient } from "../docker.ts";
 import { createAgentImages } from "./docker/agent-image.ts";
 import { createDockerSandboxes } from "./docker/driver.ts";
 import { createDockerToolServers } from "./docker/tool-servers.ts";
@@ -75,10 +78,18 @@ async function onThisHost(instanceId: string): Promise<Life> {
 const pods = docker && (await podsForTests(docker));
 afterAll(() => pods?.close());
 
+const far = docker && !lacks("OpenSSH server", hasSshd()) ? openSshHost() : undefined;
+afterAll(() => far?.close());
+const overSsh =
+  far &&
+  docker &&
+  connectDocker(dockerEndpoint({ host: docker.address.replace("unix://", "ssh://far"), env: far.env }));
+
 const DRIVERS: [name: string, open: ((instanceId: string) => Promise<Life>) | undefined, serves: boolean][] = [
   ["process", onThisHost, true],
   ["docker", docker && ((instanceId) => inContainers(docker, instanceId, false)), true],
   ["docker, its files carried", docker && ((instanceId) => inContainers(docker, instanceId, true)), true],
+  ["docker, over SSH", overSsh && ((instanceId) => inContainers(overSsh, instanceId, true)), true],
   ["kubernetes", pods?.open, false],
 ];
 
