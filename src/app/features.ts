@@ -24,6 +24,7 @@ import { events } from "../feature/events/feature.ts";
 import { harnessLogins } from "../feature/harness-logins/feature.ts";
 import { history } from "../feature/history/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
+import { invitations } from "../feature/invitations/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
 import { knowledgeGraph } from "../feature/knowledge-graph/feature.ts";
 import { lifecycle } from "../feature/lifecycle/feature.ts";
@@ -72,6 +73,7 @@ export const FEATURES = noFeatures()
   .with(notifications)
   .with(accounts)
   .with(members)
+  .with(invitations)
   .with(oidc)
   .with(auth)
   .with(users)

@@ -14,6 +14,7 @@ import { graphCommands } from "./graph.ts";
 import { healthCommands } from "./health.ts";
 import { imageCommand } from "./image.ts";
 import { initCommand } from "./init/init.ts";
+import { joinCommand } from "./join.ts";
 import { loginCommands } from "./login.ts";
 import { mcpCommands } from "./mcp/commands.ts";
 import { metricsCommand } from "./metrics.ts";
@@ -62,6 +63,7 @@ export function createProgram(exit: (code: number) => void): Command {
   program.commandsGroup("Accounts:");
   loginCommands(program);
   twoFactorCommands(program, exit);
+  joinCommand(program, exit);
   adminCommand(program);
 
   program.commandsGroup("This machine:");

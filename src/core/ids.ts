@@ -42,6 +42,7 @@ export const ID_PREFIXES = {
   eval: "evl",
   evalAttempt: "eva",
   deletion: "del",
+  invitation: "inv",
 } as const;
 
 export type IdKind = keyof typeof ID_PREFIXES;

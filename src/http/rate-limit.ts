@@ -13,6 +13,7 @@ const RATE_LIMITS = {
   refresh: { quota: 120, seconds: 60 },
   setup: { quota: 10, seconds: 60 },
   "sign-on": { quota: 60, seconds: 60 },
+  invitation: { quota: 30, seconds: 60 },
   waitlist: { quota: 10, seconds: 600 },
 } as const;
 export type RateLimitName = keyof typeof RATE_LIMITS;

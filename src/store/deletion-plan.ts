@@ -112,6 +112,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
   project_access: {
     stays: "removed with the project's history, or what is left of that would be everybody's (projects/service.ts)",
   },
+  project_invitations: { goes: { project: "project_id = @id", user: "created_by = @id" } },
   project_members: { stays: "the same; of a user: handed over, or gone with them" },
   projects: { stays: "removed with its clone (projects/service.ts)" },
   jobs: { goes: { project: "project_id = @id", user: "user_id = @id AND finished_at IS NOT NULL" } },

@@ -106,6 +106,7 @@ export const WHOSE = {
   task_dependencies: partOf("task_dependencies", tasks, "task_id"),
   task_history: partOf("task_history", tasks, "task_id"),
   project_members: rows("project_members", "everybody", { project: "project_id" }),
+  project_invitations: rows("project_invitations", "everybody", { project: "project_id" }),
   workflow_policies: rows("workflow_policies", "everybody", { project: "project_id" }),
 
   runs,

@@ -76,6 +76,7 @@ export const PAGES: Page[] = [
   page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
   page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),
+  page("/join/:token", "Invitation", () => import("./page/join/join-page.tsx")),
   page("/onboarding", "Onboarding", () => import("./page/onboarding/onboardings-page.tsx")),
   page("/onboarding/:id", "Onboarding", () => import("./page/onboarding/onboarding-page.tsx")),
   page("/pipelines", "Pipelines", () => import("./page/pipelines/pipelines-page.tsx"), {

@@ -12,7 +12,7 @@ type List = "/v1/projects";
 type Item = RowOf<List>;
 type Member = AnswerOf<"PUT", "/v1/projects/{id}/members/{user_id}">;
 
-const ROLES = ["viewer", "contributor", "maintainer", "owner"] as const;
+export const ROLES = ["viewer", "contributor", "maintainer", "owner"] as const;
 const ACTIONS = ["list", "add", "set", "remove"] as const;
 const MOST = 1_000;
 
@@ -66,7 +66,7 @@ export const membersVerb = (
   },
 });
 
-const aRole = (role: string): string => `${role === "owner" ? "an" : "a"} ${role}`;
+export const aRole = (role: string): string => `${role === "owner" ? "an" : "a"} ${role}`;
 
 async function list(client: Client, path: `/v1/projects/${string}/members`): Promise<Answer> {
   const found = await readPages<Member>(client, path, new URLSearchParams(), MOST);

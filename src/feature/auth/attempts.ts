@@ -35,7 +35,7 @@ interface Count {
 }
 
 /** Keys of counts: digests, so that what people type into the wrong field is not kept. */
-export const attemptKey = (kind: "password" | "second-factor", account: string): string =>
+export const attemptKey = (kind: "password" | "second-factor" | "invitation", account: string): string =>
   createHash("sha256").update(`${kind}\n${account}`).digest("base64url");
 
 const MOST = 20_000;

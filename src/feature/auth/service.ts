@@ -69,6 +69,8 @@ export function createAuth({ store, clock, access, log, audit, sealer, site, con
         attempts.clear(attemptKey("second-factor", user.id));
       },
     },
+    /** Opens a try of an account to guess the token of an invitation. @throws Problem 429 after too many wrong ones. */
+    tryInvitation: (userId: string) => attempts.begin(attemptKey("invitation", userId)),
     sessions,
     apiKeys,
     twoFactor,

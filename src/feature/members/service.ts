@@ -23,6 +23,17 @@ export interface MembersDeps {
 
 export type Members = ReturnType<typeof createMembers>;
 
+interface NewMembership {
+  id: string;
+  role: ProjectRole;
+  /** Of single sign-on, where a group of it decides. */
+  provider?: string | null;
+  /** Who acts. */
+  by: Caller;
+  /** Who decided on it, where that is somebody else. */
+  addedBy?: string | null;
+}
+
 type Change = "added" | "role" | "removed" | "access";
 
 export function createMembers({ store, audit, access }: MembersDeps) {
@@ -68,7 +79,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   function put(
     tx: WriteTx,
     projectId: string,
-    { id, role, provider = null, by }: { id: string; role: ProjectRole; provider?: string | null; by: Caller },
+    { id, role, provider = null, by, addedBy = by.userId ?? null }: NewMembership,
   ): MemberRow {
     const source = provider === null ? "hand" : "oidc";
     const before = access.member(projectId, id);
@@ -80,7 +91,7 @@ export function createMembers({ store, audit, access }: MembersDeps) {
       if (access.count(projectId) >= LIMITS.projectMembers)
         throw conflict(`A project has at most ${LIMITS.projectMembers} members. Open it to everyone instead.`);
     }
-    access.put({ project_id: projectId, user_id: id, role, source, provider, added_by: by.userId ?? null });
+    access.put({ project_id: projectId, user_id: id, role, source, provider, added_by: addedBy });
     record(before ? "project.member_changed" : "project.member_added", projectId, by, { user_id: id, role, source });
     tell(tx, projectId, id, before ? "role" : "added");
     return access.member(projectId, id)!;
@@ -93,6 +104,8 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   }
 
   return {
+    /** Joins the transaction around it. @throws Problem 409 for a personal or a full project. */
+    put,
     takeGroups: createMembersOfGroups({ store, access, put, drop }),
     list(projectId: string, page: Page, caller: Caller): ListAnswer<Member> {
       assertProject(projectId);

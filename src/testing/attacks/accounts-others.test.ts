@@ -366,6 +366,7 @@ describe("A6: one decision, whatever carries the credential", () => {
 /** What happens to each table's rows that name a user, when that user is deleted. A table that is not here fails. */
 const LEFT: Record<string, "goes" | "handed over" | "kept"> = {
   project_members: "handed over",
+  project_invitations: "goes",
   auth_sessions: "goes",
   api_keys: "goes",
   recovery_codes: "goes",

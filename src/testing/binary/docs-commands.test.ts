@@ -33,6 +33,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^settings set backup\.folder=/, "needs that disk: src/feature/backups/scheduled.test.ts"],
   [/^(backup skep-today|restore skep-restic)/, "the recipe with restic: src/feature/backups/scheduled.test.ts"],
   [/^projects (add secret|share|members)\b/, "need accounts: src/cli/resource/project-members.test.ts"],
+  [/^(projects invite|join)\b/, "need accounts: src/feature/invitations/invitations.test.ts"],
   [/^update\b/, "needs a signed manifest: update.test.ts"],
   [/^providers (set|test)\b/, "contacts a provider: resource.test.ts"],
   [/^messengers add\b/, "contacts a messenger: src/feature/channels/phone.test.ts"],

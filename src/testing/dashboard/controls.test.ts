@@ -10,10 +10,6 @@ const WEB = resolve(import.meta.dir, "../../web");
 
 /** What no page has a control for, and why. */
 const WITHOUT: Record<string, string> = {
-  "DELETE /v1/projects/{id}/members/{user_id}": "the command line removes members; there is no page of them",
-  "POST /v1/projects/{id}/members": "the same",
-  "PUT /v1/projects/{id}/members/{user_id}": "the same",
-  "PUT /v1/projects/{id}/access": "the same",
   "POST /v1/phone-answers": "a button of an ntfy message calls it",
   "POST /v1/auth/refresh": "for programs with tokens; pages have a cookie",
   "POST /v1/auth/oidc/{slug}/callback": "browsers come back by GET",
@@ -30,6 +26,12 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/runs/{id}/comments": "pages use /v1/changes, for runs as for all work on branches",
   "DELETE /v1/runs/{id}/comments/{comment_id}": "as above",
   "POST /v1/runs/{id}/merge": "as above",
+  "POST /v1/projects/{id}/members": "skep projects members; a page of members is not made yet",
+  "PUT /v1/projects/{id}/members/{user_id}": "as above",
+  "DELETE /v1/projects/{id}/members/{user_id}": "as above",
+  "PUT /v1/projects/{id}/access": "skep projects share; as above",
+  "POST /v1/projects/{id}/invitations": "skep projects invite; as above",
+  "DELETE /v1/projects/{id}/invitations/{invitation_id}": "as above",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };

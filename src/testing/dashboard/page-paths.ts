@@ -63,5 +63,5 @@ export const pathsOf = (ids: Seeded): string[] => [
   ...["/code-host", "/code-host?tab=rules", "/code-host?tab=rules&rule=new", "/code-host?tab=deliveries"],
   ...["/onboarding", "/onboarding?new=1", `/onboarding/${ids.onboarding}`],
   ...["/notifications", "/notifications?tab=notices", "/notifications?channel=new"],
-  ...["/jobs", "/account", "/setup", MISSING],
+  ...["/jobs", "/account", "/setup", "/join/skin_unknown", MISSING],
 ];

@@ -1,0 +1,32 @@
+import type { Auth } from "../auth/service.ts";
+import { type Core, defineFeature } from "../feature.ts";
+import type { Members } from "../members/service.ts";
+import { invitationEvents } from "./events.ts";
+import { invitationRoutes } from "./routes.ts";
+import { createInvitations } from "./service.ts";
+
+type Needs = Core & { accounts: Pick<Auth, "tryInvitation">; members: Pick<Members, "put"> };
+
+/** Days for which an invitation that is over is still listed, and its holder told why. */
+const KEEP_DAYS = 30;
+
+export const invitations = defineFeature(
+  "invitations",
+  ({ store, clock, audit, access, accounts, members }: Needs) => {
+    const service = createInvitations({
+      store,
+      clock,
+      audit,
+      access,
+      putMember: members.put,
+      beginTry: accounts.tryInvitation,
+    });
+    return {
+      service,
+      routes: () => invitationRoutes(service),
+      prunes: [{ keep: KEEP_DAYS, run: service.prune }],
+      handOver: service.handOver,
+    };
+  },
+  invitationEvents,
+);

@@ -1,0 +1,224 @@
+/**
+ * Invitations to projects. A token is shown once and found by its digest. It gives what who made it may give when it is used:
+ * an invitation of somebody who is no maintainer any more, or no member, is over.
+ */
+import { createHash, randomBytes } from "node:crypto";
+import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { conflict, forbidden, notFound } from "../../core/errors.ts";
+import { newId } from "../../core/ids.ts";
+import { LIMITS } from "../../core/limits.ts";
+import { isAtLeast, owns, type ProjectRole } from "../../core/ownership.ts";
+import { actorOf, type Caller } from "../../http/caller.ts";
+import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Audit } from "../../store/audit.ts";
+import type { ProjectAccess } from "../../store/project-access.ts";
+import { below } from "../../store/reader.ts";
+import { removeOld } from "../../store/remove-old.ts";
+import type { Store } from "../../store/store.ts";
+import { users } from "../../store/tables/accounts.ts";
+import { projectInvitations } from "../../store/tables/project-invitations.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
+import type { Members } from "../members/service.ts";
+import { invitationsChanged } from "./events.ts";
+import type { Invitation, InvitationCreate, Joined, MadeInvitation, Offer } from "./model.ts";
+
+export interface InvitationsDeps {
+  store: Store;
+  clock: Clock;
+  audit: Audit;
+  access: ProjectAccess;
+  putMember: Members["put"];
+  /** @throws Problem 429 after too many wrong tries of that account. */
+  beginTry(userId: string): { failed(): void; released(): void };
+}
+
+export type Invitations = ReturnType<typeof createInvitations>;
+
+type Row = typeof projectInvitations.$inferSelect;
+
+const TOKEN_PREFIX = "skin_";
+const DAYS = 7;
+const ANOTHER = "Ask who invited you for another.";
+/** Why it lets nobody in any more. */
+const OVER: Readonly<Record<Exclude<Invitation["state"], "open">, string>> = {
+  used: `This invitation has been used. ${ANOTHER}`,
+  expired: `This invitation has expired. ${ANOTHER}`,
+  revoked: `This invitation was revoked. ${ANOTHER}`,
+};
+const hashOf = (token: string): string => createHash("sha256").update(token).digest("base64url");
+const over = (detail: string) => conflict(detail, "invitation_over");
+
+export function createInvitations({ store, clock, audit, access, putMember, beginTry }: InvitationsDeps) {
+  const rows = store.rows(projectInvitations);
+  const accounts = store.rows(users);
+  const nameOf = (userId: string): string => accounts.find({ id: userId })?.display_name ?? userId;
+  const projectName = (id: string): string | undefined =>
+    store.statement<string>("SELECT name FROM projects WHERE id = ?").pluck().get(id);
+  /** @throws Problem 404, the same for one that the caller does not see. */
+  const assertProject = (id: string): void => {
+    if (projectName(id) === undefined) throw notFound("project");
+  };
+
+  function stateOf({ revoked_at, expires_at, uses, max_uses }: Row): Invitation["state"] {
+    if (revoked_at !== null) return "revoked";
+    if (uses >= max_uses) return "used";
+    return Date.parse(expires_at) <= clock.now() ? "expired" : "open";
+  }
+  function present(row: Row): Invitation {
+    const { id, role, uses, max_uses, created_by, created_at, expires_at } = row;
+    const created_by_name = nameOf(created_by);
+    return { id, role, state: stateOf(row), uses, max_uses, created_by, created_by_name, created_at, expires_at };
+  }
+  /** Administrators own every project. A project that is open to all makes nobody a member who may invite. */
+  const roleOfMember = (
+    isAdministrator: boolean,
+    userId: string | undefined,
+    projectId: string,
+  ): ProjectRole | null => {
+    if (isAdministrator) return "owner";
+    return userId === undefined ? null : (access.member(projectId, userId)?.role ?? null);
+  };
+  /** @throws Problem 403 */
+  function assertMayInvite(projectId: string, role: ProjectRole, caller: Caller): void {
+    const own = roleOfMember(caller.admin, caller.userId, projectId);
+    if (own === null)
+      throw forbidden(
+        "Only members of the project invite others to it, and you are none. Ask an owner to add you.",
+        "project_role",
+      );
+    if (!isAtLeast(own, "maintainer") || !isAtLeast(own, role))
+      throw forbidden(
+        `You are a ${own} of the project, and cannot invite as ${role}. Ask an owner of it.`,
+        "project_role",
+      );
+  }
+  /** Whether who made it may still give that role. */
+  function isBacked({ created_by, project_id, role }: Row): boolean {
+    const maker = accounts.find({ id: created_by });
+    if (!maker?.active) return false;
+    const own = roleOfMember(maker.role === "admin", created_by, project_id);
+    return own !== null && isAtLeast(own, "maintainer") && isAtLeast(own, role);
+  }
+  /** The oldest that are over make room. @throws Problem 409. */
+  function assertRoom(projectId: string): void {
+    const all = rows.list([{ project_id: projectId }], { order: "id" });
+    if (all.length < LIMITS.projectInvitations) return;
+    const past = all.find((row) => stateOf(row) !== "open");
+    if (!past)
+      throw conflict(
+        `A project has at most ${LIMITS.projectInvitations} open invitations. Revoke one first.`,
+        "too_many_invitations",
+      );
+    rows.remove({ id: past.id });
+  }
+  /** @throws Problem 404 unknown, 409 for a caller without an account, 429. */
+  function find(token: string, { userId }: Caller): { row: Row; name: string; userId: string } {
+    if (userId === undefined)
+      throw conflict("Only who has an account joins a project. Log in first: skep login", "account_needed");
+    const attempt = beginTry(userId);
+    const row = rows.find({ hash: hashOf(token) });
+    const name = row && projectName(row.project_id);
+    if (!row || name === undefined) {
+      attempt.failed();
+      throw notFound("invitation", "Look whether the link is whole, or ask for another.");
+    }
+    attempt.released();
+    return { row, name, userId };
+  }
+  const hasRole = ({ project_id, role }: Row, userId: string): boolean => {
+    const own = access.member(project_id, userId)?.role;
+    return own !== undefined && isAtLeast(own, role);
+  };
+  /** @throws Problem 409 `invitation_over`. */
+  function assertOpen(row: Row): void {
+    const state = stateOf(row);
+    if (state !== "open") throw over(OVER[state]);
+    if (!isBacked(row))
+      throw over("Who made this invitation may not invite to the project any more. Ask an owner of it.");
+    if (access.openTo(row.project_id) === "personal")
+      throw over("The project is its owner's alone now. Ask them to open it to its members.");
+  }
+
+  return {
+    /** Newest first. @throws Problem 404. */
+    list(projectId: string, page: Page, caller: Caller): ListAnswer<Invitation> {
+      assertProject(projectId);
+      const where = [{ project_id: projectId }, readable(caller, WHOSE.project_invitations), below("id", page)];
+      const found = rows.list(where, { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, ({ id }) => id, present);
+    },
+    /** With its token. @throws Problem 403 for a role above one's own, 404, 409 for a personal project or too many. */
+    create: (
+      projectId: string,
+      { role = "contributor", days = DAYS, max_uses = 1 }: InvitationCreate,
+      caller: Caller,
+    ): MadeInvitation =>
+      store.write((tx) => {
+        assertProject(projectId);
+        if (caller.userId === undefined)
+          throw conflict("Only who has an account invites others. Log in first: skep login", "account_needed");
+        assertMayInvite(projectId, role, caller);
+        if (access.openTo(projectId) === "personal")
+          throw conflict("The project is personal. Open it to members first.", "personal_project");
+        assertRoom(projectId);
+        const token = TOKEN_PREFIX + randomBytes(32).toString("base64url");
+        const id = newId("invitation");
+        const now = clock.now();
+        rows.insert({
+          id,
+          project_id: projectId,
+          role,
+          hash: hashOf(token),
+          max_uses,
+          created_by: caller.userId,
+          created_at: timestamp(now),
+          expires_at: timestamp(now + days * DAY_MS),
+        });
+        record("project.invitation_created", projectId, caller, { invitation_id: id, role, days, max_uses });
+        tx.emit(invitationsChanged, { project_id: projectId, data: { change: "created" } });
+        return { ...present(rows.find({ id })!), token };
+      }),
+    /** Again changes nothing. @throws Problem 403 for one to a role above one's own, 404. */
+    revoke: (projectId: string, id: string, caller: Caller): void =>
+      store.write((tx) => {
+        assertProject(projectId);
+        const row = rows.find({ id, project_id: projectId }, readable(caller, WHOSE.project_invitations));
+        if (!row) throw notFound("invitation");
+        if (!owns(caller, row.created_by)) assertMayInvite(projectId, row.role, caller);
+        if (row.revoked_at !== null) return;
+        rows.update({ revoked_at: timestamp(clock.now()) }, { id });
+        record("project.invitation_revoked", projectId, caller, { invitation_id: id, role: row.role });
+        tx.emit(invitationsChanged, { project_id: projectId, data: { change: "revoked" } });
+      }),
+    /** @throws Problem 404, 409 `invitation_over`, 429. */
+    read(token: string, caller: Caller): Offer {
+      const { row, name, userId } = find(token, caller);
+      const is_member = hasRole(row, userId);
+      if (!is_member) assertOpen(row);
+      const { project_id, role, created_by, expires_at } = row;
+      return { project_id, project_name: name, role, invited_by: nameOf(created_by), expires_at, is_member };
+    },
+    /** A member with that role, or a higher one, keeps it, and nothing is used up. @throws Problem as `read`. */
+    accept: (token: string, caller: Caller): Joined => {
+      const { row, name, userId } = find(token, caller);
+      const { id, project_id, role, created_by } = row;
+      const answer = { project_id, project_name: name };
+      if (hasRole(row, userId)) return { ...answer, role: access.member(project_id, userId)!.role, joined: false };
+      return store.write((tx) => {
+        assertOpen(row);
+        putMember(tx, project_id, { id: userId, role, by: caller, addedBy: created_by });
+        rows.update({ uses: row.uses + 1 }, { id });
+        record("project.invitation_used", project_id, caller, { invitation_id: id, user_id: userId, role });
+        tx.emit(invitationsChanged, { project_id, data: { change: "used" } });
+        return { ...answer, role, joined: true };
+      });
+    },
+    prune: (before: number): boolean => removeOld(store, "project_invitations", "expires_at < ?", timestamp(before)),
+    /** Joins the transaction that deletes the account: nobody answers for its invitations any more. */
+    handOver: (from: string): void => void rows.remove({ created_by: from }),
+  };
+
+  function record(action: string, projectId: string, caller: Caller, data: Record<string, unknown>): void {
+    audit({ action, actor: actorOf(caller), subject: projectId, address: caller.address, data });
+  }
+}

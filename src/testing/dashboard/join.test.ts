@@ -1,0 +1,58 @@
+/** The link of an invitation in a browser, by keys: who is not logged in does that first, comes back, and joins. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import type { Browser } from "playwright-core";
+import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
+import { hasBrowser, openBrowser } from "../browser.ts";
+import { startServer, type TestServer } from "../server.ts";
+import { typeInto } from "./keyboard.ts";
+import { visit } from "./visitor.ts";
+
+setDefaultTimeout(300_000);
+
+describe.skipIf(!hasBrowser())("the link of an invitation", () => {
+  let server: TestServer;
+  let browser: Browser;
+  let ann: Account;
+  beforeAll(async () => {
+    [server, browser] = await Promise.all([startServer({ env: { AUTH_ENABLED: "true" } }), openBrowser()]);
+    const admin = await setupAdmin(server);
+    ann = await makeUser(server, admin, "ann@example.test");
+    await makeUser(server, admin, "ben@example.test");
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await server?.remove();
+  });
+
+  test("leads through the log-in to the project; used or revoked, it says so in a sentence", async () => {
+    const made = (path: string, body: object) => server.request("POST", path, { token: ann.token, body });
+    const project = (await made("/v1/projects", { name: "aviary", access: "members" })).body["id"];
+    const invitations = `/v1/projects/${project}/invitations`;
+    const { token } = (await made(invitations, { role: "viewer" })).body;
+    const other = (await made(invitations, { role: "contributor" })).body;
+    const { page, settled, close, axe, faults } = await visit(browser, server.url);
+    await page.goto(`${server.url}/join/${token}`);
+    await page.getByLabel("E-mail").waitFor();
+    await typeInto(page.getByLabel("E-mail"), "ben@example.test");
+    await typeInto(page.getByLabel("Password"), PASSWORD);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Join aviary" }).waitFor();
+    await settled();
+    expect(await page.locator("main").textContent()).toContain("ann invites you to aviary as a viewer.");
+    expect(await axe()).toEqual([]);
+    await page.getByRole("button", { name: "Join the project" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForURL(`${server.url}/projects/${project}`);
+    await page.getByRole("heading", { name: "aviary" }).first().waitFor();
+    await page.goto(`${server.url}/join/${token}`);
+    await page.getByText("You are a member of aviary already.").waitFor();
+    await server.request("DELETE", `${invitations}/${other["id"]}`, { token: ann.token });
+    const before = faults.length;
+    await page.goto(`${server.url}/join/${other["token"]}`);
+    await page.getByText("This invitation was revoked. Ask who invited you for another.").waitFor();
+    // The browser writes down the refusal, and nothing else went wrong; before the log-in it wrote that of the question who asks.
+    expect(faults.slice(before).filter((fault) => !fault.includes("409"))).toEqual([]);
+    expect(faults.slice(0, before).filter((fault) => !fault.includes("401"))).toEqual([]);
+    await close();
+  });
+});
