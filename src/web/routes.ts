@@ -73,6 +73,7 @@ export const PAGES: Page[] = [
     nav: { group: "Library", icon: FolderGit2, key: "p" },
   }),
   page("/projects/:id/tasks/:tid", "Task", () => import("./page/task/task-page.tsx")),
+  page("/projects/:id/members", "Members", () => import("./page/projects/members-page.tsx")),
   page("/projects/:id/policy", "Vision and policy", () => import("./page/policy/policy-page.tsx")),
   page("/projects/:id", "Project", () => import("./page/projects/project-page.tsx")),
   page("/projects/:id/graph", "Code graph", () => import("./page/graph/graph-page.tsx")),

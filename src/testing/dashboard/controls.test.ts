@@ -26,12 +26,6 @@ const WITHOUT: Record<string, string> = {
   "POST /v1/runs/{id}/comments": "pages use /v1/changes, for runs as for all work on branches",
   "DELETE /v1/runs/{id}/comments/{comment_id}": "as above",
   "POST /v1/runs/{id}/merge": "as above",
-  "POST /v1/projects/{id}/members": "skep projects members; a page of members is not made yet",
-  "PUT /v1/projects/{id}/members/{user_id}": "as above",
-  "DELETE /v1/projects/{id}/members/{user_id}": "as above",
-  "PUT /v1/projects/{id}/access": "skep projects share; as above",
-  "POST /v1/projects/{id}/invitations": "skep projects invite; as above",
-  "DELETE /v1/projects/{id}/invitations/{invitation_id}": "as above",
   "POST /mcp": "for MCP clients",
   "DELETE /mcp": "for MCP clients",
 };

@@ -257,6 +257,7 @@ async function belongings(server: TestServer, { token }: Account): Promise<Recor
     "/projects/:id": `/projects/${project}`,
     "/projects/:id/graph": `/projects/${project}/graph`,
     "/projects/:id/policy": `/projects/${project}/policy`,
+    "/projects/:id/members": `/projects/${project}/members`,
     "/projects/:id/tasks/:tid": `/projects/${project}/tasks/${task}`,
     "/runs/:id": `/runs/${await made("/v1/runs", { pipeline_id: "hello", task_description: "Greet" })}`,
     "/chat/:id": `/chat/${await made("/v1/chat/sessions", { agent_id: "scribe" })}`,

@@ -1,6 +1,6 @@
 /** The link of an invitation in a browser, by keys: who is not logged in does that first, comes back, and joins. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { type Account, makeUser, PASSWORD, setupAdmin } from "../accounts.ts";
 import { hasBrowser, openBrowser } from "../browser.ts";
 import { startServer, type TestServer } from "../server.ts";
@@ -8,6 +8,13 @@ import { typeInto } from "./keyboard.ts";
 import { visit } from "./visitor.ts";
 
 setDefaultTimeout(300_000);
+
+async function logIn(page: Page, email: string): Promise<void> {
+  await page.getByLabel("E-mail").waitFor();
+  await typeInto(page.getByLabel("E-mail"), email);
+  await typeInto(page.getByLabel("Password"), PASSWORD);
+  await page.keyboard.press("Enter");
+}
 
 describe.skipIf(!hasBrowser())("the link of an invitation", () => {
   let server: TestServer;
@@ -32,10 +39,7 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
     const other = (await made(invitations, { role: "contributor" })).body;
     const { page, settled, close, axe, faults } = await visit(browser, server.url);
     await page.goto(`${server.url}/join/${token}`);
-    await page.getByLabel("E-mail").waitFor();
-    await typeInto(page.getByLabel("E-mail"), "ben@example.test");
-    await typeInto(page.getByLabel("Password"), PASSWORD);
-    await page.keyboard.press("Enter");
+    await logIn(page, "ben@example.test");
     await page.getByRole("heading", { name: "Join aviary" }).waitFor();
     await settled();
     expect(await page.locator("main").textContent()).toContain("ann invites you to aviary as a viewer.");
@@ -54,5 +58,51 @@ describe.skipIf(!hasBrowser())("the link of an invitation", () => {
     expect(faults.slice(before).filter((fault) => !fault.includes("409"))).toEqual([]);
     expect(faults.slice(0, before).filter((fault) => !fault.includes("401"))).toEqual([]);
     await close();
+  });
+
+  test("is made on the page of members, where an owner adds people and gives roles; a viewer is offered what a viewer may do", async () => {
+    const project = (await server.request("POST", "/v1/projects", { token: ann.token, body: { name: "dovecote" } }))
+      .body["id"];
+    const { page, settled, close, axe } = await visit(browser, server.url);
+    await page.goto(`${server.url}/projects/${project}`);
+    await logIn(page, "ann@example.test");
+    await page.getByRole("link", { name: "Members" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Members of dovecote" }).waitFor();
+    await page.getByLabel("Open to").selectOption("members");
+    await page.getByText("dovecote is open to its members.").waitFor();
+    await page.getByRole("button", { name: "Add a member" }).focus();
+    await page.keyboard.press("Enter");
+    await page.keyboard.type("ben@example.test");
+    await page.keyboard.press("Enter");
+    await page.getByLabel("Role of ben").waitFor();
+    await page.getByLabel("Role of ben").selectOption("viewer");
+    await page.getByText("ben is viewer now.").waitFor();
+    await page.getByRole("button", { name: "Invite by link" }).focus();
+    await page.keyboard.press("Enter");
+    await page.getByRole("button", { name: "Make the link" }).click();
+    const link = await page.getByRole("dialog").locator("code").textContent();
+    expect(link).toStartWith(`${server.url}/join/`);
+    await page.keyboard.press("Escape");
+    await page.getByText("0 of 1").waitFor();
+    await settled();
+    expect(await axe()).toEqual([]);
+    await close();
+
+    const ben = await visit(browser, server.url);
+    await ben.page.goto(`${server.url}/projects/${project}`);
+    await logIn(ben.page, "ben@example.test");
+    await ben.page.getByRole("link", { name: "Members" }).waitFor();
+    for (const name of ["Start a run", "Edit", "Delete"])
+      expect([name, await ben.page.getByRole("main").getByText(name, { exact: true }).count()]).toEqual([name, 0]);
+    await ben.open(`/projects/${project}/members`);
+    expect(await ben.page.getByLabel("Open to").isDisabled()).toBe(true);
+    expect(await ben.page.getByRole("button", { name: "Add a member" }).count()).toBe(0);
+    await ben.page.getByRole("button", { name: "Leave" }).click();
+    await ben.page.getByRole("button", { name: "Leave the project" }).click();
+    await ben.page.waitForURL(`${server.url}/projects`);
+    await ben.page.goto(`${server.url}/projects/${project}`);
+    await ben.page.getByText("There is no such project").waitFor();
+    await ben.close();
   });
 });

@@ -38,6 +38,7 @@ export const pathsOf = (ids: Seeded): string[] => [
   ...["health", "backups", "disk", "containers", "audit", "requests"].map((tab) => `/system?tab=${tab}`),
   ...["/chat", "/chat?status=ended", "/chat?new=scribe", `/chat/${ids.chat}`],
   ...["/evals", "/board", `/projects/${ids.project}/tasks/${ids.task}`, `/projects/${ids.project}/policy`],
+  `/projects/${ids.project}/members`,
   ...["/routines", "/routines?tab=calendar", "/routines?new=lead"],
   ...[`/routines/lead/${ids.routine}`, "/swarms", "/swarms?new=1", `/swarms/${ids.swarm}`],
   ...[

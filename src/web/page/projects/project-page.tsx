@@ -1,12 +1,12 @@
 /** One project: its repository, its runs, its code graph's state, its settings. */
 
-import { Network, Play, RotateCw, Settings, SquareKanban, Trash2 } from "lucide-react";
+import { Network, Play, RotateCw, Settings, SquareKanban, Trash2, Users } from "lucide-react";
 import { useState } from "react";
 import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { useAdmin } from "../../session/session.tsx";
+import { useOwnId } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -22,6 +22,7 @@ import { RunList } from "../runs/run-list.tsx";
 import { ProjectEnvironment } from "./project-environment.tsx";
 import { EditProject } from "./project-form.tsx";
 import { Workspace } from "./projects-page.tsx";
+import { mayDo } from "./roles.ts";
 
 type Project = Schemas["Project"];
 
@@ -38,7 +39,7 @@ export default function ProjectPage() {
 function ProjectView({ project }: { project: Project }) {
   const [dialog, setDialog] = useState<"edit" | "delete" | "everything" | null>(null);
   const [force, setForce] = useState(false);
-  const admin = useAdmin();
+  const own = useOwnId();
   const [, navigate] = useLocation();
   const path = { params: { path: { id: project.id } } };
   const close = () => setDialog(null);
@@ -54,21 +55,30 @@ function ProjectView({ project }: { project: Project }) {
             <ButtonLink href={`/board?project=${project.id}`} icon={<SquareKanban aria-hidden size={14} />}>
               Board
             </ButtonLink>
-            <Button icon={<Settings aria-hidden size={14} />} onClick={() => setDialog("edit")}>
-              Edit
-            </Button>
-            {admin && (
+            {own !== null && (
+              <ButtonLink href={`/projects/${project.id}/members`} icon={<Users aria-hidden size={14} />}>
+                Members
+              </ButtonLink>
+            )}
+            {mayDo(project.role, "maintainer") && (
+              <Button icon={<Settings aria-hidden size={14} />} onClick={() => setDialog("edit")}>
+                Edit
+              </Button>
+            )}
+            {mayDo(project.role, "owner") && (
               <Button kind="danger" icon={<Trash2 aria-hidden size={14} />} onClick={() => setDialog("delete")}>
                 Delete
               </Button>
             )}
-            <ButtonLink
-              href={`/runs/new?project=${encodeURIComponent(project.name)}${project.default_pipeline_id ? `&pipeline=${project.default_pipeline_id}` : ""}`}
-              kind="primary"
-              icon={<Play aria-hidden size={14} />}
-            >
-              Start a run
-            </ButtonLink>
+            {mayDo(project.role, "contributor") && (
+              <ButtonLink
+                href={`/runs/new?project=${encodeURIComponent(project.name)}${project.default_pipeline_id ? `&pipeline=${project.default_pipeline_id}` : ""}`}
+                kind="primary"
+                icon={<Play aria-hidden size={14} />}
+              >
+                Start a run
+              </ButtonLink>
+            )}
           </>
         }
       />
@@ -84,7 +94,9 @@ function ProjectView({ project }: { project: Project }) {
       />
       {project.outside !== null && <ConfirmProject project={project} />}
       {project.workspace.state === "failed" && <CloneAgain project={project} />}
-      {project.workspace.state === "ready" && project.repository && <Fetch project={project} />}
+      {project.workspace.state === "ready" && project.repository && mayDo(project.role, "contributor") && (
+        <Fetch project={project} />
+      )}
       <GraphSummary project={project} />
       {project.workspace.state === "ready" && <ProjectEnvironment id={project.id} />}
       <ProjectRuns project={project} />
@@ -254,13 +266,18 @@ const GRAPH_STATES: Record<Schemas["ProjectGraphStatus"]["state"], string> = {
 
 function ProjectRuns({ project }: { project: Project }) {
   const query = usePages("/v1/runs", { query: { project_id: project.id, limit: 20 } });
+  const mayStart = mayDo(project.role, "contributor");
   return (
     <Section title="Runs">
       <RunList
         query={query}
         empty={{
-          text: "No run has worked here yet. Start one, or put a task on the board.",
-          action: <ButtonLink href={`/runs/new?project=${encodeURIComponent(project.name)}`}>Start a run</ButtonLink>,
+          text: mayStart
+            ? "No run has worked here yet. Start one, or put a task on the board."
+            : "No run has worked here yet.",
+          action: mayStart && (
+            <ButtonLink href={`/runs/new?project=${encodeURIComponent(project.name)}`}>Start a run</ButtonLink>
+          ),
           cli: `skep run feature "…" --project ${shellWord(project.name)}`,
         }}
       />
