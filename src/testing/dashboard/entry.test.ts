@@ -239,11 +239,12 @@ describe.skipIf(!hasBrowser())("getting into the dashboard", () => {
 
 /** One of everything that has a page of its own, made by a user. @returns its address by the page's. */
 async function belongings(server: TestServer, { token }: Account): Promise<Record<string, string>> {
-  const made = async (path: string, body: object) => {
-    const answer = await server.request<{ id: string }>("POST", path, { token, body });
+  const answered = async <T>(path: string, body: object) => {
+    const answer = await server.request<T>("POST", path, { token, body });
     if (answer.status >= 300) throw new Error(`${path} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
-    return answer.body.id;
+    return answer.body;
   };
+  const made = async (path: string, body: object) => (await answered<{ id: string }>(path, body)).id;
   const project = await made("/v1/projects", { name: "mine" });
   const task = await made(`/v1/projects/${project}/tasks`, { title: "Mine" });
   const routine = { name: "Mine", instructions: "Look", schedule: "0 9 * * *" };
@@ -257,6 +258,7 @@ async function belongings(server: TestServer, { token }: Account): Promise<Recor
     "/projects/:id": `/projects/${project}`,
     "/projects/:id/graph": `/projects/${project}/graph`,
     "/projects/:id/policy": `/projects/${project}/policy`,
+    "/join/:token": `/join/${(await answered<{ token: string }>(`/v1/projects/${project}/invitations`, {})).token}`,
     "/projects/:id/members": `/projects/${project}/members`,
     "/projects/:id/tasks/:tid": `/projects/${project}/tasks/${task}`,
     "/runs/:id": `/runs/${await made("/v1/runs", { pipeline_id: "hello", task_description: "Greet" })}`,
