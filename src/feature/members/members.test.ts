@@ -1,9 +1,9 @@
 /** Roles in projects where nobody asks over HTTP: work that was under way when the membership of whom it works for ended. */
 import { afterAll, expect, setDefaultTimeout, test } from "bun:test";
 import { type Caller, LOCAL_ADMIN } from "../../http/caller.ts";
-import { users } from "../../store/tables/accounts.ts";
 import { createRigs, type Rig } from "../../testing/engine-rig.ts";
 import { createHandModel } from "../../testing/hand-model.ts";
+import { addAccount } from "../../testing/rig-account.ts";
 
 setDefaultTimeout(300_000);
 const rigs = createRigs();
@@ -12,11 +12,7 @@ afterAll(rigs.close);
 const PIPELINE = 'id: one\nname: one\nsteps:\n  - id: one\n    agent: worker\n    input: "{{ task_description }}"\n';
 
 function makeAccount(rig: Rig, id: string): Caller {
-  const at = new Date().toISOString();
-  const row = { id, email: `${id}@example.test`, display_name: id, active: true, created_at: at };
-  rig.store.write(() =>
-    rig.store.rows(users).insert({ ...row, role: "user", totp_enabled: false, totp_last_step: 0, updated_at: at }),
-  );
+  addAccount(rig, id);
   return { kind: "user", admin: false, userId: id, projects: rig.access };
 }
 

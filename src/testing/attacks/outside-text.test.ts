@@ -20,6 +20,7 @@ import { createRigs, type Rig } from "../engine-rig.ts";
 import { createHandModel, type HandCall, type HandModel } from "../hand-model.ts";
 import { BUN, ODD_SERVER } from "../mcp/image.ts";
 import { OPEN_PROJECTS } from "../open-projects.ts";
+import { addAccount } from "../rig-account.ts";
 
 setDefaultTimeout(300_000);
 
@@ -52,6 +53,7 @@ beforeAll(async () => {
     ...{ pipelines: PIPELINES, agents, models: model, env: { ALLOW_HOST_SHELL: "true" } },
     sandboxes: createProcessSandboxes({ allowHostShell: true }),
   });
+  for (const id of [A, B]) addAccount(rig, id);
   const { projects, mcp } = rig.services;
   mcp.create({ ...TOOL_SERVER, transport: "stdio", command: BUN, args: [ODD_SERVER] }, LOCAL_ADMIN);
   const isUp = ({ kind, data }: SkepEvent) => kind === "mcp_server_changed" && data["status"] === "running";
