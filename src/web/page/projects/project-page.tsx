@@ -6,7 +6,7 @@ import { Link, useLocation, useParams } from "wouter";
 import { api, client, must, type Schemas } from "../../api/client.ts";
 import { refresh, usePages } from "../../api/queries.ts";
 import { useChange } from "../../kit/change.ts";
-import { useOwnId } from "../../session/session.tsx";
+import { useAdmin, useOwnId } from "../../session/session.tsx";
 import { Button, ButtonLink } from "../../ui/button.tsx";
 import { DeleteHistory } from "../../ui/delete-history.tsx";
 import { Confirm } from "../../ui/dialog.tsx";
@@ -179,6 +179,7 @@ function CloneAgain({ project }: { project: Project }) {
 /** Brings the clone up to date with its repository. */
 function Fetch({ project }: { project: Project }) {
   const [job, setJob] = useState("");
+  const admin = useAdmin();
   const action = useChange("/v1/projects");
   const start = () =>
     action.run(async () => {
@@ -209,7 +210,7 @@ function Fetch({ project }: { project: Project }) {
               <span role="status" className={error ? "text-bad" : "text-dim"}>
                 {error?.message ?? (state === "succeeded" ? "It is up to date." : "It was stopped.")}
               </span>
-              {error?.code === "upstream_rewritten" && (
+              {error?.code === "upstream_rewritten" && admin && (
                 <Button busy={action.busy} onClick={reset}>
                   Reset to the fetched branch
                 </Button>
