@@ -302,7 +302,7 @@ export interface Config extends Readonly<Values> {
   readonly providerEnv: Readonly<Record<string, string>>;
   /** What programs of this machine that Skep starts (git, ssh) need of its environment; nothing else reaches them. */
   readonly hostEnv: Readonly<Record<string, string>>;
-  /** What a Pod of a cluster is told of its API server. */
+  /** Variables with which Kubernetes gives a Pod the address of its API server. */
   readonly clusterEnv: Readonly<Record<string, string>>;
 }
 

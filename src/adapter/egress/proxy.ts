@@ -47,7 +47,7 @@ export interface EgressDeps {
   /** A place among the connections of all executions; undefined when there is none. */
   takePlace(): (() => void) | undefined;
   now(): number;
-  /** What is added to requests to that host, read anew for each connection; see `credentials.ts`. */
+  /** Credentials to add to requests to that host, read again for each connection; see `credentials.ts`. */
   edge?: Edge | undefined;
   /** Of one sandbox: connections, refused ones too, and bytes of both directions. */
   bounds?: { connections: number; bytes: number };

@@ -1,4 +1,4 @@
-/** A cluster, as whoever works in it is given it: calls, watches, and commands in Pods. */
+/** The API of a Kubernetes cluster: calls, watches, and commands in Pods. */
 import type { ClusterAccess } from "./access.ts";
 import { createClusterClient } from "./client.ts";
 import { execInPod, type PodExecRequest } from "./exec.ts";

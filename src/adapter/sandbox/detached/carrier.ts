@@ -95,7 +95,7 @@ interface Waiting {
 
 export const lost = (why: string): Problem => unavailable("sandbox_lost", `The sandbox's files are gone: ${why}.`);
 
-/** @param write resolves when there is room for more. @param over is told of the connection's end that was not the caller's. */
+/** @param write resolves when there is room for more. @param over is called when the connection ends and the caller did not end it. */
 export function createCarrier(write: (data: Uint8Array) => Promise<void>, over: () => void): Carrier {
   const waiting: Waiting[] = [];
   let held = Buffer.alloc(0);
