@@ -3,9 +3,9 @@
  * (`.skep/environment.yml`), else a part of `devcontainer.json`, and what the files of its language say. Nothing of it holds
  * before a person has accepted it.
  */
-import { createHash } from "node:crypto";
 import { Value } from "@sinclair/typebox/value";
 import { isObject } from "../../core/is-object.ts";
+import { hashJson } from "../../core/json-hash.ts";
 import { visibleText } from "../../core/outside-text.ts";
 import { readJsonWithComments } from "./json-comments.ts";
 import { Environment } from "./model.ts";
@@ -53,20 +53,7 @@ export function proposeEnvironment(textOf: TextOf, readOwn: ReadOwn): Proposal |
 }
 
 /** Of a definition, whatever the order of its members. */
-export const hashOf = (definition: Environment): string =>
-  createHash("sha256")
-    .update(JSON.stringify(sorted(definition)))
-    .digest("hex");
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
-}
+export const hashOf = (definition: Environment): string => hashJson(definition);
 
 function ownPart(textOf: TextOf, readOwn: ReadOwn): Part | undefined {
   const text = textOf(OWN);

@@ -1,6 +1,7 @@
 /** A tool server's descriptions of its tools: checked, bounded, hashed, and named for agents. */
 import { createHash } from "node:crypto";
 import { isObject, membersOf, textIn } from "../../core/is-object.ts";
+import { hashJson } from "../../core/json-hash.ts";
 import { schemaProblems } from "../../core/json-schema.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { ToolDefinition } from "../../store/tables/mcp.ts";
@@ -73,20 +74,7 @@ function depthOf(value: unknown, deep = 0): number {
 }
 
 /** SHA-256 of all that a model or an administrator relies on, whatever the order of its members. */
-export const hashOf = (definition: ToolDefinition): string =>
-  createHash("sha256")
-    .update(JSON.stringify(sorted(definition)))
-    .digest("hex");
-
-function sorted(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sorted);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.keys(value)
-      .sort()
-      .map((key) => [key, sorted(value[key])]),
-  );
-}
+export const hashOf = (definition: ToolDefinition): string => hashJson(definition);
 
 /** The longest name that every model provider accepts. */
 const NAME_CHARACTERS = 64;
