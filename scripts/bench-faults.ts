@@ -20,7 +20,9 @@ let bad = 0;
 for (const room of values.rooms.split(",") as FaultCampaign["room"][]) {
   const began = performance.now();
   const reports = await faultCampaign({
-    ...{ room, seed, points: Number(values.points) },
+    room,
+    seed,
+    points: Number(values.points),
     onPoint: ({ what, failed, findings }) =>
       process.stderr.write(`${room}: ${what}, ${failed} failed${findings.map((one) => `\n  FAULT ${one}`).join("")}\n`),
   });

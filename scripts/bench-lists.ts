@@ -63,13 +63,14 @@ const shown = ({ tookMs, workMs, waitMs }: Read) =>
   [tookMs, workMs, waitMs].map((ms) => ms.toFixed(0).padStart(6)).join("");
 
 const PATHS = [
-  ...["/v1/agents?limit=200", "/v1/skills?limit=200", "/v1/skills?limit=1", "/v1/pipelines?limit=200"],
-  ...[
-    "/v1/memory/vaults",
-    "/v1/memory/vaults/a0?limit=200",
-    "/v1/memory/search?query=fact&agent_id=a0",
-    "/v1/search?q=a1",
-  ],
+  "/v1/agents?limit=200",
+  "/v1/skills?limit=200",
+  "/v1/skills?limit=1",
+  "/v1/pipelines?limit=200",
+  "/v1/memory/vaults",
+  "/v1/memory/vaults/a0?limit=200",
+  "/v1/memory/search?query=fact&agent_id=a0",
+  "/v1/search?q=a1",
 ];
 try {
   console.log(

@@ -29,15 +29,21 @@ const { command, args } = inImage("everything");
 const folder = mkdtempSync(join(tmpdir(), "skep-bench-mcp-"));
 const signal = new AbortController().signal;
 const servers = createDockerToolServers({
-  ...{ docker, instanceId: newId("instance"), owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 } },
+  docker,
+  instanceId: newId("instance"),
+  owner: { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 },
   images: { find: async () => (await docker.images.inspect(image))! },
 });
-const spec = { ...{ server: "bench", image, command, args, env: {}, network: "none" as const, memoryMb: 512 }, folder };
+const spec = { server: "bench", image, command, args, env: {}, network: "none" as const, memoryMb: 512, folder };
 const ours = await connectServer(
   { transport: "stdio", open: (events, opened) => servers.open(spec, events, opened) },
   {
-    ...{ signal, timeoutMs: 10_000, onLog() {}, onToolsChanged() {} },
-    ...{ maxMessageBytes: LIMITS.mcpMessageBytes, maxNoiseBytes: LIMITS.mcpNoiseBytes },
+    signal,
+    timeoutMs: 10_000,
+    onLog() {},
+    onToolsChanged() {},
+    maxMessageBytes: LIMITS.mcpMessageBytes,
+    maxNoiseBytes: LIMITS.mcpNoiseBytes,
   },
 );
 const raw = new Client({ name: "raw", version: "1" });

@@ -82,7 +82,8 @@ await server.request("PUT", "/v1/settings", { body: { limits: { executions_per_a
 console.log(`## swarm (median of ${rounds}; load of the machine at the start ${loadavg()[0]!.toFixed(1)})`);
 const keys = Array.from({ length: count }, (_, at) => `t${at}`);
 const shape = (depends: (at: number) => string[]) => ({
-  ...{ agent_id: "noter", max_concurrent: atOnce },
+  agent_id: "noter",
+  max_concurrent: atOnce,
   tasks: keys.map((key, at) => ({ key, prompt: `Do ${key}`, depends_on: depends(at) })),
 });
 try {

@@ -42,7 +42,10 @@ try {
   const { id } = (await server.request<Project>("POST", "/v1/projects", { body: { name: "board" } })).body;
   const path = `/v1/projects/${id}/tasks`;
   const tasks = Array.from({ length: TASKS }, (_, n) => ({
-    ...{ title: `Task ${n}`, status: n % 2 === 0 ? "ready" : "backlog", priority: `p${n % 4}`, tags: [`t${n % 7}`] },
+    title: `Task ${n}`,
+    status: n % 2 === 0 ? "ready" : "backlog",
+    priority: `p${n % 4}`,
+    tags: [`t${n % 7}`],
   }));
   const begun = performance.now();
   const job = (await server.request<Job>("POST", `${path}/import`, { body: { tasks } })).body;

@@ -111,7 +111,10 @@ function writeTemplates({ version, url, out }: Release, archives: Record<string,
     ]),
   );
   const values = {
-    ...{ VERSION: version, DEBIAN_VERSION: version.replace("-", "~"), URL: url, PUBLIC_KEY: publicPem() },
+    VERSION: version,
+    DEBIAN_VERSION: version.replace("-", "~"),
+    URL: url,
+    PUBLIC_KEY: publicPem(),
     ...digests,
   };
   const names = ["compose.yml", "install.sh", "casaos.yml", "unraid.xml", "proxmox.sh"];

@@ -47,7 +47,10 @@ export async function openHouse(config: Config, { features = FEATURES, ...replac
     const api = apiOf(core);
     const house = await features.create(core, api);
     return {
-      ...{ core, api, services: house.services, contributions: house.contributions },
+      core,
+      api,
+      services: house.services,
+      contributions: house.contributions,
       async start() {
         await house.start();
         core.clockwork.start();

@@ -39,16 +39,19 @@ const TRANSCRIPT = 'role=log[name="Log of the step"]';
 const STEPS: Picture[] = [
   { name: "project", path: ({ project }) => `/projects/${project}` },
   {
-    ...{ name: "start", path: () => "/runs/new?pipeline=feature&project=shop" },
+    name: "start",
+    path: () => "/runs/new?pipeline=feature&project=shop",
     act: (page) => typeInto(page.getByLabel("Task"), "Let a cart have a discount in per cent, with a test."),
   },
   {
-    ...{ name: "run-live", path: ({ running }: Seeded) => `/runs/${running}` },
+    name: "run-live",
+    path: ({ running }: Seeded) => `/runs/${running}`,
     act: (page) => page.locator(TRANSCRIPT).getByText("This takes a while").waitFor(),
   },
   { name: "approval", path: ({ waiting }) => `/runs/${waiting}` },
   {
-    ...{ name: "comment", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes&view=split` },
+    name: "comment",
+    path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes&view=split`,
     async act(page) {
       await page.getByRole("button", { name: "Comment on line 6" }).first().click();
       await typeInto(page.getByRole("textbox", { name: "Comment" }), "Start with a hundredth, not with a float.");
@@ -56,18 +59,21 @@ const STEPS: Picture[] = [
     },
   },
   {
-    ...{ name: "send-back", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes` },
+    name: "send-back",
+    path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes`,
     async act(page) {
       await press(page, "Send back");
       await typeInto(page.getByLabel("Message"), "Nearly there: add a test for 100 per cent.");
     },
   },
   {
-    ...{ name: "merge", path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes` },
+    name: "merge",
+    path: ({ changed }: Seeded) => `/runs/${changed}?tab=changes`,
     act: (page) => press(page, "Merge another way"),
   },
   {
-    ...{ name: "task-start", path: ({ project }: Seeded) => `/board?project=${project}` },
+    name: "task-start",
+    path: ({ project }: Seeded) => `/board?project=${project}`,
     async act(page) {
       await page.getByRole("button", { name: "Move Quote names in every export the same way" }).click();
       await page.getByRole("menuitem", { name: "Start agents on it" }).click();
@@ -80,22 +86,26 @@ const STEPS: Picture[] = [
     act: (page) => typeInto(page.getByLabel("Everybody, a month, USD"), "20"),
   },
   {
-    ...{ name: "impact", path: ({ project }: Seeded) => `/projects/${project}/graph?symbol=round` },
+    name: "impact",
+    path: ({ project }: Seeded) => `/projects/${project}/graph?symbol=round`,
     act: (page) =>
       page
         .getByRole("heading", { name: "What a change reaches" })
         .evaluate((one) => (one as unknown as { scrollIntoView(): void }).scrollIntoView()),
   },
   {
-    ...{ name: "memory-edit", path: () => "/memory/engineer?entry=decision%2Fone-writer" },
+    name: "memory-edit",
+    path: () => "/memory/engineer?entry=decision%2Fone-writer",
     act: (page) => press(page, "Edit"),
   },
   {
-    ...{ name: "tool-server-tools", path: () => "/tool-servers/odd" },
+    name: "tool-server-tools",
+    path: () => "/tool-servers/odd",
     act: (page) => page.locator("main summary").filter({ hasText: /^say/ }).click(),
   },
   {
-    ...{ name: "invite", path: () => "/users" },
+    name: "invite",
+    path: () => "/users",
     async act(page) {
       await press(page, "Add a user");
       await typeInto(page.getByLabel("E-mail"), "ben@example.org");

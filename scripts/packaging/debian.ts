@@ -48,7 +48,10 @@ export function makeDebianPackage(input: PackageInput): string {
 
 function putFiles(root: string, { manual, licences }: PackageInput): void {
   const unit = systemdUnit({
-    ...{ executable: "/usr/bin/skep", data: "/var/lib/skep", scope: "system", environmentFile: "/etc/skep.env" },
+    executable: "/usr/bin/skep",
+    data: "/var/lib/skep",
+    scope: "system",
+    environmentFile: "/etc/skep.env",
   });
   put(root, "usr/lib/systemd/system/skep.service", unit);
   put(root, "usr/lib/sysusers.d/skep.conf", SYSUSERS);

@@ -39,7 +39,9 @@ export function makeImage(release: Release & { executable: string; architecture:
   });
   const created = new Date(epoch * 1_000).toISOString();
   const config = {
-    ...{ architecture, os: "linux", created },
+    architecture,
+    os: "linux",
+    created,
     config: {
       Entrypoint: ["skep"],
       Cmd: ["serve"],

@@ -25,10 +25,18 @@ export function manualPage(version: string, released: string): string {
   const program = createProgram(() => {});
   const lines = [
     `.TH SKEP 1 "${released}" "Skep ${version}" "User commands"`,
-    ...[".SH NAME", "skep \\- a team of AI agents in one file"],
-    ...[".SH SYNOPSIS", ".B skep", "COMMAND [OPTIONS]"],
-    ...[".SH DESCRIPTION", "Skep is a server that runs pipelines of AI agents in locked-down containers, and the"],
-    ...["commands that speak to it.", "Begin with", ".B skep init", "and", '.BR "skep serve" .'],
+    ".SH NAME",
+    "skep \\- a team of AI agents in one file",
+    ".SH SYNOPSIS",
+    ".B skep",
+    "COMMAND [OPTIONS]",
+    ".SH DESCRIPTION",
+    "Skep is a server that runs pipelines of AI agents in locked-down containers, and the",
+    "commands that speak to it.",
+    "Begin with",
+    ".B skep init",
+    "and",
+    '.BR "skep serve" .',
     ".SH COMMANDS",
   ];
   for (const [path, command] of leaves(program, "skep")) {
@@ -40,8 +48,15 @@ export function manualPage(version: string, released: string): string {
   for (const { option, about } of describeConfig(readConfig({}, {})))
     lines.push(".TP", `.B ${roff(option)}`, roff(about));
   lines.push(
-    ...[".SH FILES", ".TP", ".I /var/lib/skep", "data of the service", ".TP", ".I /etc/skep.env", "its settings"],
-    ...[".SH EXIT STATUS", "0 when all went well, 1 when not, 2 for wrong use."],
+    ".SH FILES",
+    ".TP",
+    ".I /var/lib/skep",
+    "data of the service",
+    ".TP",
+    ".I /etc/skep.env",
+    "its settings",
+    ".SH EXIT STATUS",
+    "0 when all went well, 1 when not, 2 for wrong use.",
   );
   return `${lines.join("\n")}\n`;
 }

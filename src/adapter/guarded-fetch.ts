@@ -151,7 +151,9 @@ export async function openGuarded(address: string, request: GuardedRequest): Pro
   return new Promise<IncomingMessage>((done, fail) => {
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
     const sent = client.request(url, {
-      ...{ method, agent: false, signal },
+      method,
+      agent: false,
+      signal,
       headers: { "User-Agent": "Skep", "Accept-Encoding": "identity", ...headers, ...length },
       lookup: (_host, options, callback) => {
         if (options.all) callback(null, [pinned!]);

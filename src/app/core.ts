@@ -69,22 +69,20 @@ export function openCore(config: Config, replaced: Replacements = {}) {
   });
   const extractor = createExtractor(selfCommand("extract"));
   const core: Omit<Core, "contributions"> = {
-    ...{
-      config,
-      clock,
-      clockwork,
-      log,
-      masking,
-      text,
-      extractor,
-      folder,
-      store,
-      bus,
-      eventLog,
-      keys,
-      idempotency,
-      replaced,
-    },
+    config,
+    clock,
+    clockwork,
+    log,
+    masking,
+    text,
+    extractor,
+    folder,
+    store,
+    bus,
+    eventLog,
+    keys,
+    idempotency,
+    replaced,
     audit: createAudit(store, clock),
     access: createProjectAccess(store, clock),
     sealer: createSealer(keys.secretsKey),
@@ -120,7 +118,10 @@ interface OwnStore {
 function openOwnStore({ folder, clock, log, unlock }: OwnStore): Store {
   try {
     return openStore({
-      ...{ path: databasePath(folder.root), clock, copies: folder.backups, checkEvents: !BUILD.compiled },
+      path: databasePath(folder.root),
+      clock,
+      copies: folder.backups,
+      checkEvents: !BUILD.compiled,
       onEffectError: (err) => log.error({ err }, "an effect of a committed change failed"),
     });
   } catch (error) {

@@ -70,7 +70,15 @@ export function openHttp(core: CoreParts, api: HttpApi, { accounts, engine, admi
   const bodies = createBodies(clock, folder.uploads);
   const gate = createGate({
     changing: createTurnQueue(),
-    ...{ table, config, log, store, bodies, idempotency, metrics, authenticate, site },
+    table,
+    config,
+    log,
+    store,
+    bodies,
+    idempotency,
+    metrics,
+    authenticate,
+    site,
     limits: createRateLimits(clock, config.rateLimit),
     count: admin.countRequest,
   });

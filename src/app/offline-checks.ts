@@ -67,7 +67,13 @@ function servicesOver(store: Store, { providerEnv, authRequired }: Config) {
   const overrides = providerOverrides(store, (id) => providerEntry(id)?.priceId !== undefined);
   const catalogue = createCatalogue({ clock, overrides });
   const own = {
-    ...{ store, clock, audit, catalogue, providerEnv, normalizeBaseUrl, splitModel },
+    store,
+    clock,
+    audit,
+    catalogue,
+    providerEnv,
+    normalizeBaseUrl,
+    splitModel,
     // Keys are not opened: that they can be is a check of its own.
     sealer: createSealer(() => new Uint8Array(32)),
     localUser: !authRequired,

@@ -27,7 +27,9 @@ beforeAll(async () => {
   server = await start();
   const steps = [{ id: "write", agent: "careful", input: "Write" }];
   expect((await server.request("POST", "/v1/agents", { body: AGENT })).body).toMatchObject({
-    ...{ rules: ["ask write: path *.txt"], config: { permissions: AGENT.permissions }, problems: [] },
+    rules: ["ask write: path *.txt"],
+    config: { permissions: AGENT.permissions },
+    problems: [],
   });
   const pipeline = { id: "write", name: "write", description: "", version: 1, steps };
   expect((await server.request("POST", "/v1/pipelines", { body: pipeline })).status).toBe(201);

@@ -79,7 +79,10 @@ describe("standard output that nobody reads", () => {
     const init = skepCommand("init", "--provider", "demo", "--no-project", "--keep").map((word) => `'${word}'`);
     const child = Bun.spawn(["sh", "-c", `${init.join(" ")} | head -n 1`], {
       env: { PATH: env["PATH"] ?? "", HOME: home, SANDBOX: "process", PORT: "0" },
-      ...{ cwd: folder.path, stdout: "pipe", stderr: "pipe", stdin: "ignore" },
+      cwd: folder.path,
+      stdout: "pipe",
+      stderr: "pipe",
+      stdin: "ignore",
     });
     const said = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
     await child.exited;

@@ -11,7 +11,16 @@ import { Problem } from "../core/errors.ts";
 
 /** Beside Debian's minimal set. */
 const DEBIAN_PACKAGES: readonly string[] = [
-  ...["ca-certificates", "curl", "file", "gcc", "git", "libc6-dev", "make", "patch", "python3", "ripgrep"],
+  "ca-certificates",
+  "curl",
+  "file",
+  "gcc",
+  "git",
+  "libc6-dev",
+  "make",
+  "patch",
+  "python3",
+  "ripgrep",
 ];
 
 export interface DebianOptions {

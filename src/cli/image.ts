@@ -70,7 +70,10 @@ export function imageCommand(program: Command): void {
       return console.log(
         JSON.stringify({
           items: rows.map(({ id, tags, sizeBytes, createdAt }) => ({
-            ...{ id, tags, size_bytes: sizeBytes, created_at: new Date(createdAt).toISOString() },
+            id,
+            tags,
+            size_bytes: sizeBytes,
+            created_at: new Date(createdAt).toISOString(),
             default: tags.includes(config.agentImage),
           })),
         }),

@@ -110,7 +110,8 @@ describe("steering a run", () => {
   test("Ctrl-C leaves a followed run to continue; cancel stops it, and following then ends with 3", async () => {
     const id = await create("slow");
     const child = Bun.spawn(skepCommand("runs", id, "--follow", "--data", server.data), {
-      ...{ env: { PATH: process.env["PATH"] ?? "" }, stdin: "ignore" as const },
+      env: { PATH: process.env["PATH"] ?? "" },
+      stdin: "ignore" as const,
       ...({ stdout: "pipe", stderr: "pipe" } as const),
     });
     let said = "";

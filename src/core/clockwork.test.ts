@@ -12,7 +12,9 @@ function source(times: number[]) {
   const waiting: (() => void)[] = [];
   let asked = 0;
   return {
-    ...{ name: "list", done, times },
+    name: "list",
+    done,
+    times,
     asked: () => asked,
     nextAt() {
       asked++;

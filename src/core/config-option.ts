@@ -65,7 +65,11 @@ export const option = <T>(o: Option<T>): Option<T> => o;
 /** An option that takes one of a few words, the first by default. */
 export const worded = <const T extends string>(env: string, about: string, ...words: [T, ...T[]]) =>
   option<T>({
-    ...{ env, about, default: words[0], choices: words, read: oneOf(...words) },
+    env,
+    about,
+    default: words[0],
+    choices: words,
+    read: oneOf(...words),
     accepts: `${words.slice(0, -1).join(", ")} or ${words.at(-1)}`,
   });
 export const flagged = <D extends boolean | undefined>(env: string, about: string, fallback: D) =>

@@ -26,16 +26,21 @@ export interface OwnLoginForm {
 
 export const OWN_LOGINS: Readonly<Record<OwnLoginName, OwnLoginForm>> = {
   codex: {
-    ...{ what: "the text of ~/.codex/auth.json, which `codex login` writes", form: "json", provider: "openai" },
+    what: "the text of ~/.codex/auth.json, which `codex login` writes",
+    form: "json",
+    provider: "openai",
     hosts: ["chatgpt.com:443", "auth.openai.com:443", "api.openai.com:443"],
   },
   "claude-code": {
-    ...{ what: "the token that `claude setup-token` prints", form: "token", provider: "anthropic" },
+    what: "the token that `claude setup-token` prints",
+    form: "token",
+    provider: "anthropic",
     hosts: ["api.anthropic.com:443"],
   },
   opencode: {
     what: "the text of ~/.local/share/opencode/auth.json with the key of opencode's own service",
-    ...{ form: "json", provider: "opencode" },
+    form: "json",
+    provider: "opencode",
     hosts: ["opencode.ai:443"],
   },
 };

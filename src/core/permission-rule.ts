@@ -74,12 +74,25 @@ export function textOfRule(rule: PermissionRule): string {
 }
 
 const KIND_OF_TOOL: Readonly<Record<string, ToolKind>> = {
-  ...{ read: "read", ls: "read", read_document: "read", get_vision: "read", load_skill: "read" },
-  ...{ write: "edit", edit: "edit" },
-  ...{ find: "search", grep: "search", search_documents: "search", recall: "search", get_run_history: "search" },
-  ...{ code_graph_ask: "search", code_graph_query: "search", code_graph_context: "search" },
-  ...{ code_graph_impact: "search", code_graph_changes: "search" },
-  ...{ bash: "execute", fetch_url: "fetch" },
+  read: "read",
+  ls: "read",
+  read_document: "read",
+  get_vision: "read",
+  load_skill: "read",
+  write: "edit",
+  edit: "edit",
+  find: "search",
+  grep: "search",
+  search_documents: "search",
+  recall: "search",
+  get_run_history: "search",
+  code_graph_ask: "search",
+  code_graph_query: "search",
+  code_graph_context: "search",
+  code_graph_impact: "search",
+  code_graph_changes: "search",
+  bash: "execute",
+  fetch_url: "fetch",
 };
 
 /** The kind of one of our own tools; those of tool servers are `other`. */

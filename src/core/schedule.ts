@@ -82,7 +82,11 @@ function blackoutLeft(timezone: string, blackouts: readonly Blackout[]): (at: nu
   if (blackouts.length === 0) return () => 0;
   const week = weekOf(blackouts);
   const clock = new Intl.DateTimeFormat("en-US", {
-    ...{ timeZone: timezone, weekday: "short", hour: "2-digit", minute: "2-digit", hourCycle: "h23" },
+    timeZone: timezone,
+    weekday: "short",
+    hour: "2-digit",
+    minute: "2-digit",
+    hourCycle: "h23",
   });
   return (at) => {
     const parts = Object.fromEntries(clock.formatToParts(at).map(({ type, value }) => [type, value]));

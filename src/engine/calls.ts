@@ -199,7 +199,10 @@ async function guarded(turn: Turn, call: StoredCall, tool: Tool): Promise<ToolRe
   const late = AbortSignal.timeout(tool.timeoutMs);
   const live = liveOutput(turn, call);
   const context: ToolContext = {
-    ...{ execution, sandbox, masker, aside },
+    execution,
+    sandbox,
+    masker,
+    aside,
     outside: () => ports.rows.outside.reasonOf(execution),
     callId: call.callId,
     signal: AbortSignal.any([turn.signal, late]),

@@ -85,7 +85,9 @@ describe("a command step", () => {
     ]);
     expect(await routed.rig.ended(routed.run.id)).toMatchObject({ status: "succeeded" });
     expect(stepsOf(routed.rig, routed.run.id).map(([id, , status]) => `${id} ${status}`)).toEqual([
-      ...["c failed", "skipped skipped", "last succeeded"],
+      "c failed",
+      "skipped skipped",
+      "last succeeded",
     ]);
   });
 

@@ -53,9 +53,16 @@ function narrowModel(windowTokens: number, reads: number) {
       return say({ type: "tool_call", call_id: `c${turns}`, ...call });
     },
     info: (id) => ({
-      ...{ id, context_window: 1_000_000, max_context_window: null, max_output_tokens: null },
-      ...{ input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
-      ...{ reasoning: false, tools: true, images: false, documents: false },
+      id,
+      context_window: 1_000_000,
+      max_context_window: null,
+      max_output_tokens: null,
+      input_usd_per_mtok: 0,
+      output_usd_per_mtok: 0,
+      reasoning: false,
+      tools: true,
+      images: false,
+      documents: false,
     }),
     estimateUsd: () => 0,
   };

@@ -89,7 +89,11 @@ describe("a step that declares no outputs", () => {
     expect(lastWords(reminded.request)).toContain("Call `complete`");
     reminded.reply("The answer is 42");
     expect(await ended()).toMatchObject({
-      ...{ status: "succeeded", outputs: {}, text: "The answer is 42", ended_by: "text", error: null },
+      status: "succeeded",
+      outputs: {},
+      text: "The answer is 42",
+      ended_by: "text",
+      error: null,
     });
   });
 

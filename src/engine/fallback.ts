@@ -7,8 +7,12 @@ import { modelTool, type ShownTools } from "./tool-search.ts";
 
 /** Why another model may do better. A call that is wrong in itself is wrong for all. */
 const FALLS: ReadonlySet<string> = new Set([
-  ...["provider_rate_limited", "provider_unreachable", "provider_timeout", "provider_error"],
-  ...["provider_auth", "provider_not_configured"],
+  "provider_rate_limited",
+  "provider_unreachable",
+  "provider_timeout",
+  "provider_error",
+  "provider_auth",
+  "provider_not_configured",
 ]);
 
 const mayFall = ({ finish, error, parts }: ModelReply): boolean =>

@@ -59,17 +59,17 @@ const KINDS = {
   /** Interviewers ask what to build and make a project of it. */
   onboarding: {
     ...TURN_BY_TURN,
-    ...{ startedBy: "person", tools: ["skills", "memory", "documents", "projects", "web"], purpose: "onboarding" },
+    startedBy: "person",
+    tools: ["skills", "memory", "documents", "projects", "web"],
+    purpose: "onboarding",
     branch: null,
   },
   /** A transcript that is processed. It is outside text: nothing leads out of the server from it. */
   ingest: {
     ...WORKS,
-    ...{
-      startedBy: "upload",
-      tools: ["skills", "memory", "history", "documents", "projects", "end"],
-      purpose: "transcript",
-    },
+    startedBy: "upload",
+    tools: ["skills", "memory", "history", "documents", "projects", "end"],
+    purpose: "transcript",
     branch: null,
   },
 } as const satisfies Record<string, Kind>;

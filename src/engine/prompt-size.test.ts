@@ -27,7 +27,9 @@ async function open(agents: readonly string[], own: Record<string, string> = {})
     ]),
   );
   const rig = await rigs.started({
-    ...{ pipelines, agents: own, models: model },
+    pipelines,
+    agents: own,
+    models: model,
     env: { SANDBOX: "process", ALLOW_HOST_SHELL: "true" },
   });
   return { rig, model };

@@ -62,8 +62,15 @@ describe("the pool of sandboxes", () => {
   afterEach(() => pool.close());
 
   const specOf = (sessionId: string, changes: Partial<SandboxSpec> = {}): SandboxSpec => ({
-    ...{ executionId: newId("execution"), sessionId, agentId: "engineer", home, network: "none" },
-    ...{ memoryMb: 64, cpus: 1, env: {}, ...changes },
+    executionId: newId("execution"),
+    sessionId,
+    agentId: "engineer",
+    home,
+    network: "none",
+    memoryMb: 64,
+    cpus: 1,
+    env: {},
+    ...changes,
   });
   const sh = async (sandbox: Sandbox, line: string) => (await sandbox.exec(["sh", "-c", line], EXEC)).output.trim();
   /** One turn that uses its sandbox. */
@@ -269,7 +276,9 @@ test.skipIf(!docker)(
     const image = await testImage(docker!);
     const model = createHandModel();
     const rig = await rigs.started({
-      ...{ pipelines: {}, models: model, env: { SANDBOX: "docker", AGENT_IMAGE: image } },
+      pipelines: {},
+      models: model,
+      env: { SANDBOX: "docker", AGENT_IMAGE: image },
       agents: { worker: "---\nname: Worker\ntools: [bash]\n---\nYou work." },
     });
     const { chat: chats } = rig.services;
@@ -318,7 +327,9 @@ test.skipIf(!docker)(
     const model = createHandModel();
     const env = { SANDBOX: "docker", AGENT_IMAGE: image, IMAGE_PULL: "false", DOCKER_HOST: way.address };
     const rig = await rigs.started({
-      ...{ models: model, env, agents: { worker: "---\nname: Worker\ntools: [bash]\n---\nYou work." } },
+      models: model,
+      env,
+      agents: { worker: "---\nname: Worker\ntools: [bash]\n---\nYou work." },
       pipelines: { one: "id: one\nname: One\nsteps: [{ id: write, agent: worker, input: Write. }]" },
     });
     const { id } = await rig.create("one");

@@ -22,7 +22,9 @@ function elsewhere(allowHostShell: boolean): SandboxDriver {
     ...near,
     name: "elsewhere",
     about: async () => ({
-      ...{ files: "Your files are far away.", commands: "You are the guest here.", network: "It is slow." },
+      files: "Your files are far away.",
+      commands: "You are the guest here.",
+      network: "It is slow.",
     }),
     async start(spec, signal) {
       const folder = await mkdtemp(join(tmpdir(), "skep-elsewhere-"));

@@ -4,8 +4,21 @@ type Schema = Record<string, unknown>;
 
 /** Bounds left out of what the model reads. A call that breaks one is told which. */
 const LEFT_OUT: ReadonlySet<string> = new Set([
-  ...["$schema", "$id", "title", "minLength", "maxLength", "pattern", "minItems", "maxItems", "uniqueItems"],
-  ...["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "minProperties", "maxProperties"],
+  "$schema",
+  "$id",
+  "title",
+  "minLength",
+  "maxLength",
+  "pattern",
+  "minItems",
+  "maxItems",
+  "uniqueItems",
+  "minimum",
+  "maximum",
+  "exclusiveMinimum",
+  "exclusiveMaximum",
+  "minProperties",
+  "maxProperties",
 ]);
 /** Members whose keys are names that somebody chose. */
 const NAMED: ReadonlySet<string> = new Set(["properties", "patternProperties", "$defs", "definitions"]);

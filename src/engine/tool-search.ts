@@ -13,8 +13,23 @@ import { slimSchema } from "./tool-schema.ts";
 
 /** Shown whatever else there is. */
 const EVERYDAY: ReadonlySet<string> = new Set([
-  ...["read", "write", "edit", "ls", "find", "grep", "bash", "complete", "fail", "load_skill", "recall", "remember"],
-  ...["code_graph_query", "fetch_url", "list_my_tasks", "update_context", "finish_phase"],
+  "read",
+  "write",
+  "edit",
+  "ls",
+  "find",
+  "grep",
+  "bash",
+  "complete",
+  "fail",
+  "load_skill",
+  "recall",
+  "remember",
+  "code_graph_query",
+  "fetch_url",
+  "list_my_tasks",
+  "update_context",
+  "finish_phase",
 ]);
 /** Tokens of all tools up to which they are all shown; and of those of tool servers. */
 const ALL_TOKENS = 1_500;

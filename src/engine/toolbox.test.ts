@@ -5,7 +5,11 @@ import { type ExecutionInfo, type Tool, type ToolSource, toolsOf } from "./tool.
 import { createToolbox, type Wanted } from "./toolbox.ts";
 
 const tool = (name: string, group: Tool["group"] = "mcp", description = name): Tool => ({
-  ...{ name, group, description, parameters: { type: "object" }, timeoutMs: 1_000 },
+  name,
+  group,
+  description,
+  parameters: { type: "object" },
+  timeoutMs: 1_000,
   run: async () => ({ ok: true, output: description }),
 });
 const execution: ExecutionInfo = {
@@ -17,7 +21,10 @@ const execution: ExecutionInfo = {
   userId: "user_1",
 };
 const wanted = (fields: Partial<Wanted> = {}): Wanted => ({
-  ...{ execution, allows: () => true, hasShell: true, contract: { outputs: [], schema: null } },
+  execution,
+  allows: () => true,
+  hasShell: true,
+  contract: { outputs: [], schema: null },
   ...fields,
 });
 const namesOf = (tools: readonly Tool[]): string[] => tools.map(({ name }) => name);

@@ -43,7 +43,9 @@ test("a repeat gets the first answer; another caller or another path with the sa
   answered(ANN);
   const again = begin(ANN) as Response;
   expect([again.status, again.headers.get("location"), again.headers.get("idempotent-replayed")]).toEqual([
-    ...[201, "/v1/runs/run_1", "true"],
+    201,
+    "/v1/runs/run_1",
+    "true",
   ]);
   expect(await again.json()).toEqual({ id: "run_1" });
   for (const other of [begin(BEN), begin(LOCAL_ADMIN), begin(ANN, { path: "/v1/projects" }), begin(ANN, { key: "l" })])

@@ -45,8 +45,9 @@ async function ask(list: readonly Operation[], method: string, path: string, bod
 describe("an operation", () => {
   const people = operations("people", [
     operation("getPerson", "GET /people/:name", { access: "public", answer: Person, summary: "One" }, ({ params }) => ({
-      ...{ ...ada, name: params.name },
-      ...{ password_hash: "argon2" },
+      ...ada,
+      name: params.name,
+      password_hash: "argon2",
     })),
     operation("getBad", "GET /bad", { access: "public", answer: Person, summary: "Bad" }, () => ({ name: 1 }) as never),
     operation(

@@ -56,7 +56,10 @@ export const createBackupWriter =
     new Promise((resolve, reject) => {
       signal.throwIfAborted();
       const child = Bun.spawn([...command], {
-        ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore", env: {} },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+        env: {},
         ipc(message: Message) {
           if (message.kind === "progress") return progress(message);
           if (message.kind === "done") resolve(message.report);

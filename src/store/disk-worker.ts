@@ -224,7 +224,10 @@ export function createDiskAsker(command: readonly string[], data: string): DiskA
     new Promise((resolve, reject) => {
       signal?.throwIfAborted();
       const child = Bun.spawn([...command], {
-        ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore", env: {} },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+        env: {},
         ipc(reply: { answer: Answer } | { broken: string }) {
           if ("answer" in reply) resolve(reply.answer);
           else reject(new Error(`the process that measures the disk failed: ${reply.broken}`));

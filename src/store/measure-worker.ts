@@ -64,7 +64,10 @@ export const createMeasuring =
       signal?.throwIfAborted();
       let left = names.length;
       const child = Bun.spawn([...command], {
-        ...{ stdin: "ignore", stdout: "ignore", stderr: "ignore", env: {} },
+        stdin: "ignore",
+        stdout: "ignore",
+        stderr: "ignore",
+        env: {},
         ipc(answer: FolderSize | { name: string; gone: true }) {
           left--;
           found(answer.name, "gone" in answer ? null : answer);

@@ -12,8 +12,14 @@ store.sqlite.pragma("foreign_keys = OFF");
 afterAll(() => store.close());
 
 const set = (id: string, owner_id: string | null) => ({
-  ...{ id, owner_id, name: `Set ${id}`, domains: ["example.com", "?"], cookie_count: 2, expires_at: null },
-  ...{ sealed: "…", created_at: "2026-01-01T00:00:00.000Z" },
+  id,
+  owner_id,
+  name: `Set ${id}`,
+  domains: ["example.com", "?"],
+  cookie_count: 2,
+  expires_at: null,
+  sealed: "…",
+  created_at: "2026-01-01T00:00:00.000Z",
 });
 const sets = store.rows(cookieSets);
 

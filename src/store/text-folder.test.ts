@@ -112,7 +112,9 @@ describe("text folder", () => {
     folder.writeSoon("a/two.md", "two");
     folder.writeSoon("b/gone.md", "gone");
     expect(["a/one.md", "a/two.md", "b/gone.md"].map((path) => folder.read(path)?.text)).toEqual([
-      ...["second", "two", "gone"],
+      "second",
+      "two",
+      "gone",
     ]);
     expect(readFileSync(join(root, "a/one.md"), "utf8")).toBe("before");
     expect(folder.remove("b")).toBe(true);

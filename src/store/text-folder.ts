@@ -106,7 +106,9 @@ interface Snapshot {
 }
 
 const emptySnapshot = (): Snapshot => ({
-  ...{ lists: new Map(), files: new Map(), folders: new Map() },
+  lists: new Map(),
+  files: new Map(),
+  folders: new Map(),
   moment: {},
 });
 

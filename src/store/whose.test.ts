@@ -47,7 +47,11 @@ const keyOf = (caller: Caller, scope: Scope): Caller => {
 const ada: Caller = { kind: "user", admin: false, userId: ADA, projects };
 const administrator: Caller = { kind: "user", admin: true, userId: "usr_root", projects };
 const heldBy = (userId?: string, projectId?: string) => ({
-  ...{ id: "exe_1", sessionId: "sess_1", agentId: "scribe", userId, projectId },
+  id: "exe_1",
+  sessionId: "sess_1",
+  agentId: "scribe",
+  userId,
+  projectId,
 });
 
 /** What each kind of caller counts as in the table of what is promised. */
@@ -207,7 +211,11 @@ function variants({ table, belonging }: AnyWhose): Row[] {
 
 for (const id of [ADAS, CLOSED]) sqlite.prepare("INSERT INTO project_access VALUES (?, 'members')").run(id);
 const ADAS_MEMBERSHIP = {
-  ...{ project_id: ADAS, user_id: ADA, role: "viewer", source: "hand", created_at: "2026-01-01T00:00:00Z" },
+  project_id: ADAS,
+  user_id: ADA,
+  role: "viewer",
+  source: "hand",
+  created_at: "2026-01-01T00:00:00Z",
 };
 
 let made = 0;

@@ -28,7 +28,9 @@ export function createAnsweringModel(
     const [first] = request.messages;
     if (request.messages.length > 1) throw new Error(`${stepId} was asked again: ${JSON.stringify(request.messages)}`);
     const one: Asked = {
-      ...{ stepId, agentId, system: request.system },
+      stepId,
+      agentId,
+      system: request.system,
       time: asked.filter((other) => other.stepId === stepId).length + 1,
       input: first?.role === "user" ? textOf(first.parts) : "",
       tools: request.tools.map(({ name }) => name),

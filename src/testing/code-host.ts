@@ -96,7 +96,11 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     const one = issues.get(number) ?? pulls.get(number);
     return (
       one && {
-        ...{ number, title: one.title, body: one.body, user: userOf(one.user), state: one.state },
+        number,
+        title: one.title,
+        body: one.body,
+        user: userOf(one.user),
+        state: one.state,
         labels: one.labels.map((name) => ({ name })),
         html_url: page(number, "issues"),
         ...(pulls.has(number) ? { pull_request: { url: "" } } : {}),
@@ -109,19 +113,28 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     return (
       one && {
         ...issueOf(number),
-        ...{ merged: one.merged, merge_commit_sha: one.mergeCommit, html_url: page(number, "pull") },
+        merged: one.merged,
+        merge_commit_sha: one.mergeCommit,
+        html_url: page(number, "pull"),
         head: { ref: one.head, sha, repo: { full_name: one.headRepository } },
         base: { ref: one.base, repo: { full_name: repository } },
       }
     );
   };
   const commentOf = (one: FakeComment) => ({
-    ...{ id: one.id, body: one.body, user: userOf(one.user), created_at: new Date().toISOString() },
+    id: one.id,
+    body: one.body,
+    user: userOf(one.user),
+    created_at: new Date().toISOString(),
     html_url: page(one.id, "comments"),
   });
   const repositoryOf = () => ({
-    ...{ full_name: repository, private: true, archived: false, default_branch: "main", description: "A shop" },
-    ...{ html_url: `http://127.0.0.1:${server.port}/${repository}` },
+    full_name: repository,
+    private: true,
+    archived: false,
+    default_branch: "main",
+    description: "A shop",
+    html_url: `http://127.0.0.1:${server.port}/${repository}`,
     clone_url: `http://127.0.0.1:${server.port}/${repository}.git`,
   });
   const say = (number: number, user: string, body: string): FakeComment => {
@@ -191,7 +204,15 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
   ): number {
     const number = ++lastNumber;
     pulls.set(number, {
-      ...{ title, body, user, labels: [], state: "open", head, headRepository: from, base, merged: false },
+      title,
+      body,
+      user,
+      labels: [],
+      state: "open",
+      head,
+      headRepository: from,
+      base,
+      merged: false,
       mergeCommit: null,
     });
     changed();
@@ -208,8 +229,10 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     if (path === "/app/installations") return [{ id: installed, suspended_at: null }];
     if (path === `/app/installations/${installed}/access_tokens`)
       return {
-        ...{ token: newToken(), expires_at: new Date(Date.now() + 3_600_000).toISOString() },
-        ...{ permissions: {}, repository_selection: "all" },
+        token: newToken(),
+        expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+        permissions: {},
+        repository_selection: "all",
       };
     if (path === "/installation/repositories") return { total_count: 1, repositories: [repositoryOf()] };
     if (path === "/user") return userOf(APP_LOGIN);
@@ -252,22 +275,24 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
 
   const origin = `http://127.0.0.1:${server.port}`;
   return {
-    ...{
-      origin,
-      repository,
-      bare,
-      git,
-      commit,
-      calls,
-      failures,
-      issues,
-      pulls,
-      comments,
-      reviewComments,
-      permissions,
-      bots,
-    },
-    ...{ tokens, say, openPull, clone: `${origin}/${repository}.git`, keyFile },
+    origin,
+    repository,
+    bare,
+    git,
+    commit,
+    calls,
+    failures,
+    issues,
+    pulls,
+    comments,
+    reviewComments,
+    permissions,
+    bots,
+    tokens,
+    say,
+    openPull,
+    clone: `${origin}/${repository}.git`,
+    keyFile,
     /** The App is removed and installed again: another id, and no earlier token counts. */
     reinstall() {
       installed++;
@@ -278,8 +303,10 @@ export async function startCodeHost({ repository = "octo/shop", kind = "github" 
     /** Environment of a server that is connected to it, as an App or with a token. */
     env(as: "app" | "token" = kind === "gitea" ? "token" : "app"): Record<string, string> {
       return {
-        ...{ CODEHOST_TYPE: kind, CODEHOST_URL: origin, CODEHOST_WEBHOOK_SECRET: WEBHOOK_SECRET },
-        ...{ FETCH_ALLOW: "127.0.0.1" },
+        CODEHOST_TYPE: kind,
+        CODEHOST_URL: origin,
+        CODEHOST_WEBHOOK_SECRET: WEBHOOK_SECRET,
+        FETCH_ALLOW: "127.0.0.1",
         ...(as === "app"
           ? { CODEHOST_APP_ID: "4711", CODEHOST_APP_KEY: keyFile }
           : { CODEHOST_TOKEN: "pat-token-0451" }),
@@ -324,11 +351,15 @@ export function signed(
   const signature = createHmac("sha256", WEBHOOK_SECRET).update(body).digest("hex");
   if (kind === "github")
     return {
-      ...{ "Content-Type": "application/json", "X-GitHub-Event": event, "X-GitHub-Delivery": id },
+      "Content-Type": "application/json",
+      "X-GitHub-Event": event,
+      "X-GitHub-Delivery": id,
       "X-Hub-Signature-256": `sha256=${signature}`,
     };
   return {
-    ...{ "Content-Type": "application/json", "X-Gitea-Event": event, "X-Gitea-Delivery": id },
+    "Content-Type": "application/json",
+    "X-Gitea-Event": event,
+    "X-Gitea-Delivery": id,
     "X-Gitea-Signature": signature,
   };
 }
@@ -337,8 +368,13 @@ export function signed(
 export async function gitBackend(root: string, request: Request, url: URL): Promise<Response> {
   const child = Bun.spawn(["git", "http-backend"], {
     env: {
-      ...{ PATH: process.env["PATH"] ?? "", GIT_PROJECT_ROOT: root, GIT_HTTP_EXPORT_ALL: "1", REMOTE_USER: "fake" },
-      ...{ PATH_INFO: url.pathname, QUERY_STRING: url.search.slice(1), REQUEST_METHOD: request.method },
+      PATH: process.env["PATH"] ?? "",
+      GIT_PROJECT_ROOT: root,
+      GIT_HTTP_EXPORT_ALL: "1",
+      REMOTE_USER: "fake",
+      PATH_INFO: url.pathname,
+      QUERY_STRING: url.search.slice(1),
+      REQUEST_METHOD: request.method,
       CONTENT_TYPE: request.headers.get("content-type") ?? "",
       HTTP_CONTENT_ENCODING: request.headers.get("content-encoding") ?? "",
       GIT_PROTOCOL: request.headers.get("git-protocol") ?? "",

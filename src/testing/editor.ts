@@ -33,7 +33,9 @@ export interface EditorOptions {
 export async function openEditor({ args, env = {}, onPermission }: EditorOptions): Promise<TestEditor> {
   const child = Bun.spawn(skepCommand("acp", ...args), {
     env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", XDG_STATE_HOME: "/dev/null", ...env },
-    ...{ stdin: "pipe", stdout: "pipe", stderr: "pipe" },
+    stdin: "pipe",
+    stdout: "pipe",
+    stderr: "pipe",
   });
   const stderr = new Response(child.stderr).text();
   const came = new Map<string, SessionUpdate[]>();

@@ -36,7 +36,10 @@ export async function openRig({ pipelines, script, agents = {}, env = {}, ...opt
   for (const [id, text] of Object.entries({ worker: AGENT, ...agents })) write(`data/agents/${id}/AGENT.md`, text);
   for (const [id, text] of Object.entries(pipelines)) write(`data/agents/_pipelines/${id}.yml`, text);
   const config = readConfig({
-    ...{ DATA: join(folder, "data"), SANDBOX: "process", LOG_LEVEL: "silent", MAX_EXECUTIONS: "8" },
+    DATA: join(folder, "data"),
+    SANDBOX: "process",
+    LOG_LEVEL: "silent",
+    MAX_EXECUTIONS: "8",
     ...(script === undefined ? {} : { DEMO_SCRIPT: write("script.yml", `version: 1\n${script}`) }),
     ...env,
   });

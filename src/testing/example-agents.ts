@@ -38,7 +38,9 @@ export async function startExampleAgents(
     image,
     pipeline: (mode, agent = {}, defaults) =>
       metered.pipeline(defaults, {
-        ...{ prompt: `MODE: ${mode}\n.`, harness: { acp: EXAMPLE, image }, memory_mb: 512 },
+        prompt: `MODE: ${mode}\n.`,
+        harness: { acp: EXAMPLE, image },
+        memory_mb: 512,
         ...agent,
       }),
     async textOf({ id }) {

@@ -18,7 +18,11 @@ export interface HandModel extends ModelPort {
 }
 
 const USAGE = {
-  ...{ input_tokens: 100, output_tokens: 10, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 },
+  input_tokens: 100,
+  output_tokens: 10,
+  cache_read_tokens: 0,
+  cache_write_tokens: 0,
+  reasoning_tokens: 0,
 };
 
 export function createHandModel(info: Partial<ModelInfo> = {}, costUsd: number | null = 0): HandModel {
@@ -26,8 +30,17 @@ export function createHandModel(info: Partial<ModelInfo> = {}, costUsd: number |
   const handedOut = new Set<HandCall>();
   const waiting = new Set<{ sessionId: string | undefined; take(call: HandCall): void }>();
   const replyOf = (model: string, parts: AssistantPart[], finish: ModelReply["finish"]): ModelReply => ({
-    ...{ parts, finish, usage: USAGE, cost_usd: costUsd, cost_source: "table", key_source: "none" },
-    ...{ provider: "demo", model, duration_ms: 1, time_to_first_token_ms: 1, attempts: 1 },
+    parts,
+    finish,
+    usage: USAGE,
+    cost_usd: costUsd,
+    cost_source: "table",
+    key_source: "none",
+    provider: "demo",
+    model,
+    duration_ms: 1,
+    time_to_first_token_ms: 1,
+    attempts: 1,
   });
   const offer = (call: HandCall): void => {
     for (const one of waiting)
@@ -74,9 +87,17 @@ export function createHandModel(info: Partial<ModelInfo> = {}, costUsd: number |
         take(there);
       }),
     info: (id) => ({
-      ...{ id, context_window: null, max_context_window: null, max_output_tokens: null },
-      ...{ input_usd_per_mtok: 0, output_usd_per_mtok: 0 },
-      ...{ reasoning: false, tools: true, images: false, documents: false, ...info },
+      id,
+      context_window: null,
+      max_context_window: null,
+      max_output_tokens: null,
+      input_usd_per_mtok: 0,
+      output_usd_per_mtok: 0,
+      reasoning: false,
+      tools: true,
+      images: false,
+      documents: false,
+      ...info,
     }),
     estimateUsd: () => costUsd,
   };

@@ -78,7 +78,10 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
       return json(
         {
           error: {
-            ...{ code: 400, type: "exceed_context_size_error", n_prompt_tokens: whole, n_ctx: tokens },
+            code: 400,
+            type: "exceed_context_size_error",
+            n_prompt_tokens: whole,
+            n_ctx: tokens,
             message: `the request exceeds the available context size (${tokens} tokens), try increasing it`,
           },
         },
@@ -88,7 +91,9 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
       return json(
         {
           error: {
-            ...{ type: "BadRequestError", param: null, code: 400 },
+            type: "BadRequestError",
+            param: null,
+            code: 400,
             message: `This model's maximum context length is ${tokens} tokens. However, your request has ${whole} input tokens. Please reduce the length of the input messages.`,
           },
         },
@@ -129,7 +134,10 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
             ? []
             : [
                 {
-                  ...{ name: model, model, size: 6_000_000_000, size_vram: 6_000_000_000 },
+                  name: model,
+                  model,
+                  size: 6_000_000_000,
+                  size_vram: 6_000_000_000,
                   ...(options.age ? {} : { context_length: loaded }),
                 },
               ],
@@ -153,7 +161,10 @@ export function createLocalModelServer(kind: LocalKind, options: LocalOptions = 
         json({
           data: [
             {
-              ...{ id: model, object: "model", type: "llm", max_context_length: most },
+              id: model,
+              object: "model",
+              type: "llm",
+              max_context_length: most,
               ...(loaded === undefined ? { state: "not-loaded" } : { state: "loaded", loaded_context_length: loaded }),
             },
           ],

@@ -29,8 +29,15 @@ export function openSshHost(): SshHostForTests {
   writeFileSync(
     at("sshd.conf"),
     [
-      ...[`HostKey ${at("host")}`, `AuthorizedKeysFile ${at("let-in")}`, "StrictModes no", "UsePAM no", "PidFile none"],
-      ...["PermitRootLogin yes", "PasswordAuthentication no", "KbdInteractiveAuthentication no", "LogLevel QUIET"],
+      `HostKey ${at("host")}`,
+      `AuthorizedKeysFile ${at("let-in")}`,
+      "StrictModes no",
+      "UsePAM no",
+      "PidFile none",
+      "PermitRootLogin yes",
+      "PasswordAuthentication no",
+      "KbdInteractiveAuthentication no",
+      "LogLevel QUIET",
     ].join("\n"),
   );
   writeFileSync(at("pids"), "");

@@ -76,7 +76,9 @@ describe("the text worker", () => {
     const many = Array.from({ length: 25_000 }, (_, i) => ({ a: { b: { c: i } } }));
     const schema = { type: "object", properties: { list: { type: "array", uniqueItems: true } } };
     expect(await refusalOf(work.schemaFaults("me", schema, { list: many }))).toEqual([
-      ...[422, "too_hard", "The value with this schema takes too long to work on."],
+      422,
+      "too_hard",
+      "The value with this schema takes too long to work on.",
     ]);
     expect(reasons).toEqual(["text worker did not answer schemaFaults in time"]);
   });

@@ -77,7 +77,10 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
     return worker;
   }
   const pool = createWorkerPool<TextReply>({
-    ...{ processes: PROCESSES, waiting: WAITING, keptBytes: memoryBytes / 2, spawn },
+    processes: PROCESSES,
+    waiting: WAITING,
+    keptBytes: memoryBytes / 2,
+    spawn,
     busy: () => unavailable("text_busy", "Too much work on text waits here. Try again in a moment."),
   });
 
@@ -90,7 +93,9 @@ export function createTextWork({ command, onRestart, ...options }: TextWorkOptio
     try {
       const work = (worker: WorkerProcess<TextReply>) =>
         worker.ask({
-          ...{ what: operation, message: { operation, args }, timeoutMs },
+          what: operation,
+          message: { operation, args },
+          timeoutMs,
           take: (reply) => (reply.kind === "value" ? { value: reply.value } : { error: unusable(what, reply.message) }),
         });
       return (await pool.run(owner, work)) as TextOperations[Name]["value"];

@@ -59,7 +59,10 @@ export function createExtractor(command: readonly string[], limits: ExtractorLim
       if (isClosed) throw stopping();
       signal.throwIfAborted();
       const child = Bun.spawn(bounded([...command, path, hint], limits), {
-        ...{ stdin: "ignore", stdout: "pipe", stderr: "ignore", env: {} },
+        stdin: "ignore",
+        stdout: "pipe",
+        stderr: "ignore",
+        env: {},
       });
       running.add(child);
       let why: "late" | "memory" | "output" | undefined;

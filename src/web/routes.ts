@@ -47,7 +47,9 @@ export interface Page {
 
 type Loader = () => Promise<{ default: ComponentType }>;
 const page = (path: string, title: string, load: Loader, more: Omit<Page, "path" | "title" | "view"> = {}): Page => ({
-  ...{ path, title, view: lazy(load) },
+  path,
+  title,
+  view: lazy(load),
   ...more,
 });
 

@@ -128,7 +128,9 @@ const blockOf = (part: PromptPart) =>
     : { type: "image" as const, mimeType: part.media_type, data: Buffer.from(part.data).toString("base64") };
 
 const serverOf = ({ url, token }: { url: string; token: string }) => ({
-  ...{ type: "http" as const, name: "skep", url },
+  type: "http" as const,
+  name: "skep",
+  url,
   headers: [{ name: "Authorization", value: `Bearer ${token}` }],
 });
 

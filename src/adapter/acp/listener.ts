@@ -8,7 +8,9 @@ import type { HarnessPort } from "../../engine/harness/port.ts";
 export const listen: HarnessPort["listen"] = async (openRoute, handler) => {
   // On this host it is a port like any other: who finds it needs the execution's token.
   const server = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0, fetch: handler },
+    hostname: "127.0.0.1",
+    port: 0,
+    fetch: handler,
     // A model may think for minutes between two bytes.
     idleTimeout: 0,
     maxRequestBodySize: LIMITS.gatewayBodyBytes + 1,

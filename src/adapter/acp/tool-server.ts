@@ -14,7 +14,9 @@ export const answerTools: HarnessPort["answerTools"] = async (tools, request, bo
   );
   server.setRequestHandler("tools/list", async () => ({
     tools: (await tools.list()).map(({ name, description, parameters }) => ({
-      ...{ name, description, inputSchema: { ...parameters, type: "object" as const } },
+      name,
+      description,
+      inputSchema: { ...parameters, type: "object" as const },
     })),
   }));
   server.setRequestHandler("tools/call", async ({ params }): Promise<Library.CallToolResult> => {

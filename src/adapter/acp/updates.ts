@@ -77,7 +77,9 @@ export function usageIn(answer: unknown): ModelUsage | undefined {
   return {
     input_tokens: count("inputTokens") + read + written,
     output_tokens: count("outputTokens"),
-    ...{ cache_read_tokens: read, cache_write_tokens: written, reasoning_tokens: count("thoughtTokens") },
+    cache_read_tokens: read,
+    cache_write_tokens: written,
+    reasoning_tokens: count("thoughtTokens"),
   };
 }
 

@@ -55,7 +55,10 @@ export function openDiscord(deps: MessengerDeps, { server = DISCORD_SERVER, toke
     check: async (signal) => textIn(await call("GET", "/users/@me", undefined, signal), "username") ?? "bot",
     async send(chat, { key, text, buttons, replyTo }, signal) {
       const components = buttons.map(({ label, answer, token: custom_id }) => ({
-        ...{ type: 2, style: answer === "yes" ? 3 : 4, label, custom_id },
+        type: 2,
+        style: answer === "yes" ? 3 : 4,
+        label,
+        custom_id,
       }));
       const body = {
         content: cutText(text, MAX_CHARACTERS),

@@ -77,7 +77,8 @@ export function openMatrix(deps: MessengerDeps, { server, token }: MatrixAccess)
     async edit(chat, message, given, signal) {
       const body = cutText(given, MAX_CHARACTERS);
       const content = {
-        ...{ msgtype: "m.text", body: `* ${body}` },
+        msgtype: "m.text",
+        body: `* ${body}`,
         "m.new_content": { msgtype: "m.text", body },
         "m.relates_to": { rel_type: "m.replace", event_id: message },
       };

@@ -42,9 +42,14 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
       at(name, async (owner, repo) => {
         const { data } = await repos.issueGetIssue(owner, repo, number);
         return {
-          ...{ number, title: data.title ?? "", body: data.body ?? "", author: data.user?.login ?? "" },
-          ...{ open: data.state === "open", labels: (data.labels ?? []).map((label) => label.name ?? "") },
-          ...{ isPull: data.pull_request !== undefined && data.pull_request !== null, url: data.html_url ?? "" },
+          number,
+          title: data.title ?? "",
+          body: data.body ?? "",
+          author: data.user?.login ?? "",
+          open: data.state === "open",
+          labels: (data.labels ?? []).map((label) => label.name ?? ""),
+          isPull: data.pull_request !== undefined && data.pull_request !== null,
+          url: data.html_url ?? "",
         };
       }),
     comment: (name, id) =>
@@ -59,11 +64,18 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
       at(name, async (owner, repo) => {
         const { data } = await repos.repoGetPullRequest(owner, repo, number);
         return {
-          ...{ number, title: data.title ?? "", body: data.body ?? "", author: data.user?.login ?? "" },
-          ...{ open: data.state === "open", merged: data.merged === true, mergeCommit: data.merge_commit_sha ?? null },
+          number,
+          title: data.title ?? "",
+          body: data.body ?? "",
+          author: data.user?.login ?? "",
+          open: data.state === "open",
+          merged: data.merged === true,
+          mergeCommit: data.merge_commit_sha ?? null,
           labels: (data.labels ?? []).map((label) => label.name ?? ""),
-          ...{ head: { branch: data.head?.ref ?? "", commit: data.head?.sha ?? "" }, base: data.base?.ref ?? "" },
-          ...{ fork: data.head?.repo?.full_name !== data.base?.repo?.full_name, url: data.html_url ?? "" },
+          head: { branch: data.head?.ref ?? "", commit: data.head?.sha ?? "" },
+          base: data.base?.ref ?? "",
+          fork: data.head?.repo?.full_name !== data.base?.repo?.full_name,
+          url: data.html_url ?? "",
         };
       }),
     pullDiff: (name, number, maxBytes) =>
@@ -85,8 +97,12 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
           if (!review.comments_count) continue;
           for (const one of (await repos.repoGetPullReviewComments(owner, repo, number, id)).data)
             comments.push({
-              ...{ id: `line-${one.id}`, author: one.user?.login ?? "", body: one.body ?? "", url: one.html_url ?? "" },
-              ...{ created_at: one.created_at ?? "", path: one.path ?? null },
+              id: `line-${one.id}`,
+              author: one.user?.login ?? "",
+              body: one.body ?? "",
+              url: one.html_url ?? "",
+              created_at: one.created_at ?? "",
+              path: one.path ?? null,
               line: one.position || one.original_position || null,
             });
         }
@@ -106,11 +122,19 @@ export function createGitea(access: CodeHostAccess, fetch: HostFetch): CodeHost 
 }
 
 const presentRepository = (one: Repository): HostRepository => ({
-  ...{ full_name: one.full_name ?? "", private: one.private ?? true, archived: one.archived ?? false },
-  ...{ default_branch: one.default_branch ?? "main", description: one.description ?? "" },
-  ...{ url: one.html_url ?? "", clone_url: one.clone_url ?? "" },
+  full_name: one.full_name ?? "",
+  private: one.private ?? true,
+  archived: one.archived ?? false,
+  default_branch: one.default_branch ?? "main",
+  description: one.description ?? "",
+  url: one.html_url ?? "",
+  clone_url: one.clone_url ?? "",
 });
 
 const presentComment = ({ id, user, body = "", html_url: url = "", created_at = "" }: Comment) => ({
-  ...{ id: String(id), author: user?.login ?? "", body, url, created_at },
+  id: String(id),
+  author: user?.login ?? "",
+  body,
+  url,
+  created_at,
 });

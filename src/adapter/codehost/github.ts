@@ -49,12 +49,19 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
     issue: (name, issue_number) =>
       at(name, async (octokit, place) => {
         const { data } = await octokit.request("GET /repos/{owner}/{repo}/issues/{issue_number}", {
-          ...{ ...place, issue_number },
+          ...place,
+          issue_number,
         });
         const labels = data.labels.map((label) => (typeof label === "string" ? label : (label.name ?? "")));
         return {
-          ...{ number: data.number, title: data.title, body: data.body ?? "", author: data.user?.login ?? "" },
-          ...{ open: data.state === "open", labels, isPull: data.pull_request !== undefined, url: data.html_url },
+          number: data.number,
+          title: data.title,
+          body: data.body ?? "",
+          author: data.user?.login ?? "",
+          open: data.state === "open",
+          labels,
+          isPull: data.pull_request !== undefined,
+          url: data.html_url,
         };
       }),
     comment: (name, id) =>
@@ -83,14 +90,22 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
     pull: (name, pull_number) =>
       at(name, async (octokit, place) => {
         const { data } = await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}", {
-          ...{ ...place, pull_number },
+          ...place,
+          pull_number,
         });
         return {
-          ...{ number: data.number, title: data.title, body: data.body ?? "", author: data.user.login },
-          ...{ open: data.state === "open", merged: data.merged, mergeCommit: data.merge_commit_sha },
+          number: data.number,
+          title: data.title,
+          body: data.body ?? "",
+          author: data.user.login,
+          open: data.state === "open",
+          merged: data.merged,
+          mergeCommit: data.merge_commit_sha,
           labels: data.labels.map((label) => label.name),
-          ...{ head: { branch: data.head.ref, commit: data.head.sha }, base: data.base.ref },
-          ...{ fork: data.head.repo?.full_name !== data.base.repo.full_name, url: data.html_url },
+          head: { branch: data.head.ref, commit: data.head.sha },
+          base: data.base.ref,
+          fork: data.head.repo?.full_name !== data.base.repo.full_name,
+          url: data.html_url,
         };
       }),
     pullDiff: (name, pull_number, maxBytes) =>
@@ -105,16 +120,26 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
         const reviews = await pages(async (page) =>
           (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/reviews", { ...at, page })).data.map(
             (one) => ({
-              ...{ id: `review-${one.id}`, author: one.user?.login ?? "", body: one.body, url: one.html_url },
-              ...{ created_at: one.submitted_at ?? "", path: null, line: null },
+              id: `review-${one.id}`,
+              author: one.user?.login ?? "",
+              body: one.body,
+              url: one.html_url,
+              created_at: one.submitted_at ?? "",
+              path: null,
+              line: null,
             }),
           ),
         );
         const lines = await pages(async (page) =>
           (await octokit.request("GET /repos/{owner}/{repo}/pulls/{pull_number}/comments", { ...at, page })).data.map(
             (one) => ({
-              ...{ id: `line-${one.id}`, author: one.user?.login ?? "", body: one.body, url: one.html_url },
-              ...{ created_at: one.created_at, path: one.path, line: one.line ?? one.original_line ?? null },
+              id: `line-${one.id}`,
+              author: one.user?.login ?? "",
+              body: one.body,
+              url: one.html_url,
+              created_at: one.created_at,
+              path: one.path,
+              line: one.line ?? one.original_line ?? null,
             }),
           ),
         );
@@ -123,7 +148,10 @@ export function createGitHub(access: CodeHostAccess, fetch: HostFetch, onToken: 
     openPull: (name, { title, body, head, base }) =>
       at(name, async (octokit, place) => {
         const known = await octokit.request("GET /repos/{owner}/{repo}/pulls", {
-          ...{ ...place, head: `${place.owner}:${head}`, state: "open" as const, per_page: 1 },
+          ...place,
+          head: `${place.owner}:${head}`,
+          state: "open" as const,
+          per_page: 1,
         });
         const [found] = known.data;
         if (found) return { number: found.number, url: found.html_url };
@@ -208,7 +236,9 @@ function appDoor(
       within(repository, async (client) => {
         // For this repository and its files alone.
         const answer = await client.auth({
-          ...{ type: "installation", repositoryNames: [splitName(repository).repo], refresh: fresh },
+          type: "installation",
+          repositoryNames: [splitName(repository).repo],
+          refresh: fresh,
           permissions: { contents: "write" },
         });
         const token = tokenIn(answer);
@@ -267,9 +297,13 @@ interface GivenRepository {
   clone_url?: string | undefined;
 }
 const presentRepository = (one: GivenRepository): HostRepository => ({
-  ...{ full_name: one.full_name, private: one.private, archived: one.archived ?? false },
-  ...{ default_branch: one.default_branch ?? "main", description: one.description ?? "" },
-  ...{ url: one.html_url, clone_url: one.clone_url ?? `${one.html_url}.git` },
+  full_name: one.full_name,
+  private: one.private,
+  archived: one.archived ?? false,
+  default_branch: one.default_branch ?? "main",
+  description: one.description ?? "",
+  url: one.html_url,
+  clone_url: one.clone_url ?? `${one.html_url}.git`,
 });
 
 const presentComment = (one: {
@@ -279,6 +313,9 @@ const presentComment = (one: {
   html_url: string;
   created_at: string;
 }) => ({
-  ...{ id: String(one.id), author: one.user?.login ?? "", body: one.body ?? "" },
-  ...{ url: one.html_url, created_at: one.created_at },
+  id: String(one.id),
+  author: one.user?.login ?? "",
+  body: one.body ?? "",
+  url: one.html_url,
+  created_at: one.created_at,
 });

@@ -11,7 +11,9 @@ test.each([
   try {
     const asked = createHostFetch()(`http://127.0.0.1:${host.port}/`);
     await expect(asked).rejects.toMatchObject({
-      ...{ status: 502, code: "codehost_failed", detail: `The code host's answer is ${fault}.` },
+      status: 502,
+      code: "codehost_failed",
+      detail: `The code host's answer is ${fault}.`,
     });
   } finally {
     await host.stop(true);

@@ -15,14 +15,19 @@ const Label = t.Object({ name: Word });
 const common = { action: Word, repository: Repository, sender: Actor };
 
 const Push = t.Object({
-  ...{ ref: t.String({ maxLength: 400 }), before: Word, after: Word, repository: Repository },
-  ...{ sender: t.Optional(Actor), deleted: t.Optional(t.Boolean()) },
+  ref: t.String({ maxLength: 400 }),
+  before: Word,
+  after: Word,
+  repository: Repository,
+  sender: t.Optional(Actor),
+  deleted: t.Optional(t.Boolean()),
 });
 const Issue = t.Object({ ...common, issue: t.Object({ number: Id }), label: t.Optional(Label) });
 const Comment = t.Object({ ...common, issue: t.Object({ number: Id }), comment: t.Object({ id: Id }) });
 const Pull = t.Object({ ...common, pull_request: t.Object({ number: Id }), label: t.Optional(Label) });
 const Review = t.Object({
-  ...{ ...common, pull_request: t.Object({ number: Id }) },
+  ...common,
+  pull_request: t.Object({ number: Id }),
   review: t.Object({ state: t.Optional(Word), type: t.Optional(Word) }),
 });
 const ReviewComment = t.Object({ ...common, pull_request: t.Object({ number: Id }), comment: t.Object({ id: Id }) });
@@ -60,8 +65,17 @@ const NAMES: Record<Notice["kind"], RegExp> = {
   review_comment: /^(pull_request_review_comment)$/,
 };
 const KNOWN = new Set([
-  ...["push", "issues", "issue_label", "issue_comment", "pull_request_comment", "pull_request", "pull_request_label"],
-  ...["pull_request_review", "pull_request_approved", "pull_request_rejected", "pull_request_review_comment"],
+  "push",
+  "issues",
+  "issue_label",
+  "issue_comment",
+  "pull_request_comment",
+  "pull_request",
+  "pull_request_label",
+  "pull_request_review",
+  "pull_request_approved",
+  "pull_request_rejected",
+  "pull_request_review_comment",
 ]);
 
 /**
@@ -86,7 +100,8 @@ export function readNotice(event: string, payload: unknown): Notice | "mismatch"
   return {
     kind,
     action: kind === "review" ? outcomeOf(event, action, outcome) : (action ?? ""),
-    ...{ repository: textIn(repository, "full_name") ?? "", actor: textIn(sender, "login") ?? "" },
+    repository: textIn(repository, "full_name") ?? "",
+    actor: textIn(sender, "login") ?? "",
     ...(number === undefined ? {} : { number }),
     ...(labelName === undefined ? {} : { label: labelName }),
     ...(commentId === undefined ? {} : { comment_id: String(commentId) }),

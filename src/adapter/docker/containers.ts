@@ -94,7 +94,8 @@ export function createContainerApi(docker: () => Docker, address: string, attend
     list: (labels, signal) =>
       call(async () => {
         const rows = await docker().listContainers({
-          ...{ all: true, filters: { label: [...labels] } },
+          all: true,
+          filters: { label: [...labels] },
           ...abortedBy(signal),
         });
         return rows.map(containerRow);

@@ -129,7 +129,10 @@ describe.skipIf(!docker)("an engine", () => {
   const create = (script: string, streams: object = {}) => {
     const [name = "", value = ""] = label.split("=");
     return engine.containers.create({
-      ...{ Image: image, Cmd: ["sh", "-c", script], Labels: { [name]: value }, ...streams },
+      Image: image,
+      Cmd: ["sh", "-c", script],
+      Labels: { [name]: value },
+      ...streams,
       HostConfig: { NetworkMode: "none" },
     });
   };
@@ -310,8 +313,11 @@ describe.skipIf(lacks("openssl", Bun.which("openssl") !== null))("an engine over
     let answered = 0;
     const engine = createTlsServer(
       {
-        ...{ ca: read("right.pem"), cert: read("right-server.pem"), key: read("right-server.key") },
-        ...{ requestCert: true, rejectUnauthorized: true },
+        ca: read("right.pem"),
+        cert: read("right-server.pem"),
+        key: read("right-server.key"),
+        requestCert: true,
+        rejectUnauthorized: true,
       },
       (_, response) => {
         answered += 1;

@@ -18,10 +18,17 @@ const socket = engine?.address.replace("unix://", "") ?? "";
 test("an address over SSH names a machine, never an option or a password", () => {
   const { ssh } = dockerEndpoint({ host: "ssh://me@builder.example.org:2222/run/podman/podman.sock" });
   expect(ssh).toEqual({
-    ...{ host: "builder.example.org", user: "me", port: 2222, socket: "/run/podman/podman.sock", env: {} },
+    host: "builder.example.org",
+    user: "me",
+    port: 2222,
+    socket: "/run/podman/podman.sock",
+    env: {},
   });
   expect(dockerEndpoint({ host: "ssh://[fd00::1]" }).ssh).toMatchObject({
-    ...{ host: "fd00::1", user: undefined, port: undefined, socket: "/var/run/docker.sock" },
+    host: "fd00::1",
+    user: undefined,
+    port: undefined,
+    socket: "/var/run/docker.sock",
   });
   const wrong = [
     "ssh://-oProxyCommand=x",
@@ -71,18 +78,23 @@ describe.skipIf(lacks("OpenSSH server", hasSshd()) || !engine)("an engine behind
     const home = mkdtempSync(join(tmpdir(), "skep-far-"));
     const relayFolder = mkdtempSync(join(tmpdir(), "skep-relay-"));
     const driver = createDockerSandboxes({
-      ...{ docker, instanceId: newId("instance"), defaultImage: image, carries: true, relayFolder },
+      docker,
+      instanceId: newId("instance"),
+      defaultImage: image,
+      carries: true,
+      relayFolder,
       images: createAgentImages({ docker, pull: false }),
       server: { uid: process.getuid?.() ?? 1000, gid: process.getgid?.() ?? 1000 },
     });
     const spec = {
-      ...{
-        executionId: newId("execution"),
-        sessionId: newId("session"),
-        agentId: "engineer",
-        network: "none" as const,
-      },
-      ...{ memoryMb: 64, cpus: 1, env: {}, home },
+      executionId: newId("execution"),
+      sessionId: newId("session"),
+      agentId: "engineer",
+      network: "none" as const,
+      memoryMb: 64,
+      cpus: 1,
+      env: {},
+      home,
     };
     await Bun.write(join(home, "given"), "given\n");
     const never = new AbortController().signal;

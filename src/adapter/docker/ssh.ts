@@ -38,13 +38,24 @@ const SHUT = "skep-shut";
 const ABSENT = "skep-absent";
 
 const OPTIONS = [
-  ...["BatchMode=yes", "StrictHostKeyChecking=yes", "ConnectTimeout=10", "LogLevel=ERROR"],
+  "BatchMode=yes",
+  "StrictHostKeyChecking=yes",
+  "ConnectTimeout=10",
+  "LogLevel=ERROR",
   // What the user's configuration may say for work by hand.
-  ...["ForwardAgent=no", "ForwardX11=no", "PermitLocalCommand=no", "RequestTTY=no", "RemoteCommand=none"],
-  ...["ControlMaster=no", "ControlPath=none"],
-  ...["ExitOnForwardFailure=yes", "StreamLocalBindMask=0177", "StreamLocalBindUnlink=yes"],
+  "ForwardAgent=no",
+  "ForwardX11=no",
+  "PermitLocalCommand=no",
+  "RequestTTY=no",
+  "RemoteCommand=none",
+  "ControlMaster=no",
+  "ControlPath=none",
+  "ExitOnForwardFailure=yes",
+  "StreamLocalBindMask=0177",
+  "StreamLocalBindUnlink=yes",
   // A machine that is gone is found out.
-  ...["ServerAliveInterval=5", "ServerAliveCountMax=3"],
+  "ServerAliveInterval=5",
+  "ServerAliveCountMax=3",
 ].flatMap((option) => ["-o", option]);
 
 /** Leaves nothing of the folder when `ssh` has ended; what `ssh` says about a failure comes as output. */
@@ -105,10 +116,14 @@ async function connect(
   const near = join(folder, "engine.sock");
   const look = `if [ -r ${socket} ] && [ -w ${socket} ]; then echo ${READY}; elif [ -e ${socket} ]; then echo ${SHUT}; else echo ${ABSENT}; fi; exec cat >/dev/null`;
   const args = [
-    ...[...OPTIONS, "-L", `${near}:${socket}`],
+    ...OPTIONS,
+    "-L",
+    `${near}:${socket}`,
     ...(port === undefined ? [] : ["-p", String(port)]),
     ...(user === undefined ? [] : ["-l", user]),
-    ...["--", host, `exec sh -c '${look}'`],
+    "--",
+    host,
+    `exec sh -c '${look}'`,
   ];
   // A group of its own: Ctrl-C at a server in a terminal must not end it before the server has cleaned up.
   const child = spawn("sh", ["-c", RUN, "sh", folder, ...args], {

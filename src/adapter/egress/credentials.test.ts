@@ -6,7 +6,8 @@ import { connect as connectTls } from "node:tls";
 import { createAuthority } from "./certificate.ts";
 import type { Credential } from "./credentials.ts";
 import { createEchoMask } from "./echo-mask.ts";
-import { createEgressProxy, type EgressRecord } from "./proxy.ts";
+import type { EgressRecord } from "./model.ts";
+import { createEgressProxy } from "./proxy.ts";
 
 const VALUE = "canary-0123456789-abcdefgh";
 const [outside, inside] = [createAuthority(Date.now()), createAuthority(Date.now())];
@@ -52,7 +53,8 @@ describe("a credential for a host", () => {
       takePlace: () => () => {},
       now: Date.now,
       edge: {
-        ...{ certificateFor: inside.issue, ca: [outside.pem] },
+        certificateFor: inside.issue,
+        ca: [outside.pem],
         credentialsFor: (name) => (name === "localhost" ? credentials : []),
       },
     });
@@ -190,12 +192,11 @@ describe("a credential for a host", () => {
     bearer();
     credentials = [{ header: "authorization", prefix: "", value: VALUE }];
     const proxy = await createEgressProxy({
-      ...{
-        allows: () => true,
-        resolve: async () => [{ address: "127.0.0.1", family: 4 as const }],
-        takePlace: () => () => {},
-      },
-      ...{ onEnd: (record: EgressRecord) => void records.push(record), now: Date.now },
+      allows: () => true,
+      resolve: async () => [{ address: "127.0.0.1", family: 4 as const }],
+      takePlace: () => () => {},
+      onEnd: (record: EgressRecord) => void records.push(record),
+      now: Date.now,
       edge: { certificateFor: inside.issue, credentialsFor: () => credentials },
     });
     const before = proxyPort;

@@ -65,7 +65,9 @@ export async function terminate(tunnel: Termination): Promise<void> {
   server.on("clientError", (_error: Error, socket: Duplex) => void socket.destroy());
   const { key, cert } = tunnel.certificate;
   const inner = new TLSSocket(replayed(tunnel.client, tunnel.first), {
-    ...{ isServer: true, key, cert },
+    isServer: true,
+    key,
+    cert,
     ALPNProtocols: ["http/1.1"],
   });
   inner.on("error", () => tunnel.client.destroy());
@@ -109,10 +111,15 @@ async function forward(tunnel: Termination, asked: IncomingMessage, answer: Serv
   const mask = createEchoMask(credentials.flatMap(({ value }) => formsOf(value)));
   const { request } = await import("node:https");
   const sent = request({
-    ...{ host: address.address, family: address.family, port, agent: false, setHost: false },
+    host: address.address,
+    family: address.family,
+    port,
+    agent: false,
+    setHost: false,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(ca ? { ca: [...ca] } : {}),
-    ...{ method: asked.method, path: `${url.pathname}${url.search}` },
+    method: asked.method,
+    path: `${url.pathname}${url.search}`,
     headers: { ...headersOf(asked, credentials, url.pathname), host: named, "accept-encoding": "identity" },
   });
   answer.once("close", () => void sent.destroy());

@@ -9,7 +9,8 @@ import { SELF_SIGNED } from "../../testing/certificate.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
 import { EXEC, type SandboxFixture, sandboxFixture } from "../../testing/sandbox-fixture.ts";
 import { createAddressGuard } from "../address-guard.ts";
-import { createEgressProxy, type EgressDeps, type EgressProxy, type EgressRecord } from "./proxy.ts";
+import type { EgressDeps, EgressRecord } from "./model.ts";
+import { createEgressProxy, type EgressProxy } from "./proxy.ts";
 
 const docker = await dockerForTests(process.env);
 

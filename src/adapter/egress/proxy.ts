@@ -10,55 +10,11 @@ import type { Duplex } from "node:stream";
 import { codeOf, isProblem, messageOf } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { plainHost } from "../../core/plain-host.ts";
-import type { HostCertificate } from "./certificate.ts";
 import { readClientHello } from "./client-hello.ts";
 import { type Credential, terminate } from "./credentials.ts";
 import { endToEnd } from "./headers.ts";
-import { closeSoon, say, sayAndEnd } from "./refusals.ts";
-
-interface Address {
-  address: string;
-  family: 4 | 6;
-}
-
-/** `denied`: not allowed, so nothing was sent. `failed`: allowed, and it could not be reached or was cut. */
-export type Verdict = "allowed" | "denied" | "failed";
-
-export interface EgressRecord {
-  host: string;
-  port: number;
-  verdict: Verdict;
-  /** Why it was denied or failed: `not_allowed`, `address_refused`, `host_unknown`, `name_mismatch`, `full`, `too_much`, `unreachable`, `not_encrypted`. */
-  reason: string | null;
-  sentBytes: number;
-  receivedBytes: number;
-  /** Unix milliseconds. */
-  startedAt: number;
-  durationMs: number;
-}
-
-export interface EgressDeps {
-  /** Whether the lists allow it. @param host in its one spelling. */
-  allows(host: string, port: number): boolean;
-  /** @throws Problem 422 `address_refused`, `host_unknown`. */
-  resolve(host: string): Promise<Address[]>;
-  /** Called once for each connection and each plain request, at its end. */
-  onEnd(record: EgressRecord): void;
-  /** A place among the connections of all executions; undefined when there is none. */
-  takePlace(): (() => void) | undefined;
-  now(): number;
-  /** Credentials to add to requests to that host, read again for each connection; see `credentials.ts`. */
-  edge?: Edge | undefined;
-  /** Of one sandbox: connections, refused ones too, and bytes of both directions. */
-  bounds?: { connections: number; bytes: number };
-}
-
-export interface Edge {
-  credentialsFor(host: string, port: number): readonly Credential[];
-  certificateFor(host: string): HostCertificate;
-  /** Certificates that are trusted besides the usual ones. */
-  ca?: readonly string[] | undefined;
-}
+import type { Address, Edge, EgressDeps, EgressRecord, Verdict } from "./model.ts";
+import { closeSoon, Refusal, say, sayAndEnd } from "./refusals.ts";
 
 const BOUNDS = { connections: LIMITS.egressConnections, bytes: LIMITS.egressBytes };
 
@@ -67,18 +23,6 @@ export interface EgressProxy {
   take(connection: Duplex): void;
   /** Ends all that is open. */
   close(): void;
-}
-
-/** A refusal on its way to the program: status, `reason` of the record, and a sentence. */
-class Refusal extends Error {
-  constructor(
-    readonly status: number,
-    readonly verdict: Verdict,
-    readonly reason: string,
-    detail: string,
-  ) {
-    super(detail);
-  }
 }
 
 export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> {
@@ -101,8 +45,14 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
     const isRecorded = connections <= bounds.connections + 1;
     const startedAt = deps.now();
     const record: EgressRecord = {
-      ...{ host, port, verdict: "allowed", reason: null, sentBytes: 0, receivedBytes: 0 },
-      ...{ startedAt, durationMs: 0 },
+      host,
+      port,
+      verdict: "allowed",
+      reason: null,
+      sentBytes: 0,
+      receivedBytes: 0,
+      startedAt,
+      durationMs: 0,
     };
     const endings: ((cut: boolean) => void)[] = [];
     let ended = false;
@@ -212,7 +162,14 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
       if (readClientHello(first).kind !== "hello")
         throw new Refusal(403, "denied", "not_encrypted", "A host with a credential is reached over TLS alone.");
       await terminate({
-        ...{ client, first, host, port, address, credentials, ca, certificate: certificateFor(host) },
+        client,
+        first,
+        host,
+        port,
+        address,
+        credentials,
+        ca,
+        certificate: certificateFor(host),
         onSent: (size) => count(entry, "sentBytes", size),
         onReceived: (size) => count(entry, "receivedBytes", size),
         onFailure: (reason) => entry.refuse("failed", reason),
@@ -246,8 +203,13 @@ export async function createEgressProxy(deps: EgressDeps): Promise<EgressProxy> 
         throw new Refusal(501, "denied", "not_allowed", "Plain connections cannot be upgraded here; use CONNECT.");
       const address = await admit(entry);
       const sent = request({
-        ...{ host: address.address, family: address.family, port, agent: false, setHost: false },
-        ...{ method: asked.method, path: `${url.pathname}${url.search}` },
+        host: address.address,
+        family: address.family,
+        port,
+        agent: false,
+        setHost: false,
+        method: asked.method,
+        path: `${url.pathname}${url.search}`,
         headers: { ...endToEnd(asked.headers), host: url.host, connection: "close" },
       });
       entry.onEnd((cut) => {

@@ -2,6 +2,19 @@
 import type { ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { LIMITS } from "../../core/limits.ts";
+import type { Verdict } from "./model.ts";
+
+/** A refusal on its way to the program: status, `reason` of the record, and a sentence. */
+export class Refusal extends Error {
+  constructor(
+    readonly status: number,
+    readonly verdict: Verdict,
+    readonly reason: string,
+    detail: string,
+  ) {
+    super(detail);
+  }
+}
 
 export function say(answer: ServerResponse, status: number, detail: string): void {
   if (answer.headersSent) return void answer.destroy();

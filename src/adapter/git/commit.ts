@@ -55,7 +55,11 @@ export async function commitAll(git: GitCommand, options: CommitOptions): Promis
   using top = openFolder(worktree, "latin1");
   const hash = hashOf(head.tree);
   const comparison = compareWorkingCopy({
-    ...{ top, index, hash, maxFileBytes, signal },
+    top,
+    index,
+    hash,
+    maxFileBytes,
+    signal,
     nested: "plain",
     untracked: "read",
     standInOf: createStandIns(gitDir),

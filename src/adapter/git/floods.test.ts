@@ -54,8 +54,12 @@ test.each([
   }
   const before = processorMs();
   const { conflicts } = await mergeInto(git, {
-    ...{ repository: join(folder, ".git"), strategy: "merge", source: plainGit(folder, "rev-parse", "theirs") },
-    ...{ into: "ours", message: "m", author: { name: "U", email: "u@example.com" } },
+    repository: join(folder, ".git"),
+    strategy: "merge",
+    source: plainGit(folder, "rev-parse", "theirs"),
+    into: "ours",
+    message: "m",
+    author: { name: "U", email: "u@example.com" },
   });
   expect(conflicts?.map(({ path }) => path)).toEqual(["f"]);
   expect(JSON.stringify(conflicts).length).toBeLessThan(100_000);

@@ -71,8 +71,14 @@ test("what a killed git left is removed, and nothing else: every command works a
   const run = { repository, name: "run_1", path: join(home, "run_1") };
   await git.addWorktree({ ...run, branch: "run/run_1", from: "HEAD" });
   const left = [
-    ...["index.lock", "packed-refs.lock", "HEAD.lock", "refs/heads/main.lock", "refs/remotes/origin/deep/main.lock"],
-    ...["worktrees/run_1/index.lock", "objects/pack/tmp_pack_x1", "objects/pack/tmp_idx_x1"],
+    "index.lock",
+    "packed-refs.lock",
+    "HEAD.lock",
+    "refs/heads/main.lock",
+    "refs/remotes/origin/deep/main.lock",
+    "worktrees/run_1/index.lock",
+    "objects/pack/tmp_pack_x1",
+    "objects/pack/tmp_idx_x1",
   ];
   for (const path of left) {
     mkdirSync(dirname(join(repository, path)), { recursive: true });

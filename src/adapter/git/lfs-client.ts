@@ -83,7 +83,8 @@ async function askBatch(request: LfsFetch, objects: readonly LfsObject[]): Promi
   const { authorization, signal } = request;
   const body = JSON.stringify({ operation: "download", transfers: ["basic"], objects });
   const headers = {
-    ...{ Accept: MEDIA_TYPE, "Content-Type": MEDIA_TYPE },
+    Accept: MEDIA_TYPE,
+    "Content-Type": MEDIA_TYPE,
     ...(authorization === undefined ? {} : { Authorization: authorization }),
   };
   const response = await request.open(url.href, {

@@ -33,7 +33,11 @@ function commit(path: string, content: string, ...options: string[]): string {
 const branch = (name: string, from = "main") => git("checkout", "-qB", name, from);
 /** What a merge of these branches is asked for. */
 const into = (target: string, source: string, strategy: MergeRequest["strategy"]): MergeRequest => ({
-  ...{ repository, strategy, into: target, message: "take it", author },
+  repository,
+  strategy,
+  into: target,
+  message: "take it",
+  author,
   source: git("rev-parse", source),
 });
 /** The commit that it makes, or where the branch is already. */

@@ -98,7 +98,8 @@ async function moveBranch(git: GitCommand, at: At, request: MergeRequest, from: 
   try {
     // Not to be aborted: what comes next depends on whether it was done.
     await git(["update-ref", "-m", "run merged", "--stdin"], {
-      ...{ ...at, signal: undefined },
+      ...at,
+      signal: undefined,
       stdin: `${moves.join("\n")}\n`,
     });
   } catch (error) {

@@ -36,7 +36,10 @@ function fetched(before: string) {
   const calls = join(home, "calls");
   writeFileSync(program, `#!/bin/sh\necho "$1" >>'${calls}'\n${before}\nexec git "$@"\n`, { mode: 0o755 });
   const done = createGit({ program, env }).fetch({
-    ...{ source: upstream, transport: "file", repository, timeoutMs: 60_000 },
+    source: upstream,
+    transport: "file",
+    repository,
+    timeoutMs: 60_000,
   });
   return { done, calls: () => readFileSync(calls, "utf8").trim().split("\n") };
 }

@@ -53,7 +53,11 @@ function sshCommand(pin: Remote["pin"]): string {
 }
 
 const commandOptions = ({ repository, signal, timeoutMs, onProgress: _, ...remote }: RemoteWork) => ({
-  ...{ cwd: repository, gitDir: repository, signal, timeoutMs, env: remoteEnvironment(remote) },
+  cwd: repository,
+  gitDir: repository,
+  signal,
+  timeoutMs,
+  env: remoteEnvironment(remote),
 });
 
 /** What git says when objects are missing: of a remote that was repacked or pushed to while it was read, or our own. */

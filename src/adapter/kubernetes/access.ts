@@ -56,7 +56,9 @@ export function clusterAccess({ kubeconfig, context, env, account = ACCOUNT }: A
   const server = new URL(`https://${host.includes(":") ? `[${host}]` : host}:${port}`);
   const file = (name: string) => fileText(resolve(account, name), `The service account's ${name}`);
   return {
-    ...{ address: server.origin, server, namespace: file("namespace").trim() },
+    address: server.origin,
+    server,
+    namespace: file("namespace").trim(),
     tls: { ca: file("ca.crt"), rejectUnauthorized: true },
     authorization: () => bearer(file("token")),
   };
@@ -88,7 +90,9 @@ function fromFile(path: string, wanted: string | undefined): ClusterAccess {
   const serverName = textIn(cluster, "tls-server-name");
   const skips = membersOf(cluster)["insecure-skip-tls-verify"] === true;
   return {
-    ...{ address: server.origin, server, namespace: textIn(context, "namespace") ?? "default" },
+    address: server.origin,
+    server,
+    namespace: textIn(context, "namespace") ?? "default",
     tls: {
       rejectUnauthorized: !skips,
       ...(ca === undefined ? {} : { ca }),

@@ -45,7 +45,12 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest):
   const { access } = client;
   const { namespace, pod, container, argv, hasInput, onOutput } = request;
   const url = urlOf(access.server, `/api/v1/namespaces/${namespace}/pods/${pod}/exec`, {
-    ...{ container, command: argv, stdin: String(hasInput), stdout: "true", stderr: "true", tty: "false" },
+    container,
+    command: argv,
+    stdin: String(hasInput),
+    stdout: "true",
+    stderr: "true",
+    tty: "false",
   });
   let status = "";
   const onMessage = (data: Buffer) => {
@@ -59,7 +64,11 @@ export async function execInPod(client: ClusterClient, request: PodExecRequest):
   };
   try {
     const socket = await openWebSocket({
-      ...{ url, tls: access.tls, authorization: access.authorization(), protocols: EXEC_PROTOCOLS, onMessage },
+      url,
+      tls: access.tls,
+      authorization: access.authorization(),
+      protocols: EXEC_PROTOCOLS,
+      onMessage,
       signal: request.signal,
     });
     const over = (error: unknown) => {

@@ -113,7 +113,9 @@ describe("a watch", () => {
       look();
     };
     const watch = watchObjects(client, {
-      ...{ path: PODS, query: { labelSelector: "app=x" }, waitMs: 1 },
+      path: PODS,
+      query: { labelSelector: "app=x" },
+      waitMs: 1,
       onObject: (object) => note(`${textIn(membersOf(object)["metadata"], "name")}`),
       onGone: (name) => note(`-${name}`),
     });
@@ -170,7 +172,10 @@ describe("a watch", () => {
     cluster.failWith(403, "cannot watch");
     const told = Promise.withResolvers<void>();
     const watch = watchObjects(client, {
-      ...{ path: PODS, query: {}, waitMs: 1, onGone() {} },
+      path: PODS,
+      query: {},
+      waitMs: 1,
+      onGone() {},
       onObject: () => told.resolve(),
       onFailure: (error) => failures.push(codeOf(error)),
     });
@@ -188,7 +193,12 @@ describe("a watch", () => {
 });
 
 const execOf = (onOutput: (stream: string, chunk: Uint8Array) => void = () => {}) => ({
-  ...{ namespace: "work", pod: "p", container: "agent", argv: ["true"], hasInput: true, onOutput },
+  namespace: "work",
+  pod: "p",
+  container: "agent",
+  argv: ["true"],
+  hasInput: true,
+  onOutput,
 });
 
 interface Opening {
@@ -214,7 +224,10 @@ async function opened(act: (socket: Socket) => void, { head, protocol = EXEC_PRO
   endings.push(() => new Promise((resolve) => server.close(resolve)));
   const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const access: ClusterAccess = {
-    ...{ address, server: new URL(address), namespace: "work", tls: { rejectUnauthorized: true } },
+    address,
+    server: new URL(address),
+    namespace: "work",
+    tls: { rejectUnauthorized: true },
     authorization: () => "Bearer t",
   };
   return await execInPod(createClusterClient(access), execOf(onOutput));

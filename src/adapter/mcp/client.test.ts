@@ -32,7 +32,10 @@ async function connect(args: readonly string[], { timeoutMs = 240_000, maxNoiseB
   const connection = await connectServer(
     { transport: "stdio", open: (events, signal) => servers.open(spec, events, signal) },
     {
-      ...{ timeoutMs, maxNoiseBytes, maxMessageBytes: 4 * MB, signal: new AbortController().signal },
+      timeoutMs,
+      maxNoiseBytes,
+      maxMessageBytes: 4 * MB,
+      signal: new AbortController().signal,
       onLog: (stream, text) => log.push(`${stream}: ${text}`),
       onToolsChanged: () => changed(),
     },
@@ -84,7 +87,8 @@ describe("a tool server", () => {
   test("that answers with a line of 60 MB fails that call, and answers the next", async () => {
     const one = await odd();
     await expect(one.call("long", { mb: 60 }, 240_000)).rejects.toMatchObject({
-      ...{ code: "mcp_call_refused", detail: expect.stringContaining("more than the 4194304") },
+      code: "mcp_call_refused",
+      detail: expect.stringContaining("more than the 4194304"),
     });
     expect(said(await one.call("say", { text: "still here" }))).toBe("still here");
     expect(said(await one.call("long", { mb: 3 }, 240_000))).toHaveLength(3 * MB);
@@ -113,7 +117,8 @@ describe("a tool server", () => {
     ["--dead", "exit code 1", 240_000],
   ])("that never speaks (%s) is not connected, with the reason", async (how, why, timeoutMs) => {
     await expect(connect([ODD_SERVER, how], { timeoutMs })).rejects.toMatchObject({
-      ...{ code: "mcp_not_connected", detail: expect.stringContaining(why) },
+      code: "mcp_not_connected",
+      detail: expect.stringContaining(why),
     });
   });
 
@@ -148,7 +153,9 @@ describe("what a server prints", () => {
   const read = (lines: string, cut: number, limits: { maxLineBytes?: number; maxNoiseBytes?: number } = {}) => {
     const found: unknown[] = [];
     const reader = createLineReader({
-      ...{ maxLineBytes: 1_000, maxNoiseBytes: 1_000_000, ...limits },
+      maxLineBytes: 1_000,
+      maxNoiseBytes: 1_000_000,
+      ...limits,
       gate: gateThatTells(found),
       onMessage: (message) => found.push("error" in message ? membersOf(message)["id"] : message),
       onFlood: () => found.push("flood"),

@@ -147,7 +147,8 @@ export async function connectServer(target: Target, options: ConnectOptions): Pr
           {
             signal: call.signal,
             timeout: call.timeoutMs,
-            ...{ resetTimeoutOnProgress: true, maxTotalTimeout: call.timeoutMs * PROGRESS_STRETCH },
+            resetTimeoutOnProgress: true,
+            maxTotalTimeout: call.timeoutMs * PROGRESS_STRETCH,
             toolDefinition: { name: definition.name, inputSchema: { ...definition.inputSchema, type: "object" } },
             ...(call.onProgress ? { onprogress: ({ message }) => message && call.onProgress?.(`${message}\n`) } : {}),
           },

@@ -54,7 +54,10 @@ afterAll(async () => {
 async function connect(target: Target): Promise<Connection> {
   const connection = await connectServer(target, {
     // So much that it is the call's limit that ends it.
-    ...{ timeoutMs: 240_000, maxMessageBytes: BYTES, maxNoiseBytes: Number.POSITIVE_INFINITY, signal: never },
+    timeoutMs: 240_000,
+    maxMessageBytes: BYTES,
+    maxNoiseBytes: Number.POSITIVE_INFINITY,
+    signal: never,
     onLog() {},
     onToolsChanged() {},
   });
@@ -71,10 +74,15 @@ const overPipe = () => {
 };
 const overHttp = () =>
   connect({
-    ...{ transport: "http", url: web.url, headers: {} },
+    transport: "http",
+    url: web.url,
+    headers: {},
     fetch: createHttpFetch({
       resolve: async () => ({ address: "127.0.0.1", family: 4 }),
-      ...{ userAgent: "skep", maxBytes: BYTES, timeoutMs: 240_000, onLog() {} },
+      userAgent: "skep",
+      maxBytes: BYTES,
+      timeoutMs: 240_000,
+      onLog() {},
     }),
   });
 

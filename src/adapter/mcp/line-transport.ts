@@ -48,7 +48,9 @@ export function createLineTransport(options: LineTransportOptions): LineTranspor
     onNoise: (text) => onLog("stdout", text.slice(0, NOISE_CHARACTERS)),
   });
   const read = createLineReader({
-    ...{ maxLineBytes: options.maxLineBytes, maxNoiseBytes: options.maxNoiseBytes, gate },
+    maxLineBytes: options.maxLineBytes,
+    maxNoiseBytes: options.maxNoiseBytes,
+    gate,
     onMessage: (message) => transport.onmessage?.(message as JSONRPCMessage),
     onFlood: (bytes) => end(`it wrote ${bytes} bytes without a message to its standard output`),
   });

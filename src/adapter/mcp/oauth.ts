@@ -135,7 +135,9 @@ export async function beginLogin(server: OAuthServer, state: string, scope?: str
   const credentials: Credentials = {};
   let authorizationUrl: URL | undefined;
   const flow: Flow = {
-    ...{ state, verifier: "", changed() {} },
+    state,
+    verifier: "",
+    changed() {},
     redirect(to) {
       authorizationUrl = to;
     },
@@ -144,7 +146,8 @@ export async function beginLogin(server: OAuthServer, state: string, scope?: str
   const challenge = await challengeOf(library, server);
   const wanted = library.computeScopeUnion(challenge.scope, scope);
   const options = {
-    ...{ serverUrl: url, fetchFn: fetch },
+    serverUrl: url,
+    fetchFn: fetch,
     ...(challenge.resourceMetadataUrl ? { resourceMetadataUrl: challenge.resourceMetadataUrl } : {}),
     ...(wanted === undefined ? {} : { scope: wanted }),
   };
@@ -182,7 +185,9 @@ export async function finishLogin(
     throw failed(`it answered ${(answer.get("error") ?? "nothing").replace(/[^\w ]/g, "").slice(0, 64)}`);
   await safely(
     auth(providerOf(server, credentials, flow), {
-      ...{ serverUrl: server.url, fetchFn: server.fetch, authorizationCode: code },
+      serverUrl: server.url,
+      fetchFn: server.fetch,
+      authorizationCode: code,
       ...(iss === null ? {} : { iss }),
     }),
   );

@@ -33,8 +33,11 @@ export function createCircuit(clock: Clock): Circuit {
       }
       const message = `${provider} failed ${FAILURES} times within a minute, so it is left alone for a moment.`;
       return {
-        ...{ code: "provider_unreachable", message, retryable: true },
-        ...{ retryAfterMs: state.restsUntil - now, isWait: true },
+        code: "provider_unreachable",
+        message,
+        retryable: true,
+        retryAfterMs: state.restsUntil - now,
+        isWait: true,
       };
     },
     ended(key, failure) {

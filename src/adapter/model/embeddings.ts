@@ -46,8 +46,13 @@ export function createEmbed(deps: Pick<ModelPortDeps, "keys" | "prices"> & { clo
     return {
       vectors,
       call: {
-        ...{ provider: to.providerId, model, key_source: to.source, usage },
-        ...{ cost_usd: cost.usd, cost_source: cost.source, duration_ms: clock.monotonic() - started },
+        provider: to.providerId,
+        model,
+        key_source: to.source,
+        usage,
+        cost_usd: cost.usd,
+        cost_source: cost.source,
+        duration_ms: clock.monotonic() - started,
       },
     };
   };

@@ -97,7 +97,9 @@ function ofStatus(error: APICallError, status: number, provider: string, nowMs: 
     return { code: "provider_auth", message: say(`${provider} does not allow this (403)`), retryable: false };
   if (status === 402 || (status === 429 && /insufficient_quota|billing|credit balance/i.test(text)))
     return {
-      ...{ code: "provider_rate_limited", message: say(`${provider}: the quota is used up`), retryable: false },
+      code: "provider_rate_limited",
+      message: say(`${provider}: the quota is used up`),
+      retryable: false,
       retryAfterMs: resetAfterMs(error.responseHeaders, error.responseBody ?? "", nowMs),
     };
   if (status === 429) {

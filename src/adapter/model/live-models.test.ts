@@ -68,8 +68,13 @@ describe("the models of a provider, live", () => {
     const found = await list(endpoint("ollama", "ollama", "/v1"));
     expect(found.models).toEqual([
       {
-        ...{ id: "qwen3:8b", name: "qwen3:8b", context_window: null, max_context_window: 40960 },
-        ...{ tools: true, reasoning: true, images: false },
+        id: "qwen3:8b",
+        name: "qwen3:8b",
+        context_window: null,
+        max_context_window: 40960,
+        tools: true,
+        reasoning: true,
+        images: false,
       },
     ]);
     expect(server.requests[1]).toMatchObject({ method: "POST", path: "/api/show", body: { model: "qwen3:8b" } });

@@ -95,7 +95,9 @@ function costOf(
 /** A provider that says when it answers again is waited for; see the engine. */
 const errorOf = ({ code, message, retryable, retryAfterMs, isWait }: Failure, nowMs: number) => ({
   error: {
-    ...{ code, message, retryable },
+    code,
+    message,
+    retryable,
     ...((isWait || code === "provider_rate_limited") && retryAfterMs !== undefined
       ? { retry_at: nowMs + retryAfterMs }
       : {}),
@@ -135,8 +137,11 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
     const isOwn = OWN_KINDS.has(to.kind) && (to.local || to.providerId.startsWith("custom-"));
     if (!isOwn) return { tokens: prices.info(model).context_window };
     const window = await askWindow({
-      ...{ endpoint: to, name: to.name, ...prices.windows(model) },
-      ...{ mayLoad: true, signal },
+      endpoint: to,
+      name: to.name,
+      ...prices.windows(model),
+      mayLoad: true,
+      signal,
     });
     return { ...window, tokens: window.tokens ?? prices.info(model).context_window };
   }
@@ -213,10 +218,15 @@ export function createModelPort(deps: ModelPortDeps): ModelPort {
       const replyOf = (outcome: PassOutcome): ModelReply => {
         if (outcome.finish !== "aborted") circuit.ended(line, outcome.failure);
         return {
-          ...{ parts: [], finish: outcome.finish, usage: outcome.used?.usage ?? NO_USAGE },
+          parts: [],
+          finish: outcome.finish,
+          usage: outcome.used?.usage ?? NO_USAGE,
           usage_estimated: outcome.used?.estimated ?? false,
           ...costOf(prices, request.model, outcome),
-          ...{ key_source: to.source, provider: to.providerId, model: request.model, attempts: 1 },
+          key_source: to.source,
+          provider: to.providerId,
+          model: request.model,
+          attempts: 1,
           duration_ms: clock.monotonic() - started,
           time_to_first_token_ms: outcome.firstTokenAt === undefined ? null : outcome.firstTokenAt - started,
           ...(outcome.failure ? errorOf(outcome.failure, clock.now()) : {}),

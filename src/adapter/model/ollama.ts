@@ -135,7 +135,11 @@ async function refusalOf(url: string, response: Response): Promise<APICallError>
     // Not JSON: the text itself is shown.
   }
   return new APICallError({
-    ...{ message, url, requestBodyValues: {}, statusCode: response.status, responseBody: text },
+    message,
+    url,
+    requestBodyValues: {},
+    statusCode: response.status,
+    responseBody: text,
     responseHeaders: Object.fromEntries(response.headers),
   });
 }

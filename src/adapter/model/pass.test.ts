@@ -55,7 +55,9 @@ describe.each(CASES)("%s", (protocol, { model, path }) => {
     const direct = await fetch(new URL(path, fixture.server.origin), { method: "POST", body });
     expect(bytes).toBe(await direct.text());
     expect(await passed.reply).toMatchObject({
-      ...{ finish: "stop", usage_estimated: false, key_source: "instance" },
+      finish: "stop",
+      usage_estimated: false,
+      key_source: "instance",
       usage: { input_tokens: 1_000, output_tokens: 500, cache_read_tokens: 200 },
     });
     expect(JSON.stringify(request?.headers)).toContain(CANARY_KEY);

@@ -198,7 +198,11 @@ async function refusalOf(answer: Response, url: string): Promise<APICallError> {
   const responseBody = Buffer.concat(pieces).toString("utf8");
   const message = saidIn(responseBody) ?? "";
   return new APICallError({
-    ...{ message, url, requestBodyValues: {}, statusCode: answer.status, responseBody },
+    message,
+    url,
+    requestBodyValues: {},
+    statusCode: answer.status,
+    responseBody,
     responseHeaders: Object.fromEntries(answer.headers),
   });
 }

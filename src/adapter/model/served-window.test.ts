@@ -151,7 +151,11 @@ describe("the list of models says what is served and what the model can", () => 
 
   test("Ollama", async () => {
     expect(await listed("ollama", { capabilities: ["completion", "tools", "vision"] })).toMatchObject({
-      ...{ context_window: null, max_context_window: 40_960, tools: true, images: true, reasoning: false },
+      context_window: null,
+      max_context_window: 40_960,
+      tools: true,
+      images: true,
+      reasoning: false,
     });
     server!.stop();
     expect(await listed("ollama", { isLoaded: true })).toMatchObject({ context_window: 4_096, images: false });
@@ -161,7 +165,8 @@ describe("the list of models says what is served and what the model can", () => 
     expect(await listed("llama.cpp")).toMatchObject({ context_window: 4_096, images: false });
     server!.stop();
     expect(await listed("lmstudio", { isLoaded: true })).toMatchObject({
-      ...{ context_window: 4_096, max_context_window: 40_960 },
+      context_window: 4_096,
+      max_context_window: 40_960,
     });
     server!.stop();
     expect(await listed("vllm")).toMatchObject({ context_window: 4_096 });

@@ -5,7 +5,8 @@ import { probeOidc } from "./probe.ts";
 test("a discovery document of 200,000 values is a finding about discovery, and nothing more is asked", async () => {
   let asked = 0;
   const provider = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
+    port: 0,
+    hostname: "127.0.0.1",
     fetch({ url }: Request) {
       asked++;
       const text = `{"issuer":"${new URL(url).origin}","scopes_supported":[${"1,".repeat(200_000)}1]}`;

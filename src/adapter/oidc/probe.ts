@@ -17,10 +17,16 @@ const SIGNING = ["RSA", "EC", "OKP"];
 
 const ok = (check: string, detail: string): OidcFinding => ({ check, verdict: "ok", detail, remedy: null });
 const warn = (check: string, detail: string, remedy: string): OidcFinding => ({
-  ...{ check, verdict: "warn", detail, remedy },
+  check,
+  verdict: "warn",
+  detail,
+  remedy,
 });
 const fail = (check: string, detail: string, remedy: string): OidcFinding => ({
-  ...{ check, verdict: "fail", detail, remedy },
+  check,
+  verdict: "fail",
+  detail,
+  remedy,
 });
 
 /** @returns findings in the order of a sign-on; it stops at one that rules out the rest. */
@@ -145,8 +151,12 @@ async function redirectOf(configuration: client.Configuration, request: ProbeReq
     );
   const verifier = client.randomPKCECodeVerifier();
   const url = client.buildAuthorizationUrl(configuration, {
-    ...{ redirect_uri: redirectUri, scope: scopes.join(" "), response_type: "code" },
-    ...{ state: client.randomState(), nonce: client.randomNonce(), code_challenge_method: "S256" },
+    redirect_uri: redirectUri,
+    scope: scopes.join(" "),
+    response_type: "code",
+    state: client.randomState(),
+    nonce: client.randomNonce(),
+    code_challenge_method: "S256",
     code_challenge: await client.calculatePKCECodeChallenge(verifier),
   });
   const answer = await ask(url.href);
@@ -176,7 +186,9 @@ async function secretOf(
   const methods = listed(metadata.token_endpoint_auth_methods_supported) ?? ["client_secret_basic"];
   const basic = Boolean(clientSecret) && methods.includes("client_secret_basic");
   const body = new URLSearchParams({
-    ...{ grant_type: "authorization_code", code: "connection-test", code_verifier: client.randomPKCECodeVerifier() },
+    grant_type: "authorization_code",
+    code: "connection-test",
+    code_verifier: client.randomPKCECodeVerifier(),
     ...(redirectUri === null ? {} : { redirect_uri: redirectUri }),
     ...(basic ? {} : { client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) }),
   });

@@ -32,7 +32,8 @@ export async function chooseSandbox(
 ): Promise<SandboxChoice> {
   if (wanted === "process" || !docker)
     return {
-      ...{ driver: inProcess, waits: false },
+      driver: inProcess,
+      waits: false,
       reason: wanted === "process" ? "SANDBOX=process" : "no container engine is configured",
     };
   try {
@@ -46,7 +47,8 @@ export async function chooseSandbox(
       );
     if (!docker.wasUsed()) return { driver: inProcess, reason: "no container engine answers", waits: false };
     return {
-      ...{ driver: docker.driver, waits: true },
+      driver: docker.driver,
+      waits: true,
       reason:
         "no container engine answers, and agents have worked in containers here: work that needs one waits. " +
         "Start the engine, or restart the server with SANDBOX=process",

@@ -43,11 +43,19 @@ async function inContainers(engine: DockerClient, instanceId: string, carries: b
   const image = await testImage(engine);
   const images = createAgentImages({ docker: engine, pull: false });
   const driver = createDockerSandboxes({
-    ...{ docker: engine, instanceId, defaultImage: image, images, server: owner, relayFolder, carries },
+    docker: engine,
+    instanceId,
+    defaultImage: image,
+    images,
+    server: owner,
+    relayFolder,
+    carries,
   });
   const servers = createDockerToolServers({ docker: engine, instanceId, images, owner, carries });
   return {
-    ...{ driver, servers, image },
+    driver,
+    servers,
+    image,
     records: async () => {
       const rows = await engine.containers.list([`skep.instance=${instanceId}`]);
       return JSON.stringify(await Promise.all(rows.map(({ id }) => engine.containers.inspect(id))));
@@ -66,7 +74,8 @@ async function onThisHost(instanceId: string): Promise<Life> {
   const driver = createProcessSandboxes({ allowHostShell: true, instanceId });
   const servers = createProcessToolServers({ instanceId, allowHostShell: true });
   return {
-    ...{ driver, servers },
+    driver,
+    servers,
     records: async () => "",
     end: async () => {
       await servers.sweep(() => false);
@@ -109,8 +118,15 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
     return made;
   };
   const specOf = async (changes: Partial<SandboxSpec> = {}): Promise<SandboxSpec> => ({
-    ...{ executionId: newId("execution"), sessionId: newId("session"), agentId: "engineer", network: "none" as const },
-    ...{ memoryMb: 64, cpus: 1, env: {}, home: changes.home ?? (await folder()), ...changes },
+    executionId: newId("execution"),
+    sessionId: newId("session"),
+    agentId: "engineer",
+    network: "none" as const,
+    memoryMb: 64,
+    cpus: 1,
+    env: {},
+    home: changes.home ?? (await folder()),
+    ...changes,
   });
   const start = async (changes?: Partial<SandboxSpec>) => await life.driver.start(await specOf(changes), never);
   const sh = (script: string, changes: Partial<ExecOptions> = {}, sandbox: Sandbox = shared) =>
@@ -329,7 +345,11 @@ describe.each(DRIVERS.filter(([, open]) => open))("the driver %s", (_name, open,
   if (!serves) return;
   describe("of tool servers", () => {
     const serverSpec = async (server: string): Promise<ToolServerSpec> => ({
-      ...{ server, image: life.image, network: "none", memoryMb: 64, folder: await folder() },
+      server,
+      image: life.image,
+      network: "none",
+      memoryMb: 64,
+      folder: await folder(),
       command: "sh",
       args: ["-c", 'read -r line; echo "$GRANTED $line" > "$HOME/kept"; cat "$HOME/kept"; echo noise >&2; exec cat'],
       env: { GRANTED: "granted" },

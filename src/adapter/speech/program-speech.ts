@@ -75,8 +75,12 @@ export function createPiper(model: string): SpeechService {
     speak: ({ text, speed, signal }) =>
       // One line is one utterance.
       spoken(programAt(name), text.replaceAll("\n", " "), signal, (file) => [
-        ...["--model", model, "--output_file", file],
-        ...["--length_scale", String(1 / speed)],
+        "--model",
+        model,
+        "--output_file",
+        file,
+        "--length_scale",
+        String(1 / speed),
       ]),
     voices: async () => [{ id, name: id, provider: name, languages: [], preview_url: null }],
   };

@@ -303,12 +303,10 @@ describe("what is no protocol", () => {
 
   test("without an end ends the process; so does a closed input, at once", async () => {
     const child = Bun.spawn([...skepCommand("acp", "--url", server.url)], {
-      ...{
-        stdin: "pipe",
-        stdout: "pipe",
-        stderr: "pipe",
-        env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" },
-      },
+      stdin: "pipe",
+      stdout: "pipe",
+      stderr: "pipe",
+      env: { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent" },
     });
     const piece = new Uint8Array(1024 * 1024).fill(120);
     const flood = async () => {

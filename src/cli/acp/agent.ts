@@ -86,7 +86,10 @@ export function serveEditor({ library, stream, link, chosen }: EditorAgentDeps):
       return {
         sessions: own.map(({ id, title, last_activity_at }) => ({
           // The server knows no folders of the editor: a chat can be opened in each.
-          ...{ sessionId: id, cwd: cwd ?? process.cwd(), title, updatedAt: last_activity_at },
+          sessionId: id,
+          cwd: cwd ?? process.cwd(),
+          title,
+          updatedAt: last_activity_at,
         })),
         ...(next_cursor === null ? {} : { nextCursor: next_cursor }),
       };

@@ -17,8 +17,12 @@ export async function settingsOf(link: Link, model: string | null): Promise<Sess
   const own = { value: AGENTS_OWN, name: "As the agent's file says" };
   return [
     {
-      ...{ type: "select", id: MODEL_SETTING, name: "Model", category: "model" },
-      ...{ description: "Answers from the next prompt on.", currentValue: model ?? AGENTS_OWN },
+      type: "select",
+      id: MODEL_SETTING,
+      name: "Model",
+      category: "model",
+      description: "Answers from the next prompt on.",
+      currentValue: model ?? AGENTS_OWN,
       options: [own, ...(isListed ? [] : [{ value: model, name: model }]), ...known],
     },
   ];

@@ -38,7 +38,8 @@ export function createQuestions({ link, client, sessionId, teller, signal }: Que
     open.set(id, { closing, callId: question.call_id });
     await teller.asked(callOf(question));
     const { outcome } = await client.request("session/request_permission", formOf(question, sessionId), {
-      ...{ cancellationSignal: closing.signal, stopWaitingOnCancel: true },
+      cancellationSignal: closing.signal,
+      stopWaitingOnCancel: true,
     });
     // An editor that gives no answer leaves the question to the dashboard; without an answer in time it is a no.
     if (outcome.outcome !== "selected" || closing.signal.aborted) return;
@@ -82,7 +83,11 @@ function formOf(question: Question, sessionId: string): RequestPermissionRequest
   return {
     sessionId,
     toolCall: {
-      ...{ toolCallId: call_id, title: titleOf(message), name: tool, kind: tool_kind, status: "pending" },
+      toolCallId: call_id,
+      title: titleOf(message),
+      name: tool,
+      kind: tool_kind,
+      status: "pending",
       rawInput: subject,
       content: [{ type: "content", content: { type: "text", text: plain(subject) } }],
     },

@@ -36,7 +36,9 @@ afterAll(async () => {
 const env = { HOME: folder.path };
 const chat = (args: string[] = [], more: Record<string, string> = {}): TestTerminal =>
   openTerminal(skepCommand("chat", ...args, "--data", server.data), {
-    ...{ columns: 80, cwd: folder.path, env: { ...env, ...more } },
+    columns: 80,
+    cwd: folder.path,
+    env: { ...env, ...more },
   });
 interface Chat {
   id: string;
@@ -148,7 +150,9 @@ describe("a chat at a terminal", () => {
     );
     const open = (...args: string[]) =>
       openTerminal(skepCommand("chat", "talker", ...args, "--data", own.data), {
-        ...{ columns: 120, cwd: folder.path, env },
+        columns: 120,
+        cwd: folder.path,
+        env,
       });
     const first = open();
     await first.shows(prompts("talker", 1));

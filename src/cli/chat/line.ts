@@ -34,8 +34,12 @@ export function createInputLine(words: readonly string[]): InputLine {
   Object.defineProperties(gate, { columns: { get: () => out.columns }, isTTY: { value: true } });
   const history = readHistory();
   const terminal = createInterface({
-    ...{ input: process.stdin, output: gate, terminal: true },
-    ...{ history: [...history].reverse(), historySize: KEPT_LINES, removeHistoryDuplicates: true },
+    input: process.stdin,
+    output: gate,
+    terminal: true,
+    history: [...history].reverse(),
+    historySize: KEPT_LINES,
+    removeHistoryDuplicates: true,
     completer: (line: string) => [line.startsWith("/") ? words.filter((word) => word.startsWith(line)) : [], line],
   });
   const ahead: string[] = [];

@@ -46,14 +46,17 @@ async function summary(client: Client, id: string, { status, error }: TurnEnd): 
   const asked = messages.findLastIndex(({ role }) => role === "user");
   const said = messages.slice(asked + 1).filter(({ role }) => role === "assistant");
   return {
-    ...{ session_id: id, agent_id: chat.agent_id, model: chat.model, status, error: error ?? null },
-    ...{
-      text: said
-        .map(({ content }) => content)
-        .filter(Boolean)
-        .join("\n\n"),
-      ...{ cost_usd: chat.cost_usd, calls_without_price: chat.calls_without_price },
-      tokens: chat.tokens,
-    },
+    session_id: id,
+    agent_id: chat.agent_id,
+    model: chat.model,
+    status,
+    error: error ?? null,
+    text: said
+      .map(({ content }) => content)
+      .filter(Boolean)
+      .join("\n\n"),
+    cost_usd: chat.cost_usd,
+    calls_without_price: chat.calls_without_price,
+    tokens: chat.tokens,
   };
 }

@@ -87,7 +87,10 @@ async function start(folder: string, flags: EvalFlags): Promise<Answer> {
   };
   const minPass = number("minPass");
   const body: BodyOf<"POST", "/v1/evals"> = {
-    ...{ name: flags.name ?? folder, tasks, attempts: number("attempts"), parallel: number("parallel") },
+    name: flags.name ?? folder,
+    tasks,
+    attempts: number("attempts"),
+    parallel: number("parallel"),
     ...(flags.oracle ? { oracle: true } : {}),
     ...(flags.agent === undefined ? {} : { agents: listOf(flags.agent) }),
     ...(flags.model === undefined ? {} : { models: listOf(flags.model) }),

@@ -21,6 +21,12 @@ const filesOf = (files: Static<typeof Files> = {}) =>
 
 export const shippedTasks = (): Task[] =>
   Value.Decode(Shipped, parse(text)).map(({ name, instruction, environment, tests, solution }) => ({
-    ...{ name, instruction, workspace: filesOf(environment), tests: filesOf(tests), solution: filesOf(solution) },
-    ...{ timeout_seconds: 600, check_seconds: 60, budget_usd: 0.5 },
+    name,
+    instruction,
+    workspace: filesOf(environment),
+    tests: filesOf(tests),
+    solution: filesOf(solution),
+    timeout_seconds: 600,
+    check_seconds: 60,
+    budget_usd: 0.5,
   }));

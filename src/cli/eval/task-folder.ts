@@ -68,8 +68,11 @@ function readTask(folder: string): Task {
     );
   const memory_mb = memoryOf(settings);
   return {
-    ...{ name, instruction: textIn(join(folder, "instruction.md")), workspace },
-    ...{ tests, solution },
+    name,
+    instruction: textIn(join(folder, "instruction.md")),
+    workspace,
+    tests,
+    solution,
     ...(agent?.timeout_sec === undefined ? {} : { timeout_seconds: Math.ceil(agent.timeout_sec) }),
     ...(verifier?.timeout_sec === undefined ? {} : { check_seconds: Math.ceil(verifier.timeout_sec) }),
     ...(environment?.cpus === undefined ? {} : { cpus: environment.cpus }),
@@ -152,8 +155,12 @@ function settingsText({ timeout_seconds, check_seconds, budget_usd, project_name
   const given = own.filter(([, value]) => value !== undefined && value !== null);
   return [
     'version = "1.0"',
-    ...["", "[agent]", `timeout_sec = ${timeout_seconds ?? 900}`],
-    ...["", "[verifier]", `timeout_sec = ${check_seconds ?? 300}`],
+    "",
+    "[agent]",
+    `timeout_sec = ${timeout_seconds ?? 900}`,
+    "",
+    "[verifier]",
+    `timeout_sec = ${check_seconds ?? 300}`,
     ...(given.length > 0 ? ["", "[skep]", ...given.map(([name, value]) => `${name} = ${JSON.stringify(value)}`)] : []),
     "",
   ].join("\n");

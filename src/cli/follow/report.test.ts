@@ -6,8 +6,15 @@ import { reportLines } from "./report.ts";
 
 const run = (outputs: Record<string, unknown>) =>
   ({
-    ...{ id: "run_1", status: "succeeded", outputs, error: null, branch: null, project_id: null },
-    ...{ cost_usd: 0, calls_without_price: 0, tokens: 12 },
+    id: "run_1",
+    status: "succeeded",
+    outputs,
+    error: null,
+    branch: null,
+    project_id: null,
+    cost_usd: 0,
+    calls_without_price: 0,
+    tokens: 12,
   }) as unknown as RunView;
 const given = (outputs: Record<string, unknown>) => reportLines(run(outputs)).slice(1, -1);
 

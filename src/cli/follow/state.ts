@@ -59,7 +59,14 @@ export function initialState(rows: readonly StepRow[]): RunState {
 const byOf = ({ kind, agent_id }: StepRow): string => (kind === "command" ? "a command" : (agent_id ?? "a person"));
 
 const emptyStep = (name: string, by: string, index?: number): StepView => ({
-  ...{ name, by, index, status: "pending", attempt: 1, cost_usd: 0, calls_without_price: 0, says: "" },
+  name,
+  by,
+  index,
+  status: "pending",
+  attempt: 1,
+  cost_usd: 0,
+  calls_without_price: 0,
+  says: "",
 });
 
 /** Applies events to a state, one after the other. */

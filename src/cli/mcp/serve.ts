@@ -26,7 +26,9 @@ export const serveGraph = (tool: (name: string, args: Record<string, unknown>) =
     const schemas = toolSchemas(false);
     server.setRequestHandler("tools/list", () => ({
       tools: schemas.map(({ name, description, input }) => ({
-        ...{ name, description, inputSchema: { ...membersOf(input), type: "object" } },
+        name,
+        description,
+        inputSchema: { ...membersOf(input), type: "object" },
         annotations: { readOnlyHint: true },
       })),
     }));
@@ -42,8 +44,13 @@ export const serveGraph = (tool: (name: string, args: Record<string, unknown>) =
   });
 
 const PASSED_ON = [
-  ...["tools/list", "tools/call", "resources/list", "resources/templates/list", "resources/read"],
-  ...["prompts/list", "prompts/get"],
+  "tools/list",
+  "tools/call",
+  "resources/list",
+  "resources/templates/list",
+  "resources/read",
+  "prompts/list",
+  "prompts/get",
 ] as const;
 /** Longer than any tool of a server takes. */
 const TIMEOUT_MS = 600_000;

@@ -46,7 +46,8 @@ export const agents: Resource<List> = {
         { flags: "--model <provider/model>", about: "model it uses" },
         { flags: "--harness <name>", about: `external agent that drives it: ${HARNESS_NAMES.join(", ")}` },
         {
-          ...{ flags: "--credentials <whose>", choices: ["gateway", "own"] },
+          flags: "--credentials <whose>",
+          choices: ["gateway", "own"],
           about: "whom that external agent asks: Skep's gateway, or its vendor with the log-in of whoever starts it",
         },
       ],

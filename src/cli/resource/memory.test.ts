@@ -44,7 +44,8 @@ test("an entry is changed from a file and in an editor, put back, confirmed, del
   expect((await memory("undo", ENTRY)).stdout).toContain("as it was");
   expect((await memory("show", ENTRY)).stdout).toContain("Never on Fridays.");
   const terminal = openTerminal(skepCommand("memory", "edit", ENTRY, "--data", server.data), {
-    ...{ columns: 120, env: { EDITOR: "sed -i s/Fridays/Sundays/" } },
+    columns: 120,
+    env: { EDITOR: "sed -i s/Fridays/Sundays/" },
   });
   expect(await terminal.exited).toBe(0);
   expect((await memory("show", ENTRY)).stdout).toContain("Never on Sundays.");
@@ -63,7 +64,8 @@ test("an entry that somebody else changed meanwhile is not overwritten, and what
   const quoted = change.map((word) => `'${word}'`).join(" ");
   writeFileSync(editor, `#!/bin/sh\n${quoted} > /dev/null\necho 'Typed for an hour.' > "$1"\n`, { mode: 0o755 });
   const terminal = openTerminal(skepCommand("memory", "edit", ENTRY, "--data", server.data), {
-    ...{ columns: 200, env: { EDITOR: editor } },
+    columns: 200,
+    env: { EDITOR: editor },
   });
   expect(await terminal.exited).toBe(1);
   const [, kept] = /kept in (\S+entry\.md)/.exec(terminal.text().replaceAll(/\s+/g, " ")) ?? [];

@@ -68,14 +68,13 @@ function linesOf(name: string, { accepted, proposal, changed }: Environment): st
   if (!changed) return [...lines, "", "it is what the repository proposes"];
   const files = proposal["files"].join(", ");
   return [
-    ...[
-      ...lines,
-      "",
-      `the repository proposes (${files}, ${proposal["branch"]} at ${proposal["commit"].slice(0, 8)}):`,
-    ],
+    ...lines,
+    "",
+    `the repository proposes (${files}, ${proposal["branch"]} at ${proposal["commit"].slice(0, 8)}):`,
     ...definitionLines(proposal["definition"]),
     ...proposal["notes"].map((note) => `  left out: ${note}`),
-    ...["", `accept it: skep projects environment ${name} --accept ${proposal["hash"].slice(0, 12)}`],
+    "",
+    `accept it: skep projects environment ${name} --accept ${proposal["hash"].slice(0, 12)}`,
   ];
 }
 

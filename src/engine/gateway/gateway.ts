@@ -195,7 +195,9 @@ const listOf = (id: string) => ({
       owned_by: "skep",
     },
   ],
-  ...{ has_more: false, first_id: id, last_id: id },
+  has_more: false,
+  first_id: id,
+  last_id: id,
 });
 
 /** What is asked for, without what the provider is not to read. */
@@ -248,8 +250,14 @@ interface One {
 async function make(input: GatewayInput, one: One, respond: (answer: Response) => void): Promise<ModelReply> {
   const { ports, execution, model } = input;
   const passed: PassedOn | ModelReply | undefined = await ports.models.pass?.({
-    ...{ model, userId: execution.userId, protocol: one.protocol.name, body: one.body, signal: one.signal },
-    ...{ headers: boundHeaders(one.headers), maxOutputTokens: one.most, stream: one.wire.stream },
+    model,
+    userId: execution.userId,
+    protocol: one.protocol.name,
+    body: one.body,
+    signal: one.signal,
+    headers: boundHeaders(one.headers),
+    maxOutputTokens: one.most,
+    stream: one.wire.stream,
   });
   if (passed === undefined) return translate(input, one, respond);
   if ("answer" in passed) {
@@ -279,8 +287,12 @@ async function translate(
   if (pipe) respond(new Response(pipe.body, { headers: { "Content-Type": "text/event-stream" } }));
   let withdrawn = false;
   const reply = await ports.models.call({
-    ...{ ...request, model, userId: execution.userId, thinkingLevel: agent.thinkingLevel },
-    ...{ temperature: request.temperature ?? agent.temperature, scope: scopeOf({ execution, ports }) },
+    ...request,
+    model,
+    userId: execution.userId,
+    thinkingLevel: agent.thinkingLevel,
+    temperature: request.temperature ?? agent.temperature,
+    scope: scopeOf({ execution, ports }),
     maxOutputTokens: wanted.length > 0 ? Math.min(...wanted) : undefined,
     signal: AbortSignal.any([signal, left.signal]),
     onText: (piece) => pipe?.send(writer.text(piece)),

@@ -47,25 +47,32 @@ function decoded(text: string): string | undefined {
 }
 
 const GENERATION = [
-  ...["maxOutputTokens", "temperature", "topP", "topK", "stopSequences", "seed", "presencePenalty", "frequencyPenalty"],
-  ...["responseMimeType", "responseSchema", "responseJsonSchema", "thinkingConfig", "mediaResolution"],
+  "maxOutputTokens",
+  "temperature",
+  "topP",
+  "topK",
+  "stopSequences",
+  "seed",
+  "presencePenalty",
+  "frequencyPenalty",
+  "responseMimeType",
+  "responseSchema",
+  "responseJsonSchema",
+  "thinkingConfig",
+  "mediaResolution",
 ];
 
 /** The settings of a reply are an object of their own. */
 export const GENERATION_BOUNDS: Bounds = {
   members: GENERATION,
   refused: {
-    ...{
-      candidateCount: isAtMostOne,
-      speechConfig: never,
-      imageConfig: never,
-      routingConfig: never,
-      modelConfig: never,
-    },
-    ...{
-      responseModalities: (value) => JSON.stringify(value).toUpperCase() === '["TEXT"]',
-      enableAffectiveDialog: isNothing,
-    },
+    candidateCount: isAtMostOne,
+    speechConfig: never,
+    imageConfig: never,
+    routingConfig: never,
+    modelConfig: never,
+    responseModalities: (value) => JSON.stringify(value).toUpperCase() === '["TEXT"]',
+    enableAffectiveDialog: isNothing,
   },
   said: [],
   isClients: () => false,
@@ -74,13 +81,11 @@ export const GENERATION_BOUNDS: Bounds = {
 const BOUNDS: Bounds = {
   members: ["contents", "systemInstruction", "tools", "toolConfig", "safetySettings", "generationConfig", "labels"],
   refused: {
-    ...{
-      cachedContent: isNothing,
-      cached_content: isNothing,
-      serviceTier: isOneOf("standard", "flex"),
-      store: isNothing,
-    },
-    ...{ service_tier: isOneOf("standard", "flex") },
+    cachedContent: isNothing,
+    cached_content: isNothing,
+    serviceTier: isOneOf("standard", "flex"),
+    store: isNothing,
+    service_tier: isOneOf("standard", "flex"),
   },
   said: ["contents", "systemInstruction"],
   isClients: (tool) => Object.entries(tool).every(([name, value]) => name === "functionDeclarations" || value === null),
@@ -120,7 +125,8 @@ const callsOf = ({ parts }: ModelReply) =>
 const answerOf = (model: string, parts: readonly object[], reply?: ModelReply) => ({
   candidates: [
     {
-      ...{ content: { role: "model", parts }, index: 0 },
+      content: { role: "model", parts },
+      index: 0,
       ...(reply ? { finishReason: FINISH[reply.finish] ?? "STOP" } : {}),
     },
   ],

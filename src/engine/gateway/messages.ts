@@ -77,12 +77,30 @@ const CLIENTS_TOOLS = /^(?:custom|bash_\d+|text_editor_\d+|computer_\d+|memory_\
 
 const BOUNDS: Bounds = {
   members: [
-    ...["model", "messages", "system", "stream", "max_tokens", "temperature", "top_p", "top_k", "stop_sequences"],
-    ...["tools", "tool_choice", "thinking", "metadata", "context_management", "output_config", "output_format"],
+    "model",
+    "messages",
+    "system",
+    "stream",
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "stop_sequences",
+    "tools",
+    "tool_choice",
+    "thinking",
+    "metadata",
+    "context_management",
+    "output_config",
+    "output_format",
   ],
   refused: {
-    ...{ mcp_servers: (value) => Array.isArray(value) && value.length === 0, container: never, fallbacks: never },
-    ...{ service_tier: isOneOf("auto", "standard_only"), speed: isOneOf("standard"), inference_geo: isOneOf("global") },
+    mcp_servers: (value) => Array.isArray(value) && value.length === 0,
+    container: never,
+    fallbacks: never,
+    service_tier: isOneOf("auto", "standard_only"),
+    speed: isOneOf("standard"),
+    inference_geo: isOneOf("global"),
   },
   said: ["messages", "system"],
   isClients: ({ type }) => type === undefined || CLIENTS_TOOLS.test(String(type)),
@@ -118,7 +136,11 @@ export const messages: WireProtocol = {
       isOpen = true;
       const none = { input_tokens: 0, output_tokens: 0 };
       const message = {
-        ...{ id: newId("message"), type: "message", role: "assistant", model, content: [] },
+        id: newId("message"),
+        type: "message",
+        role: "assistant",
+        model,
+        content: [],
         usage: none,
       };
       return send({ type: "message_start", message: { ...message, stop_reason: null, stop_sequence: null } });
@@ -162,8 +184,14 @@ export const messages: WireProtocol = {
     };
   },
   whole: ({ model }, reply) => ({
-    ...{ id: newId("message"), type: "message", role: "assistant", model, content: blocksOf(reply) },
-    ...{ stop_reason: STOP[reply.finish] ?? "end_turn", stop_sequence: null, usage: usageOf(reply.usage) },
+    id: newId("message"),
+    type: "message",
+    role: "assistant",
+    model,
+    content: blocksOf(reply),
+    stop_reason: STOP[reply.finish] ?? "end_turn",
+    stop_sequence: null,
+    usage: usageOf(reply.usage),
   }),
   failure: (failure) => ({ status: KINDS[failure.kind][0], body: errorOf(failure) }),
 };

@@ -49,13 +49,19 @@ type Named = Pick<WireRequest, "model" | "spaces">;
 function itemsOf({ parts }: ModelReply, { spaces }: Named): object[] {
   const text = textOf(parts);
   const said = {
-    ...{ type: "message", id: newId("message"), role: "assistant", status: "completed" },
+    type: "message",
+    id: newId("message"),
+    role: "assistant",
+    status: "completed",
     content: [{ type: "output_text", text, annotations: [] }],
   };
   const calls = parts.flatMap((part) =>
     part.type === "tool_call"
       ? {
-          ...{ type: "function_call", id: newId("message"), call_id: part.call_id, status: "completed" },
+          type: "function_call",
+          id: newId("message"),
+          call_id: part.call_id,
+          status: "completed",
           ...(spaces?.get(part.tool) ?? { name: part.tool }),
           arguments: JSON.stringify(part.input),
         }
@@ -65,14 +71,12 @@ function itemsOf({ parts }: ModelReply, { spaces }: Named): object[] {
 }
 
 const responseOf = (id: string, wire: Named, reply: ModelReply) => ({
-  ...{
-    id,
-    object: "response",
-    created_at: secondsNow(),
-    model: wire.model,
-    output: itemsOf(reply, wire),
-    usage: usageOf(reply),
-  },
+  id,
+  object: "response",
+  created_at: secondsNow(),
+  model: wire.model,
+  output: itemsOf(reply, wire),
+  usage: usageOf(reply),
   status: reply.finish === "length" ? "incomplete" : "completed",
   incomplete_details: reply.finish === "length" ? { reason: "max_output_tokens" } : null,
 });
@@ -106,13 +110,37 @@ function isClientsTool(tool: Record<string, unknown>): boolean {
 
 const BOUNDS: Bounds = {
   members: [
-    ...["model", "input", "instructions", "stream", "stream_options", "max_output_tokens", "temperature", "top_p"],
-    ...["tools", "tool_choice", "parallel_tool_calls", "max_tool_calls", "reasoning", "text", "include", "truncation"],
-    ...["user", "safety_identifier", "prompt_cache_key", "prompt_cache_retention", "top_logprobs"],
+    "model",
+    "input",
+    "instructions",
+    "stream",
+    "stream_options",
+    "max_output_tokens",
+    "temperature",
+    "top_p",
+    "tools",
+    "tool_choice",
+    "parallel_tool_calls",
+    "max_tool_calls",
+    "reasoning",
+    "text",
+    "include",
+    "truncation",
+    "user",
+    "safety_identifier",
+    "prompt_cache_key",
+    "prompt_cache_retention",
+    "top_logprobs",
   ],
   refused: {
-    ...{ previous_response_id: isNothing, conversation: never, background: isNothing, prompt: never, models: never },
-    ...{ service_tier: isOneOf("auto", "default", "standard", "flex"), n: isAtMostOne, plugins: never },
+    previous_response_id: isNothing,
+    conversation: never,
+    background: isNothing,
+    prompt: never,
+    models: never,
+    service_tier: isOneOf("auto", "default", "standard", "flex"),
+    n: isAtMostOne,
+    plugins: never,
   },
   said: ["input"],
   isClients: isClientsTool,

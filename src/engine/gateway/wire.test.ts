@@ -21,7 +21,8 @@ const REQUESTS: [WireProtocol, Record<string, unknown>][] = [
         { role: "system", content: "Be terse." },
         { role: "user", content: [{ type: "text", text: "Hi" }] },
         {
-          ...{ role: "assistant", content: "I look." },
+          role: "assistant",
+          content: "I look.",
           tool_calls: [{ id: "c1", type: "function", function: { name: "look", arguments: '{"at":1}' } }],
         },
         { role: "tool", tool_call_id: "c1", content: "a wall" },
@@ -99,8 +100,15 @@ const REPLY: ModelReply = {
     { type: "text", text: "Now this." },
     { type: "tool_call", call_id: "c2", tool: "look", input: { at: 2 } },
   ],
-  ...{ finish: "tool_calls", cost_usd: 0, cost_source: "table", key_source: "none", provider: "demo", model: "m" },
-  ...{ duration_ms: 1, time_to_first_token_ms: 1, attempts: 1 },
+  finish: "tool_calls",
+  cost_usd: 0,
+  cost_source: "table",
+  key_source: "none",
+  provider: "demo",
+  model: "m",
+  duration_ms: 1,
+  time_to_first_token_ms: 1,
+  attempts: 1,
   usage: { input_tokens: 10, output_tokens: 5, cache_read_tokens: 2, cache_write_tokens: 0, reasoning_tokens: 1 },
 };
 

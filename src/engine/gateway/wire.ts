@@ -75,7 +75,9 @@ function pictureIn(part: Record<string, unknown>) {
   const base64 = head === undefined ? given : url.slice(head.length);
   if (media_type === undefined || base64 === undefined) return undefined;
   return {
-    ...{ type: media_type.startsWith("image/") ? ("image" as const) : ("file" as const), media_type, name: "attached" },
+    type: media_type.startsWith("image/") ? ("image" as const) : ("file" as const),
+    media_type,
+    name: "attached",
     data: new Uint8Array(Buffer.from(base64, "base64")),
   };
 }

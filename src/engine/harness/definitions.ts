@@ -29,11 +29,15 @@ const toml = (value: string): string => JSON.stringify(value);
 function opencode({ gateway, token, model, state }: LaunchPlace): Launch {
   const path = `${state}/opencode.json`;
   const config = {
-    ...{ autoupdate: false, share: "disabled", model: `skep/${model}`, small_model: `skep/${model}` },
+    autoupdate: false,
+    share: "disabled",
+    model: `skep/${model}`,
+    small_model: `skep/${model}`,
     enabled_providers: ["skep"],
     provider: {
       skep: {
-        ...{ npm: "@ai-sdk/openai-compatible", name: "Skep" },
+        npm: "@ai-sdk/openai-compatible",
+        name: "Skep",
         options: { baseURL: `${gateway}/v1`, apiKey: token },
         models: { [model]: { name: model } },
       },
@@ -105,13 +109,18 @@ function gemini({ gateway, token, model, state }: LaunchPlace): Launch {
     // Google would run them: the gateway refuses both.
     tools: { exclude: ["google_web_search", "web_fetch"] },
     general: { enableAutoUpdate: false, enableAutoUpdateNotification: false },
-    ...{ privacy: { usageStatisticsEnabled: false }, telemetry: { enabled: false }, ide: { enabled: false } },
+    privacy: { usageStatisticsEnabled: false },
+    telemetry: { enabled: false },
+    ide: { enabled: false },
   };
   return {
     argv: ["gemini", "--acp"],
     env: {
-      ...{ GEMINI_API_KEY: token, GOOGLE_GEMINI_BASE_URL: gateway, GEMINI_CLI_HOME: home },
-      ...{ GEMINI_CLI_TRUST_WORKSPACE: "true", NO_BROWSER: "1" },
+      GEMINI_API_KEY: token,
+      GOOGLE_GEMINI_BASE_URL: gateway,
+      GEMINI_CLI_HOME: home,
+      GEMINI_CLI_TRUST_WORKSPACE: "true",
+      NO_BROWSER: "1",
     },
     files: { [`${home}/.gemini/settings.json`]: json(settings) },
   };
@@ -161,7 +170,9 @@ export function launchOf(harness: Exclude<HarnessConfig, "builtin">, place: Laun
       ANTHROPIC_BASE_URL: place.gateway,
       ANTHROPIC_AUTH_TOKEN: place.token,
       ANTHROPIC_MODEL: place.model,
-      ...{ GOOGLE_GEMINI_BASE_URL: place.gateway, GEMINI_API_KEY: place.token, GEMINI_MODEL: place.model },
+      GOOGLE_GEMINI_BASE_URL: place.gateway,
+      GEMINI_API_KEY: place.token,
+      GEMINI_MODEL: place.model,
     },
     files: {},
   };

@@ -62,7 +62,9 @@ function opencode({ model, state, login }: LoginPlace): Launch {
   const path = `${state}/opencode.json`;
   const named = modelAt("opencode", model);
   const config = {
-    ...{ autoupdate: false, share: "disabled", enabled_providers: ["opencode"] },
+    autoupdate: false,
+    share: "disabled",
+    enabled_providers: ["opencode"],
     ...(named === undefined ? {} : { model: `opencode/${named}` }),
     permission: { edit: "ask", bash: "ask", webfetch: "ask" },
   };

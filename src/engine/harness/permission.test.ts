@@ -7,7 +7,8 @@ import type { CallKind, CallUpdate, PermissionOption } from "./port.ts";
 
 const all: PermissionOption[] = (["allow_always", "allow_once", "reject_always", "reject_once"] as const).map(
   (kind) => ({
-    ...{ id: kind, kind },
+    id: kind,
+    kind,
   }),
 );
 
@@ -74,7 +75,9 @@ test("rules decide by what the call does, and widen no list of tools", async () 
 test("a person is asked for this call alone where the program does not say what it does", async () => {
   const rules = [{ deny: { tool: "bash", matches: "rm *" } }];
   expect(await decide({ kind: "execute", title: "tidy up" }, ["bash"], rules)).toMatchObject({
-    ...{ effect: "ask", isUncertain: true, subject: "tidy up" },
+    effect: "ask",
+    isUncertain: true,
+    subject: "tidy up",
   });
 });
 

@@ -118,7 +118,9 @@ async function live(life: Life): Promise<Ending | { died: string }> {
         onPlan: recorder.onPlan,
         async onPermission({ call, options }) {
           const answer = await life.desk.decide(recorder.wholeCall(call), {
-            ...{ tools: names, cwd: place?.cwd ?? "", signal: isOver },
+            tools: names,
+            cwd: place?.cwd ?? "",
+            signal: isOver,
           });
           return answer === undefined ? undefined : optionFor(answer, options);
         },

@@ -42,8 +42,23 @@ const KEYWORDS = new Set(["if", "then", "elif", "else", "fi", "do", "done", "whi
 const SHELLS = /^(?:.*\/)?(?:ba|da|z|k|a)?sh$/;
 /** Programs that run the command after them. */
 const WRAPPERS = new Set([
-  ...["sudo", "doas", "env", "nohup", "nice", "ionice", "time", "command", "builtin", "exec", "stdbuf", "setsid"],
-  ...["timeout", "xargs", "busybox", "watch", "strace"],
+  "sudo",
+  "doas",
+  "env",
+  "nohup",
+  "nice",
+  "ionice",
+  "time",
+  "command",
+  "builtin",
+  "exec",
+  "stdbuf",
+  "setsid",
+  "timeout",
+  "xargs",
+  "busybox",
+  "watch",
+  "strace",
 ]);
 const ASSIGNMENT = /^[A-Za-z_]\w*\+?=/;
 

@@ -32,8 +32,15 @@ describe("a template", () => {
       renderTemplate("Tasks:\n{{ tasks }}\n{{ words }}{{ none }}", { tasks, words: "as **said**" }, asMarkdown),
     ).toBe(
       [
-        ...["Tasks:", "- **title**: One  ", "  **files**: ", "  - a.ts", "  - b.ts"],
-        ...["- **title**: Two", "  lines  ", "  **files**: ", "as **said**"],
+        "Tasks:",
+        "- **title**: One  ",
+        "  **files**: ",
+        "  - a.ts",
+        "  - b.ts",
+        "- **title**: Two",
+        "  lines  ",
+        "  **files**: ",
+        "as **said**",
       ].join("\n"),
     );
   });

@@ -27,16 +27,14 @@ export const agents = defineFeature("agents", (deps: Needs) => {
   const toolNames = () => [...new Set(contributions.tools.flatMap((source) => source.names()))];
   const overrides = createToolOverrides({ store, clock, toolNames });
   const agents = createAgents({
-    ...{
-      store,
-      audit,
-      files: team.files,
-      folder: team.folder,
-      look: skills.look,
-      overrides,
-      parse: parseAgentFile,
-      updateFrontMatter,
-    },
+    store,
+    audit,
+    files: team.files,
+    folder: team.folder,
+    look: skills.look,
+    overrides,
+    parse: parseAgentFile,
+    updateFrontMatter,
     fields: bodies.names,
     defaults() {
       const { limits, sandbox } = settings.get();
@@ -49,7 +47,10 @@ export const agents = defineFeature("agents", (deps: Needs) => {
         contributions.tools.flatMap((source) =>
           (source.grantedTo?.(id) ?? source.names()).map((name) => ({ name, isGranted: !!source.grantedTo })),
         ),
-      ...{ toolNames, skillsOf: skills.namesOf, isWorking: activity.isWorking, forget: activity.forget },
+      toolNames,
+      skillsOf: skills.namesOf,
+      isWorking: activity.isWorking,
+      forget: activity.forget,
       countsOf: (id) => ({ runs: activity.runs(id), memories: activity.memories(id), secrets: activity.secrets(id) }),
     },
   });

@@ -197,8 +197,13 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     files: () =>
       all().map(({ id, sourceFile, config, enabled, problems }) => ({
-        ...{ id, file: sourceFile, model: config.model ?? null, enabled, problems },
-        ...{ harness: config.harness ?? "builtin", image: config.image ?? null },
+        id,
+        file: sourceFile,
+        model: config.model ?? null,
+        enabled,
+        problems,
+        harness: config.harness ?? "builtin",
+        image: config.image ?? null,
       })),
     ready(id) {
       const agent = find(id);

@@ -39,18 +39,17 @@ describe("attachments", () => {
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`/v1/attachments/${made.body.id}`);
     expect(made.body).toMatchObject({
-      ...{
-        filename: "skep-planted.png",
-        media_type: "text/plain",
-        size_bytes: 25,
-        status: "ready",
-        text_available: true,
-      },
+      filename: "skep-planted.png",
+      media_type: "text/plain",
+      size_bytes: 25,
+      status: "ready",
+      text_available: true,
     });
     expect((await upload("evil.html", PNG)).body).toMatchObject({ media_type: "image/png", text_available: false });
     expect((await upload("x\r\nSet-Cookie: a=b.txt", "x")).body.filename).toBe("x%0D%0ASet-Cookie: a=b.txt");
     expect((await upload("..", new Uint8Array([0, 1, 2]))).body).toMatchObject({
-      ...{ filename: "file", media_type: "application/octet-stream" },
+      filename: "file",
+      media_type: "application/octet-stream",
     });
     const answer = await content(made.body.id);
     expect(await answer.text()).toBe("<script>alert(1)</script>");
@@ -112,7 +111,9 @@ describe("attachments", () => {
     expect((await send(a, own)).status).toBe(200);
     const detail = await server.request<ChatDetail>("GET", `/v1/chat/sessions/${own}`, { token: a.token });
     expect(detail.body.messages[0]).toMatchObject({
-      ...{ role: "user", content: "Read this", attachments: [{ id, name: "mine.txt", media_type: "text/plain" }] },
+      role: "user",
+      content: "Read this",
+      attachments: [{ id, name: "mine.txt", media_type: "text/plain" }],
     });
   });
 });

@@ -18,7 +18,10 @@ export const attachments = defineFeature("attachments", (deps: Needs) => {
   const settling = createSettling();
   const readText = defineReadText({ store, content, extractor, masking, settled: settling.settled });
   const service = createAttachments({
-    ...{ ...deps, content, readText, settling: settling.wait },
+    ...deps,
+    content,
+    readText,
+    settling: settling.wait,
     assertRoom: deps.storage.assertRoom,
   });
   return {

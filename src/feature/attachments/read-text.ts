@@ -54,7 +54,9 @@ export function defineReadText({ store, content, extractor, masking, settled }: 
       const parts: string[] = [];
       let size = 0;
       await extractor.extract({
-        ...{ path: content.pathOf(row.sha256), hint: row.media_type, signal: job.signal },
+        path: content.pathOf(row.sha256),
+        hint: row.media_type,
+        signal: job.signal,
         section({ level, title, text }) {
           if (size > TEXT_BYTES) return;
           const part = [...(title === "" ? [] : [`${"#".repeat(level)} ${title}`]), text].join("\n\n").trim();

@@ -144,16 +144,17 @@ export function createAttachments(deps: AttachmentsDeps): AttachmentService {
     create({ name, sha256, size, media_type }, caller) {
       const isReadable = READABLE.has(media_type);
       const row: Row = {
-        ...{
-          id: newId("attachment"),
-          user_id: caller.userId ?? null,
-          filename: name,
-          media_type,
-          size_bytes: size,
-          sha256,
-        },
-        ...{ text_available: media_type === "text/plain", status: isReadable ? "processing" : "ready" },
-        ...{ error: null, text_sha256: null, created_at: timestamp(clock.now()) },
+        id: newId("attachment"),
+        user_id: caller.userId ?? null,
+        filename: name,
+        media_type,
+        size_bytes: size,
+        sha256,
+        text_available: media_type === "text/plain",
+        status: isReadable ? "processing" : "ready",
+        error: null,
+        text_sha256: null,
+        created_at: timestamp(clock.now()),
       };
       return store.write(() => {
         rows.insert(row);

@@ -65,7 +65,9 @@ export function auditRoutes({ rows: rowsOf, statement }: Store) {
 
 const inGroup = (action: string): Condition => [
   "(action = ? OR (action >= ? AND action < ?))",
-  ...[action, `${action}.`, `${action}/`],
+  action,
+  `${action}.`,
+  `${action}/`,
 ];
 
 const since = (from: string): Condition => [`at >= ? AND ${idsSince("audit", "at")}`, from, from];

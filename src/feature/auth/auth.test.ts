@@ -227,7 +227,8 @@ test("every scope reads what its user may read: an administrator's key sees othe
     const { id } = (await server.request<{ id: string }>("POST", "/v1/runs", { token: other.token, body })).body;
     for (const scope of ["read", "runs", "write", "publish"]) {
       const made = await server.request<{ key: string }>("POST", "/v1/auth/api-keys", {
-        ...{ token: admin.token, body: { name: scope, scopes: [scope] } },
+        token: admin.token,
+        body: { name: scope, scopes: [scope] },
       });
       const token = made.body.key;
       const listed = await server.request<{ items: { id: string }[] }>("GET", "/v1/runs", { token });
@@ -237,7 +238,8 @@ test("every scope reads what its user may read: an administrator's key sees othe
       expect([scope, steered.status]).toEqual([scope, scope === "runs" || scope === "write" ? 404 : 403]);
     }
     const plain = await server.request<{ key: string }>("POST", "/v1/auth/api-keys", {
-      ...{ token: other.token, body: { name: "mine", scopes: ["read"] } },
+      token: other.token,
+      body: { name: "mine", scopes: ["read"] },
     });
     const own = { token: admin.token, body: { ...body, task_description: "The administrator's" } };
     await server.request("POST", "/v1/runs", own);

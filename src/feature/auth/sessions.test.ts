@@ -34,7 +34,10 @@ beforeEach(() => {
         .run(),
     );
   sessions = createSessions({
-    ...{ store, clock, audit: () => {}, sealer: { seal: (text) => text, open: (text) => text } },
+    store,
+    clock,
+    audit: () => {},
+    sealer: { seal: (text) => text, open: (text) => text },
     accessTokens: createAccessTokens(randomBytes(32), clock),
   });
 });

@@ -118,14 +118,17 @@ test("a worker that is killed, and one that breaks, are failures of the server, 
   const options = { signal: new AbortController().signal, progress: () => {} };
   const killed = createBackupWriter(["sh", "-c", "kill -9 $$"], server.data);
   await expect(killed(join(folder.path, "a.tar.gz"), options)).rejects.toMatchObject({
-    ...{ status: 500, code: "backup_killed", detail: expect.stringContaining("(SIGKILL)") },
+    status: 500,
+    code: "backup_killed",
+    detail: expect.stringContaining("(SIGKILL)"),
   });
   const write = createBackupWriter(selfCommand("backup-worker"), server.data);
   const broken = await write(join(folder.path, "a\0b", "a.tar.gz"), options).catch((error) => error);
   expect([broken.name, broken.message]).toEqual(["Error", expect.stringMatching(/process failed: .*null bytes/s)]);
   await expect(write(join(folder.path, "downloaded.tar.gz"), options)).rejects.toMatchObject({ status: 422 });
   await expect(write(join(folder.path, "downloaded.tar.gz", "a.tar.gz"), options)).rejects.toMatchObject({
-    ...{ status: 422, code: "no_folder" },
+    status: 422,
+    code: "no_folder",
   });
 });
 
@@ -156,14 +159,16 @@ test("by age all but the newest are removed; drafts of a killed process are remo
     throw new Error("unused");
   };
   const backups = createBackups({
-    ...{ folder: place, write: unused, jobs: { enqueue: unused }, clock: { now: unused, monotonic: unused } },
-    ...{
-      audit: unused as Audit,
-      scheduledFolder: () => place,
-      wrongFolder: () => undefined,
-      instanceId: "ins_0123456789",
-    },
-    ...{ keepRule: unused, ended: unused },
+    folder: place,
+    write: unused,
+    jobs: { enqueue: unused },
+    clock: { now: unused, monotonic: unused },
+    audit: unused as Audit,
+    scheduledFolder: () => place,
+    wrongFolder: () => undefined,
+    instanceId: "ins_0123456789",
+    keepRule: unused,
+    ended: unused,
   });
   backups.sweep();
   backups.prune(2_500);

@@ -83,7 +83,11 @@ export function createBackupClock(deps: BackupClockDeps) {
     const [state, next] = [known(), plan()?.next(clock.now()) ?? null];
     const at = (ms: number | null | undefined) => (ms === null || ms === undefined ? null : timestamp(ms));
     return {
-      ...{ schedule, timezone, folder: deps.folder(), next_at: at(next), last_success_at: at(state?.succeeded_at) },
+      schedule,
+      timezone,
+      folder: deps.folder(),
+      next_at: at(next),
+      last_success_at: at(state?.succeeded_at),
       error: schedule === null ? null : (state?.error ?? null),
       overdue: isOverdue(state),
     };
@@ -102,7 +106,7 @@ export function createBackupClock(deps: BackupClockDeps) {
         const state: State =
           before?.schedule === name
             ? before
-            : { ...{ tried_at: null, succeeded_at: null, error: null }, ...before, schedule: name, since: now };
+            : { tried_at: null, succeeded_at: null, error: null, ...before, schedule: name, since: now };
         if (state !== before) keep(state);
         const due = dueSince(state);
         if (due === undefined) return;

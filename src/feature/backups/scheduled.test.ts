@@ -97,8 +97,15 @@ test("what cannot be due, or cannot be written, is refused with the reason", asy
 
 test("one that was missed is made at the start, can be restored, and removes by the keep rule only its own older ones", async () => {
   const said = await skep([
-    ...["settings", "set", `backup.schedule=${DAILY}`, `backup.folder=${target}`, "--data", server.data],
-    ...["backup.keep_daily=2", "backup.keep_weekly=0", "backup.keep_monthly=0"],
+    "settings",
+    "set",
+    `backup.schedule=${DAILY}`,
+    `backup.folder=${target}`,
+    "--data",
+    server.data,
+    "backup.keep_daily=2",
+    "backup.keep_weekly=0",
+    "backup.keep_monthly=0",
   ]);
   expect([said.code, said.stderr]).toEqual([0, ""]);
   expect(await status()).toMatchObject({

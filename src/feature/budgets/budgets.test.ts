@@ -91,7 +91,11 @@ describe("budgets", () => {
     spend(0.7);
     expect(check(0.3)).toBeUndefined();
     expect(check(0.300_000_001)).toEqual({
-      ...{ scope: "run", limitUsd: 1, spentUsd: 0.7, heldUsd: 0, resetsAt: null },
+      scope: "run",
+      limitUsd: 1,
+      spentUsd: 0.7,
+      heldUsd: 0,
+      resetsAt: null,
     });
     spend(0.3);
     expect(check(0)).toMatchObject({ scope: "run", spentUsd: 1 });

@@ -20,7 +20,9 @@ export const budgets = defineFeature(
   "budgets",
   ({ store, clock, bus, settings, notifications, team }: Needs) => {
     const service = createBudgets({
-      ...{ store, clock, notify: notifications.notify },
+      store,
+      clock,
+      notify: notifications.notify,
       limits: () => settings.get().budgets,
       ownLimits: createOwnLimits(store, (agentId) => team.files.find(agentId)?.config),
     });

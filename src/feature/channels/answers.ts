@@ -119,7 +119,9 @@ export function createAnswers({ store, clock, audit, links, questions }: Answers
       );
     }
     audit({
-      ...{ action: "phone_link.made", actor: channel.owner_id ?? "local", subject: channel.id },
+      action: "phone_link.made",
+      actor: channel.owner_id ?? "local",
+      subject: channel.id,
       data: who(messengerId, incoming),
     });
     return say(incoming, `Linked. Skep asks and tells you here (${channel.name}). ${HELP}`);

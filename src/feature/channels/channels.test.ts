@@ -13,7 +13,9 @@ import type { NotificationChannelMade, NotificationDelivery } from "./model.ts";
 const mails = inbox<{ to: string[]; text: string; user: string | undefined }>();
 let refuseMail = false;
 const smtp = new SMTPServer({
-  ...{ allowInsecureAuth: true, disabledCommands: ["STARTTLS"], logger: false },
+  allowInsecureAuth: true,
+  disabledCommands: ["STARTTLS"],
+  logger: false,
   onAuth: ({ username, password }, _session, done) =>
     password === "smtp-pass-51c0" ? done(null, { user: username }) : done(new Error("no")),
   onRcptTo: (_address, _session, done) =>
@@ -31,7 +33,8 @@ const smtp = new SMTPServer({
 });
 
 const PIPELINE = {
-  ...{ id: "gate", name: "Gate" },
+  id: "gate",
+  name: "Gate",
   steps: [{ id: "ask", approval: { message: "Ship it with topsecret-canary-77?" } }],
 };
 let server: TestServer;
@@ -44,8 +47,11 @@ beforeAll(async () => {
   const { port } = smtp.server.address() as { port: number };
   server = await startServer({
     env: {
-      ...{ AUTH_ENABLED: "true", NOTIFY_ALLOW: "127.0.0.1", PUBLIC_URL: "https://skep.example.org" },
-      ...{ SMTP_URL: `smtp://skep:smtp-pass-51c0@127.0.0.1:${port}`, SMTP_FROM: "skep@example.org" },
+      AUTH_ENABLED: "true",
+      NOTIFY_ALLOW: "127.0.0.1",
+      PUBLIC_URL: "https://skep.example.org",
+      SMTP_URL: `smtp://skep:smtp-pass-51c0@127.0.0.1:${port}`,
+      SMTP_FROM: "skep@example.org",
     },
   });
   admin = await setupAdmin(server);
@@ -105,7 +111,10 @@ describe("a webhook", () => {
     const { type, data } = JSON.parse(waits.body);
     expect([waits.path, type]).toEqual(["/hook/s3cret-path", "run_waiting"]);
     expect(data).toMatchObject({
-      ...{ run_id: runId, status: "waiting", title: "Waits for you: Release 2.0", pipeline_id: "gate" },
+      run_id: runId,
+      status: "waiting",
+      title: "Waits for you: Release 2.0",
+      pipeline_id: "gate",
       url: `https://skep.example.org/runs/${runId}`,
     });
     expect(data.text).toContain("Ship it with [secret:CANARY]?");
@@ -223,7 +232,9 @@ describe("ntfy", () => {
     const { path, headers, body } = await receiver.next();
     expect([path, headers.get("authorization")]).toEqual(["/base/", "Bearer tk_canary_81b2"]);
     expect(JSON.parse(body)).toMatchObject({
-      ...{ topic: "my-topic", title: "Waits for you: Grüße", priority: 4 },
+      topic: "my-topic",
+      title: "Waits for you: Grüße",
+      priority: 4,
       click: `https://skep.example.org/runs/${runId}`,
     });
   });
@@ -239,7 +250,8 @@ describe("Gotify and Apprise", () => {
     const { path, headers, body } = await receiver.next();
     expect([path, headers.get("x-gotify-key")]).toEqual(["/gotify/message", "A_canary_5d20"]);
     expect(JSON.parse(body)).toMatchObject({
-      ...{ title: "Waits for you: Release 3.0", priority: 8 },
+      title: "Waits for you: Release 3.0",
+      priority: 8,
       extras: { "client::notification": { click: { url: page } } },
     });
     for (const [who, id] of made.splice(0)) await by(who, "DELETE", `${PATH}/${id}`);
@@ -311,7 +323,10 @@ describe("a channel", () => {
     db.transaction(() => {
       for (let n = 0; n < 120; n++)
         db.run("INSERT INTO notification_deliveries VALUES (?, ?, NULL, 'test', NULL, '{}', 'sent', 1, NULL, ?, ?)", [
-          ...[`ntd_full_${n}`, id, now, now],
+          `ntd_full_${n}`,
+          id,
+          now,
+          now,
         ]);
     })();
     db.close();

@@ -102,8 +102,17 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     return (found?.n ?? 0) >= LIMITS.notificationsPerHour;
   };
   const newRow = (channel: ChannelRow, event: string, message: NotificationMessage): Row => ({
-    ...{ id: newId("notificationDelivery"), channel_id: channel.id, event_id: null, event, run_id: null, message },
-    ...{ state: "queued", attempts: 0, error: null, created_at: now(), finished_at: null },
+    id: newId("notificationDelivery"),
+    channel_id: channel.id,
+    event_id: null,
+    event,
+    run_id: null,
+    message,
+    state: "queued",
+    attempts: 0,
+    error: null,
+    created_at: now(),
+    finished_at: null,
   });
 
   function queue(channel: ChannelRow, event: NotifiedEvent): void {
@@ -285,7 +294,9 @@ function createJob(deps: DeliveriesDeps, send: Send) {
       return {};
     },
     {
-      ...{ parallel: PARALLEL, attempts: ATTEMPTS, outward: true },
+      parallel: PARALLEL,
+      attempts: ATTEMPTS,
+      outward: true,
       // In order, and a receiver that hangs holds up nobody else's.
       exclusive: ({ channel_id }) => channel_id,
       ended({ payload, state, error }) {

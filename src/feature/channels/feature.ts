@@ -36,7 +36,12 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   const asking = createAsking({ store, links, runs, jobs, openMessenger: messengers.open });
   const edits = asking.edits(() => questions);
   const questions = createQuestions({
-    ...{ store, access: deps.access, clock, audit, runs, permissions },
+    store,
+    access: deps.access,
+    clock,
+    audit,
+    runs,
+    permissions,
     closed(question) {
       const channel = service.find(question.channel_id);
       if (channel) asking.enqueueEdit(edits, question, channel);
@@ -50,7 +55,13 @@ export const channels = defineFeature("channels", (deps: Needs) => {
   const answers = createAnswers({ store, clock, audit, links, questions });
   messengers.own(answers.handle);
   const service = createChannels({
-    ...{ store, clock, sealer, audit, assertHost: guard.assertSpelling, projectExists: projects.exists, links },
+    store,
+    clock,
+    sealer,
+    audit,
+    assertHost: guard.assertSpelling,
+    projectExists: projects.exists,
+    links,
     messenger: messengers.find,
     isPushKeys,
     canAnswer: config.publicUrl !== undefined,
@@ -62,7 +73,15 @@ export const channels = defineFeature("channels", (deps: Needs) => {
     return address === undefined ? null : `${address}/${page}`;
   };
   const deliveries = createDeliveries({
-    ...{ store, clock, eventLog, masking, jobs, access: deps.access, channels: service, asking, questions },
+    store,
+    clock,
+    eventLog,
+    masking,
+    jobs,
+    access: deps.access,
+    channels: service,
+    asking,
+    questions,
     answersAt: config.publicUrl === undefined ? undefined : `${config.publicUrl}/v1/phone-answers`,
     wire: {
       post: createGuardedPost({ resolve: guard.resolve, userAgent: `Skep/${BUILD.version}` }),

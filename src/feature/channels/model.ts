@@ -11,7 +11,9 @@ export type Trigger = Static<typeof Trigger>;
 const Whose = oneOf("mine", "everyone");
 const Name = t.String({ minLength: 1, maxLength: LIMITS.nameCharacters, pattern: "\\S" });
 const Triggers = t.Array(Trigger, {
-  ...{ minItems: 1, maxItems: 3, uniqueItems: true },
+  minItems: 1,
+  maxItems: 3,
+  uniqueItems: true,
   description:
     "`waiting`: a run can only continue when a person answers. `ended`: it succeeded, failed or was cancelled.",
 });
@@ -67,7 +69,9 @@ const target = {
   ),
   secret: t.Optional(
     t.String({
-      ...{ minLength: 24, maxLength: 200, pattern: "^[!-~]+$" },
+      minLength: 24,
+      maxLength: 200,
+      pattern: "^[!-~]+$",
       description: "Key to sign webhooks with; one is made where none is given. After `whsec_` it is base64.",
     }),
   ),
@@ -94,7 +98,9 @@ const Token = t.String({
 
 export const NotificationChannelCreate = t.Object(
   {
-    ...{ name: Name, kind: ChannelKind, whose: t.Optional(Whose) },
+    name: Name,
+    kind: ChannelKind,
+    whose: t.Optional(Whose),
     project_id: t.Optional(t.String({ maxLength: 128, description: "Only of this project's runs." })),
     on: t.Optional(Triggers),
     ...target,

@@ -205,7 +205,10 @@ describe("ntfy", () => {
       const { actions } = JSON.parse((await topic.next()).body) as { actions: Record<string, string>[] };
       const [yes, no] = actions;
       expect(yes).toMatchObject({
-        ...{ action: "http", label: "Approve", method: "POST", clear: true },
+        action: "http",
+        label: "Approve",
+        method: "POST",
+        clear: true,
         url: "https://skep.example.org/at/v1/phone-answers",
       });
       const press = (body: string) => server.request("POST", "/v1/phone-answers", { body: JSON.parse(body) });
@@ -245,7 +248,8 @@ describe("a messenger", () => {
     const one = { name: "goes", kind: "messenger", messenger_id: known["id"] };
     const { id } = await made(a, "/v1/notification-channels", one);
     expect((await by(a, "POST", `/v1/notification-channels/${id}/test`)).body).toMatchObject({
-      ...{ state: "failed", error: expect.stringContaining("No chat is linked") },
+      state: "failed",
+      error: expect.stringContaining("No chat is linked"),
     });
     expect((await by(admin, "DELETE", `/v1/messengers/${known["id"]}`)).status).toBe(204);
     expect((await by(a, "GET", `/v1/notification-channels/${id}`)).status).toBe(404);

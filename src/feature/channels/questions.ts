@@ -177,7 +177,9 @@ export function createQuestions({ store, access, clock, audit, runs, permissions
       const outcome = outcomeOf(question) ?? LATE;
       close(question, outcome);
       audit({
-        ...{ action: "phone_answer.given", actor: channel.owner_id ?? "local", subject: question.subject_id },
+        action: "phone_answer.given",
+        actor: channel.owner_id ?? "local",
+        subject: question.subject_id,
         data: { channel_id, kind: question.kind, answer },
       });
       return { outcome, isTaken: true };

@@ -121,9 +121,20 @@ export function createChannels(deps: ChannelsDeps) {
       const { target, shown } = targets.of(kind, {}, { ...input, ...(made ? { secret: made } : {}) }, caller);
       const at = timestamp(clock.now());
       const row: ChannelRow = {
-        ...{ id: newId("notificationChannel"), owner_id: caller.userId ?? null, name, kind, whose, project_id },
-        ...{ triggers: on, target: shown, sealed: sealer.seal(JSON.stringify(target)), enabled },
-        ...{ last_sent_at: null, last_error: null, created_at: at, updated_at: at },
+        id: newId("notificationChannel"),
+        owner_id: caller.userId ?? null,
+        name,
+        kind,
+        whose,
+        project_id,
+        triggers: on,
+        target: shown,
+        sealed: sealer.seal(JSON.stringify(target)),
+        enabled,
+        last_sent_at: null,
+        last_error: null,
+        created_at: at,
+        updated_at: at,
       };
       return store.write(() => {
         const count = rows.count(mine(caller));

@@ -46,7 +46,12 @@ describe("chat", () => {
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`/v1/chat/sessions/${made.body.id}`);
     expect(made.body).toMatchObject({
-      ...{ agent_id: "scribe", status: "ready", message_count: 0, title: null, model: "demo/scripted", cost_usd: 0 },
+      agent_id: "scribe",
+      status: "ready",
+      message_count: 0,
+      title: null,
+      model: "demo/scripted",
+      cost_usd: 0,
     });
     const stream = await say(made.body.id, "What is this?\nTell me.");
     const kinds = kindsOf(stream);
@@ -173,7 +178,8 @@ describe("chat", () => {
     const earlier = await detail(id, `?limit=1&before=${all.message_count - 1}`);
     expect(earlier.messages[0]!.seq).toBe(all.message_count - 2);
     expect((await call("PUT", `/${id}`, { title: "T", model: "ollama/qwen3" })).body).toMatchObject({
-      ...{ title: "T", model: "ollama/qwen3" },
+      title: "T",
+      model: "ollama/qwen3",
     });
     expect((await call("PUT", `/${id}`, { model: "nobody/knows" })).status).toBe(422);
     expect((await call("PUT", `/${id}`, { model: null })).body.model).toBe("demo/scripted");

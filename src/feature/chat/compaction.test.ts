@@ -59,7 +59,10 @@ test("a summary is one row that points at what it covers; every message stays as
   const after = await exported(id);
   expect(JSON.stringify(after.messages.slice(0, -1))).toBe(JSON.stringify(before.messages));
   expect(after.messages.at(-1)).toMatchObject({
-    ...{ role: "system", content: "**Bells of brass.**", summary_to: before.messages.length - 1, withdrawn: false },
+    role: "system",
+    content: "**Bells of brass.**",
+    summary_to: before.messages.length - 1,
+    withdrawn: false,
   });
   expect((await call("POST", `/${id}/compact`).then(({ body }) => ended(body as unknown as Job))).error).toMatchObject({
     code: "nothing_to_compact",

@@ -36,8 +36,13 @@ export const chat = defineFeature("chat", (deps: Needs) => {
   };
   const work = chatJobs(deps);
   const chats = createChats({
-    ...{ work, jobs: deps.jobs, makesTitles: () => settings.get().models.summary !== null },
-    ...{ store, sessions, events: eventLog, files: sessions.files },
+    work,
+    jobs: deps.jobs,
+    makesTitles: () => settings.get().models.summary !== null,
+    store,
+    sessions,
+    events: eventLog,
+    files: sessions.files,
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
     wrongModel: providers.wrongModel,

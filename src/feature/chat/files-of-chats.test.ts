@@ -45,7 +45,8 @@ interface Forked {
 }
 const forkOf = (id: string, message: string) =>
   server.request<Forked>("POST", `/v1/chat/sessions/${id}/fork`, {
-    ...{ body: { message_id: message }, token: admin.token },
+    body: { message_id: message },
+    token: admin.token,
   });
 const jobOf = async (id: string | null) =>
   (await server.request<Job>("GET", `/v1/jobs/${id}`, { token: admin.token })).body;
@@ -106,7 +107,8 @@ test("a copy that is cancelled leaves a fork without files, not with some, and t
   const chat = await server.request<Forked>("GET", `/v1/chat/sessions/${fork.id}`, { token: admin.token });
   expect(chat.body.files_job_id).toBeNull();
   const reply = await server.request("POST", `/v1/chat/sessions/${fork.id}/message?stream=true`, {
-    ...{ body: { message: "Go on" }, token: admin.token },
+    body: { message: "Go on" },
+    token: admin.token,
   });
   expect(reply.status).toBe(200);
   expect(textsIn(join(workspaces, fork.id))).toEqual([]);
@@ -137,7 +139,8 @@ test("a server that is killed while it copies begins again: the fork has all fil
   expect(existsSync(draft)).toBe(false);
   // A reply that is asked for meanwhile comes after the copy, and sees the files.
   const reply = await server.request("POST", `/v1/chat/sessions/${fork}/message?stream=true`, {
-    ...{ body: { message: "Go on" }, token: admin.token },
+    body: { message: "Go on" },
+    token: admin.token,
   });
   expect(reply.status).toBe(200);
 });

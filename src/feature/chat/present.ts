@@ -21,7 +21,12 @@ export function presentMessage(message: TranscriptMessage, cost?: ReplyCost): Ch
   const results = new Map(parts.flatMap((part) => (part.type === "tool_result" ? [[part.call_id, part]] : [])));
   const thinking = wordsOf(parts, "thinking");
   return {
-    ...{ id, seq, withdrawn, created_at, content: wordsOf(parts, "text"), attachments: attachmentsOf(parts) },
+    id,
+    seq,
+    withdrawn,
+    created_at,
+    content: wordsOf(parts, "text"),
+    attachments: attachmentsOf(parts),
     role: role === "user" || role === "assistant" ? role : "system",
     ...(thinking === "" ? {} : { thinking }),
     ...cost,
@@ -36,8 +41,13 @@ export function presentMessage(message: TranscriptMessage, cost?: ReplyCost): Ch
 }
 
 const STATUS: Record<SessionRow["status"], ChatSession["status"]> = {
-  ...{ open: "ready", queued: "busy", running: "busy" },
-  ...{ ended: "ended", cancelled: "ended", succeeded: "ended", failed: "failed" },
+  open: "ready",
+  queued: "busy",
+  running: "busy",
+  ended: "ended",
+  cancelled: "ended",
+  succeeded: "ended",
+  failed: "failed",
 };
 
 export function presentChat(
@@ -47,9 +57,20 @@ export function presentChat(
   const { id, agent_id, project_id, branch, title, message_count, tokens, created_at, last_activity_at } = row;
   const { calls_without_price } = row;
   return {
-    ...{ id, agent_id, project_id, branch, title, model, message_count, queued, tokens, created_at, last_activity_at },
+    id,
+    agent_id,
+    project_id,
+    branch,
+    title,
+    model,
+    message_count,
+    queued,
+    tokens,
+    created_at,
+    last_activity_at,
     status: STATUS[row.status],
-    ...{ cost_usd: toUsd(row.spent_nano), calls_without_price },
+    cost_usd: toUsd(row.spent_nano),
+    calls_without_price,
     context: { used: row.context_tokens, window },
   };
 }

@@ -28,7 +28,9 @@ export function replyCosts(
   if (!first) return new Map();
   const ids = [...new Set(replies.map(({ execution_id }) => execution_id))];
   const rows = statement<{ seq: number; cost: number; unpriced: number }>(REPLIES).all(
-    ...[first.session_id, first.seq, JSON.stringify(ids)],
+    first.session_id,
+    first.seq,
+    JSON.stringify(ids),
   );
   return new Map(
     rows.map(({ seq, cost, unpriced }) => [seq, { reply_cost_usd: toUsd(cost), reply_calls_without_price: unpriced }]),

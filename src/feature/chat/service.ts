@@ -106,7 +106,12 @@ const PAGE = 1_000;
 const REPLY_EVENT_KINDS = ["agent_output", "agent_thinking"];
 /** Events at which what was said before is in a message, or no longer counts. */
 const REPLY_BOUNDS = [
-  ...["turn_started", "turn_steered", "turn_ended", "tool_call_start", "tool_call_end", "output_withdrawn"],
+  "turn_started",
+  "turn_steered",
+  "turn_ended",
+  "tool_call_start",
+  "tool_call_end",
+  "output_withdrawn",
 ];
 const REPLY_EVENTS = 20_000;
 
@@ -197,8 +202,12 @@ export function createChats(deps: ChatsDeps): Chats {
         throw invalidField("/project_id", "There is no such project");
       assertRoom(caller);
       const row = sessions.open({
-        ...{ kind: "chat", agent_id, user_id: caller.userId },
-        ...{ model: model ?? undefined, project_id: project_id ?? undefined, title: title ?? undefined },
+        kind: "chat",
+        agent_id,
+        user_id: caller.userId,
+        model: model ?? undefined,
+        project_id: project_id ?? undefined,
+        title: title ?? undefined,
       });
       return present(row);
     },
@@ -278,8 +287,12 @@ export function createChats(deps: ChatsDeps): Chats {
         if (last?.session_id !== id) throw notFound("message in this session");
         assertRoom(caller);
         const made = sessions.open({
-          ...{ kind: "chat", agent_id: row.agent_id, user_id: caller.userId, project_id: row.project_id ?? undefined },
-          ...{ model: row.wanted_model ?? undefined, title: row.title ? `${row.title} (fork)` : undefined },
+          kind: "chat",
+          agent_id: row.agent_id,
+          user_id: caller.userId,
+          project_id: row.project_id ?? undefined,
+          model: row.wanted_model ?? undefined,
+          title: row.title ? `${row.title} (fork)` : undefined,
           outside: sessions.outside.reasonOf({ sessionId: id }),
         });
         sessions.copyTranscript(id, last.seq, made.id);

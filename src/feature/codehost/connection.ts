@@ -149,8 +149,13 @@ export function createConnection(deps: ConnectionDeps): CodeHostConnection {
   const get = (): Connection => {
     const { source, kind, url, app_id, private_key, token, webhook_secret } = known();
     return {
-      ...{ source, kind, url, app_id: app_id ?? null, has_private_key: private_key !== undefined },
-      ...{ has_token: token !== undefined, has_webhook_secret: webhook_secret !== undefined },
+      source,
+      kind,
+      url,
+      app_id: app_id ?? null,
+      has_private_key: private_key !== undefined,
+      has_token: token !== undefined,
+      has_webhook_secret: webhook_secret !== undefined,
     };
   };
   return {
@@ -210,7 +215,10 @@ function secretsOf({ sealed }: Stored, sealer: Sealer): Secrets {
 }
 
 const fromStored = (row: Stored, sealer: Sealer): Known => ({
-  ...{ source: "settings", kind: row.kind, url: urlOf(row.kind, row.url), app_id: row.app_id ?? undefined },
+  source: "settings",
+  kind: row.kind,
+  url: urlOf(row.kind, row.url),
+  app_id: row.app_id ?? undefined,
   ...secretsOf(row, sealer),
 });
 
@@ -218,9 +226,13 @@ function fromEnvironment(config: Config): Known {
   const { codehostType: kind, codehostAppKey: file, codehostAppId, codehostToken, codehostWebhookSecret } = config;
   const isSet = [file, codehostAppId, codehostToken, codehostWebhookSecret].some((one) => one !== undefined);
   return {
-    ...{ source: isSet ? "environment" : "none", kind, url: urlOf(kind, config.codehostUrl), app_id: codehostAppId },
+    source: isSet ? "environment" : "none",
+    kind,
+    url: urlOf(kind, config.codehostUrl),
+    app_id: codehostAppId,
     ...(file === undefined ? {} : readKey(file)),
-    ...{ token: codehostToken, webhook_secret: codehostWebhookSecret },
+    token: codehostToken,
+    webhook_secret: codehostWebhookSecret,
   };
 }
 

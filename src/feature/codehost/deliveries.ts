@@ -134,10 +134,18 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         const at = now();
         const detail = notice ? (deps.obstacleTo(notice) ?? null) : "Nothing is done for this event.";
         const row: DeliveryRow = {
-          ...{ id: newId("delivery"), delivery_id, body_hash, event, repository: notice?.repository ?? null },
+          id: newId("delivery"),
+          delivery_id,
+          body_hash,
+          event,
+          repository: notice?.repository ?? null,
           notice: notice ? masking.json(notice) : null,
-          ...{ state: detail === null ? "queued" : "ignored", detail, error: null, run_id: null },
-          ...{ received_at: at, finished_at: detail === null ? null : at },
+          state: detail === null ? "queued" : "ignored",
+          detail,
+          error: null,
+          run_id: null,
+          received_at: at,
+          finished_at: detail === null ? null : at,
         };
         db.insert(table).values(row).run();
         publish(row);

@@ -61,12 +61,25 @@ export const codehost = defineFeature(
     const { comments } = deps.reviews;
     const pipelineExists = deps.pipelines.exists;
     const rules = createRules({
-      ...{ store, clock, audit, pipelineExists, projectOf: projects.get, repositoryOf: connection.repositoryOf },
+      store,
+      clock,
+      audit,
+      pipelineExists,
+      projectOf: projects.get,
+      repositoryOf: connection.repositoryOf,
     });
     const changedTo = changedToOf(projects.branches);
     const { push } = projects.branches;
     const syncJob = defineSync({
-      ...{ store, access: deps.access, masking, connection, links, comments, changedTo, push, runOf: runs.rows.run },
+      store,
+      access: deps.access,
+      masking,
+      connection,
+      links,
+      comments,
+      changedTo,
+      push,
+      runOf: runs.rows.run,
       defaultBranch: (projectId) => projects.get(projectId).default_branch,
       pageOf: (runId) => `${config.publicUrl ?? deps.url() ?? ""}/runs/${runId}`,
     });
@@ -77,11 +90,19 @@ export const codehost = defineFeature(
         jobs.enqueue(syncJob, { run_id }, { subject: run_id, userId: runs.rows.run(run_id)?.created_by ?? undefined });
       });
     const { start, isWanted, attempt } = createStart({
-      ...{ store, access: deps.access, masking, connection, rules, links, follow },
+      store,
+      access: deps.access,
+      masking,
+      connection,
+      rules,
+      links,
+      follow,
       begin: (work) => begin(deps, work),
     });
     const react = createReact({
-      ...{ store, connection, links },
+      store,
+      connection,
+      links,
       fetchProject: (id) => projects.fetch(id, undefined),
       merged(runId, merge) {
         runs.mergedOnHost(runId, merge);
@@ -93,13 +114,23 @@ export const codehost = defineFeature(
     });
     const deliveryJob: JobDefinition<typeof DeliveryPayload> = defineDelivery(() => deliveries, react);
     const deliveries: Deliveries = createDeliveries({
-      ...{ store, clock, masking, jobs, connection },
+      store,
+      clock,
+      masking,
+      jobs,
+      connection,
       reader: { isSigned, bodyHash, deliveryOf, readNotice },
       obstacleTo: react.obstacleTo,
       definition: () => deliveryJob,
     });
     const work = createRunWork({
-      ...{ store, audit, links, connection, changedTo, push, follow },
+      store,
+      audit,
+      links,
+      connection,
+      changedTo,
+      push,
+      follow,
       rowFor: runs.views.rowFor,
       repositoryOf: (projectId) => projects.get(projectId).repository,
     });
@@ -168,7 +199,9 @@ function defineDelivery(deliveries: () => Deliveries, react: React) {
       return { ...(await react.act(row.notice)) };
     },
     {
-      ...{ parallel: PARALLEL, attempts: ATTEMPTS, outward: true },
+      parallel: PARALLEL,
+      attempts: ATTEMPTS,
+      outward: true,
       exclusive: ({ delivery_id }) => deliveries().find(delivery_id)?.repository ?? delivery_id,
       // In the transaction of the job's end: one write to the disk for both.
       ended({ payload: { delivery_id }, state, result, error }) {

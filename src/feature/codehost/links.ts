@@ -32,9 +32,18 @@ export function createLinks(store: Store, clock: Clock): Links {
   const { db } = store;
   const find = (runId: string) => db.select().from(table).where(eq(table.run_id, runId)).get();
   const present = (row: LinkRow): RunOnHost => ({
-    ...{ run_id: row.run_id, repository: row.repository, issue: row.number, read_only: row.read_only },
-    ...{ number: row.pull_number, url: row.pull_url, pull_state: row.pull_state, pushed_commit: row.pushed_commit },
-    ...{ attempts: row.attempts, state: row.state, error: row.error, updated_at: row.updated_at },
+    run_id: row.run_id,
+    repository: row.repository,
+    issue: row.number,
+    read_only: row.read_only,
+    number: row.pull_number,
+    url: row.pull_url,
+    pull_state: row.pull_state,
+    pushed_commit: row.pushed_commit,
+    attempts: row.attempts,
+    state: row.state,
+    error: row.error,
+    updated_at: row.updated_at,
   });
   const publish = (row: LinkRow, change: Change): void =>
     store.write(({ emit }) => {
@@ -45,7 +54,9 @@ export function createLinks(store: Store, clock: Clock): Links {
         .get();
       const { number, url, pull_state, error } = present(row);
       emit(runPullRequest, {
-        ...{ run_id: row.run_id, project_id: run?.project_id ?? undefined, user_id: run?.user_id ?? undefined },
+        run_id: row.run_id,
+        project_id: run?.project_id ?? undefined,
+        user_id: run?.user_id ?? undefined,
         data: { change, number, url, pull_state, error },
       });
     });
@@ -82,19 +93,25 @@ export function createLinks(store: Store, clock: Clock): Links {
     insert(draft) {
       const at = timestamp(clock.now());
       const row: LinkRow = {
-        ...{ rule_id: null, number: null, comment_id: null, comment_text: null, read_only: false, wants_pull: false },
-        ...{
-          pull_title: null,
-          pull_body: null,
-          pull_base: null,
-          pull_number: null,
-          pull_url: null,
-          pull_state: null,
-          pushed_commit: null,
-          again: false,
-          attempts: 0,
-        },
-        ...{ state: "pending", error: null, created_at: at, updated_at: at },
+        rule_id: null,
+        number: null,
+        comment_id: null,
+        comment_text: null,
+        read_only: false,
+        wants_pull: false,
+        pull_title: null,
+        pull_body: null,
+        pull_base: null,
+        pull_number: null,
+        pull_url: null,
+        pull_state: null,
+        pushed_commit: null,
+        again: false,
+        attempts: 0,
+        state: "pending",
+        error: null,
+        created_at: at,
+        updated_at: at,
         ...draft,
       };
       return store.write(() => {

@@ -162,7 +162,10 @@ export const RuleCreate = t.Object({
   label: t.Optional(ruleFields.label),
   command: t.Optional(ruleFields.command),
   pipeline_id: Id,
-  ...{ permission, bots, enabled: t.Optional(t.Boolean()), pull_request: t.Optional(ruleFields.pull_request) },
+  permission,
+  bots,
+  enabled: t.Optional(t.Boolean()),
+  pull_request: t.Optional(ruleFields.pull_request),
 });
 export type RuleCreate = Static<typeof RuleCreate>;
 export const RuleUpdate = t.Partial(t.Omit(RuleCreate, ["project_id"]));

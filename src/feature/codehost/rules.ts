@@ -74,11 +74,21 @@ export function createRules(deps: RulesDeps): Rules {
         throw invalidField("/project_id", "The project's repository is not on the connected code host");
       const at = timestamp(clock.now());
       const row: RuleRow = {
-        ...{ id: newId("codehostRule"), name: input.name, enabled: input.enabled ?? true },
-        ...{ project_id: input.project_id, repository, event: input.event, label: input.label ?? null },
-        ...{ command: input.command ?? null, permission: input.permission ?? "write", bots: input.bots ?? [] },
-        ...{ pipeline_id: input.pipeline_id, pull_request: input.pull_request ?? input.event.startsWith("issue_") },
-        ...{ user_id: caller.userId ?? null, created_at: at, updated_at: at },
+        id: newId("codehostRule"),
+        name: input.name,
+        enabled: input.enabled ?? true,
+        project_id: input.project_id,
+        repository,
+        event: input.event,
+        label: input.label ?? null,
+        command: input.command ?? null,
+        permission: input.permission ?? "write",
+        bots: input.bots ?? [],
+        pipeline_id: input.pipeline_id,
+        pull_request: input.pull_request ?? input.event.startsWith("issue_"),
+        user_id: caller.userId ?? null,
+        created_at: at,
+        updated_at: at,
       };
       assertFields(row);
       return store.write(() => {
@@ -110,10 +120,7 @@ export function createRules(deps: RulesDeps): Rules {
         .select()
         .from(table)
         .where(
-          and(
-            ...[eq(table.enabled, true), eq(table.event, event)],
-            sql`${table.repository} = ${repository} COLLATE NOCASE`,
-          ),
+          and(eq(table.enabled, true), eq(table.event, event), sql`${table.repository} = ${repository} COLLATE NOCASE`),
         )
         .orderBy(asc(table.id))
         .all(),

@@ -128,8 +128,12 @@ export function createStart(deps: StartDeps) {
       const known = atWork(rule, repository, number);
       if (known) return { state: "done", detail: "A run is at work on it already.", run_id: known.run_id };
       const run_id = deps.begin({
-        ...{ projectId: rule.project_id, pipelineId: rule.pipeline_id, title, description },
-        ...{ asTask: !subject.isPull, caller: callerOf(rule) },
+        projectId: rule.project_id,
+        pipelineId: rule.pipeline_id,
+        title,
+        description,
+        asTask: !subject.isPull,
+        caller: callerOf(rule),
       });
       const wants_pull = rule.pull_request && !subject.isPull;
       // Runs work on others' pull requests too; nothing made from them is pushed.
@@ -208,7 +212,10 @@ export function createStart(deps: StartDeps) {
     const known = atWork(rule, repository, number);
     const why = (await objection()) ?? (known && "A run is at work on it already.");
     return {
-      ...{ starts: why === undefined, run_id: known?.run_id ?? null, actor: by, url: subject.url },
+      starts: why === undefined,
+      run_id: known?.run_id ?? null,
+      actor: by,
+      url: subject.url,
       title: oneLine(masking.text(subject.title), 200),
       detail: why ?? `A run of ${rule.pipeline_id} would start${rule.enabled ? "." : " if the rule were switched on."}`,
     };

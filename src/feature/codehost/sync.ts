@@ -58,7 +58,9 @@ export function defineSync(deps: SyncDeps) {
       }
     },
     {
-      ...{ parallel: PARALLEL, attempts: ATTEMPTS, outward: true },
+      parallel: PARALLEL,
+      attempts: ATTEMPTS,
+      outward: true,
       exclusive: ({ run_id }) => run_id,
       ended({ payload: { run_id }, state, error }) {
         if (!links.find(run_id)) return;

@@ -131,7 +131,10 @@ describe("from a labelled issue to a merged pull request", () => {
     await ended(run);
     const pull = await host.until(() => [...host.pulls.keys()].at(-1));
     expect(host.pulls.get(pull)).toMatchObject({
-      ...{ head: `run/${run}`, base: "main", title: `Prices are wrong (#${number})`, state: "open" },
+      head: `run/${run}`,
+      base: "main",
+      title: `Prices are wrong (#${number})`,
+      state: "open",
       body: expect.stringContaining(`Closes #${number}.`),
     });
     const comment = await host.until(() => host.comments.get(number)?.find(({ body }) => body.includes(`#${pull}`)));
@@ -153,12 +156,16 @@ describe("from a labelled issue to a merged pull request", () => {
     const at = { action: "created", pull_request: { number: pull }, comment: { id: 1 } };
     const sender = { login: "alice", type: "User" };
     expect(await deliver("pull_request_review_comment", { ...at, sender })).toMatchObject({
-      ...{ state: "done", detail: "Comments kept: 1." },
+      state: "done",
+      detail: "Comments kept: 1.",
     });
     metered.models.requests.length = 0;
     const review = { state: "changes_requested" };
     const said = await deliver("pull_request_review", {
-      ...{ action: "submitted", pull_request: { number: pull }, review, sender },
+      action: "submitted",
+      pull_request: { number: pull },
+      review,
+      sender,
     });
     expect(said).toMatchObject({
       state: "done",
@@ -175,8 +182,13 @@ describe("from a labelled issue to a merged pull request", () => {
     const { items } = await must<{ items: RunComment[] }>("GET", `/v1/runs/${run}/comments`);
     expect(items).toMatchObject([
       {
-        ...{ codehost_login: "alice", created_by: null, path: "price.txt", line: 1, body: "Make it 12." },
-        ...{ url: expect.stringMatching(/^http/), sent_at: expect.any(String) },
+        codehost_login: "alice",
+        created_by: null,
+        path: "price.txt",
+        line: 1,
+        body: "Make it 12.",
+        url: expect.stringMatching(/^http/),
+        sent_at: expect.any(String),
       },
     ]);
     expect((await metered.call("DELETE", `/v1/runs/${run}/comments/${items[0]!.id}`)).status).toBe(403);
@@ -252,8 +264,11 @@ describe("what starts nothing", () => {
   test("somebody who may only read, where the delivery writes the repository's name in capitals", async () => {
     const number = newIssue("x", { labels: ["agent"] });
     const delivered = await deliver("issues", {
-      ...{ action: "labeled", issue: { number }, label: { name: "agent" } },
-      ...{ sender: { login: "stranger", type: "User" }, repository: { full_name: host.repository.toUpperCase() } },
+      action: "labeled",
+      issue: { number },
+      label: { name: "agent" },
+      sender: { login: "stranger", type: "User" },
+      repository: { full_name: host.repository.toUpperCase() },
     });
     expect(delivered).toMatchObject(nothing("permission read"));
   });
@@ -262,12 +277,10 @@ describe("what starts nothing", () => {
     const number = newIssue("x");
     const commented = (id: number, login: string) =>
       deliver("issue_comment", {
-        ...{
-          action: "created",
-          issue: { number },
-          comment: { id, body: "/skep now" },
-          sender: { login, type: "User" },
-        },
+        action: "created",
+        issue: { number },
+        comment: { id, body: "/skep now" },
+        sender: { login, type: "User" },
       });
     expect(await commented(host.say(number, "alice", "please /skep").id, "alice")).toMatchObject(nothing("begin with"));
     // The payload says alice; the host says who really wrote it.
@@ -295,7 +308,11 @@ describe("trying a rule", () => {
       (await metered.call<Trial>("POST", `/v1/codehost/rules/${id}/try`, body)).body;
     const number = newIssue("x", { labels: ["trial"] });
     expect(await tried({ number, actor: "alice" })).toEqual({
-      ...{ starts: true, run_id: null, actor: "alice", title: "Prices are wrong", url: expect.any(String) },
+      starts: true,
+      run_id: null,
+      actor: "alice",
+      title: "Prices are wrong",
+      url: expect.any(String),
       detail: "A run of fix would start if the rule were switched on.",
     });
     const why = async (body: Record<string, unknown>, id?: string) => {
@@ -347,7 +364,8 @@ describe("another repository's pull request", () => {
     Object.assign(host.pulls.get(number)!, { merged: true, state: "closed", mergeCommit: "0".repeat(40) });
     const sender = { login: "stranger", type: "User" };
     expect(await deliver("pull_request", { action: "closed", pull_request: { number }, sender })).toMatchObject({
-      ...{ state: "ignored", detail: "The pull request belongs to no run." },
+      state: "ignored",
+      detail: "The pull request belongs to no run.",
     });
     expect((await runOf(id)).merged_into).toBeNull();
   });

@@ -67,7 +67,11 @@ describe("webhooks", () => {
     const answer = await deliver("push", { ...example("push"), ref: "refs/heads/main", after: commit });
     expect([answer.status, answer.body.status]).toEqual([202, "accepted"]);
     expect(await settled(answer.body.id)).toMatchObject({
-      ...{ event: "push", repository: host.repository, state: "done", detail: `${id} is fetched`, error: null },
+      event: "push",
+      repository: host.repository,
+      state: "done",
+      detail: `${id} is fetched`,
+      error: null,
     });
     await headOf(id, (head) => head === commit);
     expect((await projectOf(id)).workspace.head).toBe(commit);
@@ -77,12 +81,10 @@ describe("webhooks", () => {
     const before = await itemsOf<Delivery>("/v1/codehost/deliveries?limit=200");
     const body = `{"a":[${"[],".repeat(300_000)}[]]}`;
     expect(await send(body, signed("github", "push", body))).toMatchObject({
-      ...{
-        status: 400,
-        body: {
-          code: "too_much_json",
-          detail: expect.stringContaining("The body is made of more than 100000 values."),
-        },
+      status: 400,
+      body: {
+        code: "too_much_json",
+        detail: expect.stringContaining("The body is made of more than 100000 values."),
       },
     });
     expect(await itemsOf<Delivery>("/v1/codehost/deliveries?limit=200")).toEqual(before);
@@ -196,8 +198,14 @@ describe("the connection", () => {
   test("status says who we are and the results of deliveries; repositories name their project", async () => {
     const { body } = await server.request<AppStatus>("GET", "/v1/codehost/app/status");
     expect(body).toMatchObject({
-      ...{ configured: true, connected: true, kind: "github", url: host.origin, login: "skep-test[bot]", error: null },
-      ...{ name: "Skep Test", webhook: { configured: true, path: WEBHOOKS, last_delivery_at: expect.any(String) } },
+      configured: true,
+      connected: true,
+      kind: "github",
+      url: host.origin,
+      login: "skep-test[bot]",
+      error: null,
+      name: "Skep Test",
+      webhook: { configured: true, path: WEBHOOKS, last_delivery_at: expect.any(String) },
     });
     const [one] = await itemsOf<HostRepository>("/v1/codehost/repos");
     expect(one).toMatchObject({
@@ -220,8 +228,13 @@ describe("the connection", () => {
     expect([put.status, put.body]).toEqual([
       200,
       {
-        ...{ source: "settings", kind: "gitea", url: host.origin, app_id: null, has_private_key: false },
-        ...{ has_token: true, has_webhook_secret: true },
+        source: "settings",
+        kind: "gitea",
+        url: host.origin,
+        app_id: null,
+        has_private_key: false,
+        has_token: true,
+        has_webhook_secret: true,
       },
     ]);
     expect((await bare.request<AppStatus>("GET", "/v1/codehost/app/status")).body.connected).toBe(true);

@@ -41,8 +41,13 @@ describe("cookie sets", () => {
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`/v1/browser/cookies/${made.body.id}`);
     expect(made.body).toMatchObject({
-      ...{ name: "shop", domains: ["example.com", "shop.example.com"], cookie_count: 2, owner_id: a.id },
-      ...{ expires_at: "2100-01-01T00:00:00.000Z", expired: false, granted_agents: [] },
+      name: "shop",
+      domains: ["example.com", "shop.example.com"],
+      cookie_count: 2,
+      owner_id: a.id,
+      expires_at: "2100-01-01T00:00:00.000Z",
+      expired: false,
+      granted_agents: [],
     });
     expect((await by(a, "GET", `/${made.body.id}`)).body).toEqual(made.body);
     expect(JSON.stringify([made.body, await itemsOf(a)])).not.toContain(VALUE);

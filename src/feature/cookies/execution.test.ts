@@ -13,8 +13,14 @@ const docker = await dockerForTests(process.env);
 
 const VALUE = "cookie-canary-8be12f";
 const cookie: Cookie = {
-  ...{ domain: "example.com", includeSubdomains: false, path: "/", secure: true, httpOnly: true },
-  ...{ expiresAt: null, name: "sid", value: VALUE },
+  domain: "example.com",
+  includeSubdomains: false,
+  path: "/",
+  secure: true,
+  httpOnly: true,
+  expiresAt: null,
+  name: "sid",
+  value: VALUE,
 };
 const as = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 
@@ -23,7 +29,8 @@ async function started(env: Record<string, string>) {
   const rig = await rigs.started({ pipelines: {}, models: model, env });
   const { sessions, cookies } = rig.services;
   return {
-    ...{ rig, cookies },
+    rig,
+    cookies,
     /** The first request of a chat of that user with the shared agent. */
     async chat(user: string): Promise<HandCall> {
       const { id } = sessions.open({ kind: "chat", agent_id: "worker", user_id: user });

@@ -12,8 +12,14 @@ import { createCookies } from "./service.ts";
 
 const VALUE = "session-5d1e0f9a77c3";
 const cookie = (value: string): Cookie => ({
-  ...{ domain: "example.com", includeSubdomains: false, path: "/", secure: true, httpOnly: true },
-  ...{ expiresAt: null, name: "sid", value },
+  domain: "example.com",
+  includeSubdomains: false,
+  path: "/",
+  secure: true,
+  httpOnly: true,
+  expiresAt: null,
+  name: "sid",
+  value,
 });
 
 let store: Store;

@@ -21,12 +21,24 @@ describe("the Netscape cookie file", () => {
     const text = `# Netscape HTTP Cookie File\r\n\r\n${GOOD}\r\n#HttpOnly_${row("www.example.com", "FALSE", "/a", "FALSE", "0", "t", "x y")}\n# end`;
     expect(await readNetscapeCookies(text)).toEqual([
       {
-        ...{ domain: "example.com", includeSubdomains: true, path: "/", secure: true, httpOnly: false },
-        ...{ expiresAt: 4102444800, name: "sid", value: "abc" },
+        domain: "example.com",
+        includeSubdomains: true,
+        path: "/",
+        secure: true,
+        httpOnly: false,
+        expiresAt: 4102444800,
+        name: "sid",
+        value: "abc",
       },
       {
-        ...{ domain: "www.example.com", includeSubdomains: false, path: "/a", secure: false, httpOnly: true },
-        ...{ expiresAt: null, name: "t", value: "x y" },
+        domain: "www.example.com",
+        includeSubdomains: false,
+        path: "/a",
+        secure: false,
+        httpOnly: true,
+        expiresAt: null,
+        name: "t",
+        value: "x y",
       },
     ]);
   });

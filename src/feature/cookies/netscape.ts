@@ -57,7 +57,12 @@ export async function readNetscapeCookies(text: string): Promise<Cookie[]> {
     if (!/^\d{1,12}$/.test(expiry)) throw wrong("the expiry is a number of seconds, 0 for a session");
     if (!NAME.test(name) || (name === "" && value === "")) throw wrong("the name is not one that a cookie can have");
     cookies.push({
-      ...{ domain, includeSubdomains, path, httpOnly, name, value },
+      domain,
+      includeSubdomains,
+      path,
+      httpOnly,
+      name,
+      value,
       secure: flags[1] === "TRUE",
       expiresAt: Number(expiry) === 0 ? null : Number(expiry),
     });

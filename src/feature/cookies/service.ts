@@ -103,7 +103,10 @@ export function createCookies({ store, clock, sealer, audit, masking, agentExist
     /** @throws Problem 409 same name, 422 too many sets. */
     create(name: string, cookies: readonly Cookie[], caller: Caller): CookieSet {
       const row: Row = {
-        ...{ id: newId("cookieSet"), name, owner_id: caller.userId ?? null, cookie_count: cookies.length },
+        id: newId("cookieSet"),
+        name,
+        owner_id: caller.userId ?? null,
+        cookie_count: cookies.length,
         domains: [...new Set(cookies.map(({ domain }) => domain))].sort(),
         expires_at: expiryOf(cookies),
         sealed: sealer.seal(JSON.stringify(cookies)),

@@ -112,8 +112,15 @@ describe("a document", () => {
   test("handed in as text is read into sections with stable ids, found by words, and gone when it is deleted", async () => {
     const document = await ingested({ title: "Zebras", content: HANDBOOK, media_type: "text/markdown" });
     expect(document).toMatchObject({
-      ...{ title: "Zebras", source: "text", media_type: "text/markdown", status: "ready", pages: null, sections: 4 },
-      ...{ chunks: 4, project_id: null, session_id: null },
+      title: "Zebras",
+      source: "text",
+      media_type: "text/markdown",
+      status: "ready",
+      pages: null,
+      sections: 4,
+      chunks: 4,
+      project_id: null,
+      session_id: null,
     });
     expect(document.tokens).toBeGreaterThan(40);
     const again = await ingested({ content: HANDBOOK, media_type: "text/markdown" });
@@ -123,7 +130,10 @@ describe("a document", () => {
     const toc = await tocOf(document.id);
     expect(toc).toEqual(await tocOf(again.id));
     expect(toc[0]).toMatchObject({
-      ...{ title: "Handbook of Zebras", level: 1, page: null, section_id: "handbook-of-zebras" },
+      title: "Handbook of Zebras",
+      level: 1,
+      page: null,
+      section_id: "handbook-of-zebras",
       children: [
         {
           title: "Keeping",
@@ -359,11 +369,14 @@ describe("an attachment", () => {
     expect(attached).toMatchObject({ status: "processing", text_available: false });
     const chat = await call<{ id: string }>("POST", "/v1/chat/sessions", { agent_id: "engineer" });
     const sent = await call("POST", `/v1/chat/sessions/${chat.body.id}/message?stream=true`, {
-      ...{ message: "Read", attachment_ids: [attached.id] },
+      message: "Read",
+      attachment_ids: [attached.id],
     });
     expect(sent.status).toBe(200);
     expect((await call<Attachment>("GET", `/v1/attachments/${attached.id}`)).body).toMatchObject({
-      ...{ status: "ready", text_available: true, error: null },
+      status: "ready",
+      text_available: true,
+      error: null,
     });
     const bad = await call<Attachment>("POST", "/v1/attachments/upload", form("bad.pdf", "%PDF-1.7 nothing"));
     const frames = framesOf<{ data: { subject?: string; state?: string } }>(
@@ -376,7 +389,9 @@ describe("an attachment", () => {
       ({ event, data }) => event === "job_progress" && data.data.subject === "bad.pdf" && data.data.state === "failed",
     );
     expect((await call<Attachment>("GET", `/v1/attachments/${bad.body.id}`)).body).toMatchObject({
-      ...{ status: "failed", text_available: false, error: expect.stringContaining("cannot be read") },
+      status: "failed",
+      text_available: false,
+      error: expect.stringContaining("cannot be read"),
     });
     expect(
       (

@@ -32,14 +32,19 @@ export const documents = defineFeature(
     const shared = { store, keep: attachments.keep, masked: masking.text };
     const service = createDocuments({
       ...shared,
-      ...{ clock, rows, jobs, ingest, search: createDocumentSearch(store) },
+      clock,
+      rows,
+      jobs,
+      ingest,
+      search: createDocumentSearch(store),
       projectExists: projects.exists,
       attachment: attachments.fileOf,
       dropOf: attachments.dropOf,
     });
     const transcripts = createTranscripts({
       ...shared,
-      ...{ documents: service, sessions },
+      documents: service,
+      sessions,
       assertAgent: (id) => void agents.ready(id),
       timeoutSeconds: () => settings.get().limits.timeout_seconds,
     });

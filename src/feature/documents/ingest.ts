@@ -69,7 +69,9 @@ export function defineIngest(deps: IngestDeps) {
       store.write(() => rows.clear(document_id));
       const reading = readInto(row, deps);
       const document = await extractor.extract({
-        ...{ path: pathOf(row.sha256), hint, signal: job.signal },
+        path: pathOf(row.sha256),
+        hint,
+        signal: job.signal,
         section: reading.add,
         progress: (percent) => job.report({ percent, detail: "reading" }),
       });
@@ -78,8 +80,14 @@ export function defineIngest(deps: IngestDeps) {
       const { sections, chunks, characters } = reading.counts;
       const tokens = Math.ceil(characters / CHARACTERS_PER_TOKEN);
       finish(document_id, {
-        ...{ status: "ready", error: null, title, media_type: document.media_type, pages: document.pages ?? null },
-        ...{ sections, chunks, tokens },
+        status: "ready",
+        error: null,
+        title,
+        media_type: document.media_type,
+        pages: document.pages ?? null,
+        sections,
+        chunks,
+        tokens,
       });
       return { document_id, sections, chunks, pages: document.pages ?? null };
     },

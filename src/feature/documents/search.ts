@@ -30,7 +30,7 @@ export function createDocumentSearch({ statement }: Store): SearchDocuments {
        WHERE document_text MATCH ? AND document_text.rank MATCH 'bm25(1.0, 3.0, 1.0)' AND d.status = 'ready' AND ${where}
          AND (? IS NULL OR d.id = ?) AND (? IS NULL OR d.project_id = ?)
        ORDER BY ${ranked ? "document_text.rank" : "document_text.rowid DESC"} LIMIT ?`,
-    ).all(...[expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT]);
+    ).all(expression, ...values, document_id, document_id, project_id, project_id, limit * CHUNKS_PER_HIT);
   }
   return (request, asker) => {
     const { limit = DEFAULT_HITS } = request;

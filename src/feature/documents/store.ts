@@ -54,7 +54,10 @@ export function createDocumentStore(store: Store) {
             "INSERT INTO document_chunks (document_id, position) VALUES (?, ?)",
           ).run(document.id, position);
           statement("INSERT INTO document_text (rowid, text, heading, title) VALUES (?, ?, ?, ?)").run(
-            ...[lastInsertRowid, chunk, title, document.title],
+            lastInsertRowid,
+            chunk,
+            title,
+            document.title,
           );
         }
       }
@@ -76,7 +79,10 @@ export function createDocumentStore(store: Store) {
                   `position = coalesce(
                     (SELECT min(position) FROM document_sections WHERE document_id = ? AND page = ?),
                     (SELECT max(position) FROM document_sections WHERE document_id = ? AND page < ?))`,
-                  ...[id, request.page, id, request.page],
+                  id,
+                  request.page,
+                  id,
+                  request.page,
                 ]
               : ["1"];
       return statement<SectionRow & { text: string }>(

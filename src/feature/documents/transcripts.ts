@@ -39,7 +39,10 @@ export function createTranscripts(deps: TranscriptsDeps): Transcripts {
       return () =>
         store.write(() => {
           const session = sessions.open({
-            ...{ kind: "ingest", agent_id: TRANSCRIPT_AGENT, user_id: caller.userId, title },
+            kind: "ingest",
+            agent_id: TRANSCRIPT_AGENT,
+            user_id: caller.userId,
+            title,
             project_id: projectId ?? undefined,
             outside: OUTSIDE_SOURCES.upload,
           });

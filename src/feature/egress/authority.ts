@@ -14,7 +14,10 @@ const TIMEOUT_MS = 60_000;
 /** @returns the variables that name the file to programs. @throws Problem 503 `edge_unavailable`. */
 export async function layAuthority(sandbox: Pick<Sandbox, "exec">, pem: string): Promise<Record<string, string>> {
   const { exitCode, output } = await sandbox.exec(["sh", "-c", SCRIPT], {
-    ...{ cwd: "/", stdin: pem, timeoutMs: TIMEOUT_MS, maxOutputBytes: 4_096 },
+    cwd: "/",
+    stdin: pem,
+    timeoutMs: TIMEOUT_MS,
+    maxOutputBytes: 4_096,
   });
   if (exitCode !== 0)
     throw unavailable(
@@ -26,6 +29,13 @@ export async function layAuthority(sandbox: Pick<Sandbox, "exec">, pem: string):
 
 /** OpenSSL and Go, curl, git, Node, Python's requests and pip, cargo, Deno, the AWS tools. */
 const VARIABLES = [
-  ...["SSL_CERT_FILE", "CURL_CA_BUNDLE", "GIT_SSL_CAINFO", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "PIP_CERT"],
-  ...["CARGO_HTTP_CAINFO", "DENO_CERT", "AWS_CA_BUNDLE"],
+  "SSL_CERT_FILE",
+  "CURL_CA_BUNDLE",
+  "GIT_SSL_CAINFO",
+  "NODE_EXTRA_CA_CERTS",
+  "REQUESTS_CA_BUNDLE",
+  "PIP_CERT",
+  "CARGO_HTTP_CAINFO",
+  "DENO_CERT",
+  "AWS_CA_BUNDLE",
 ];

@@ -70,7 +70,9 @@ describe.skipIf(!docker)("an agent with an allow-list", () => {
     writeFileSync(join(folder, "script.json"), JSON.stringify(script));
     server = await startServer({
       env: {
-        ...{ SANDBOX: "docker", AGENT_IMAGE: await testImage(docker!), FETCH_ALLOW: "localhost" },
+        SANDBOX: "docker",
+        AGENT_IMAGE: await testImage(docker!),
+        FETCH_ALLOW: "localhost",
         DEMO_SCRIPT: join(folder, "script.json"),
       },
     });

@@ -32,7 +32,10 @@ const OUTPUT_BYTES = 64 * 1024;
 /** `host:port` entries that the preset means in this sandbox; none when its tool is not there. */
 export async function findPreset(sandbox: Pick<Sandbox, "exec">, preset: NetworkPreset): Promise<string[]> {
   const { output } = await sandbox.exec(["sh", "-c", SCRIPTS[preset]], {
-    ...{ cwd: "/", env: { HOME: "/nonexistent" }, timeoutMs: TIMEOUT_MS, maxOutputBytes: OUTPUT_BYTES },
+    cwd: "/",
+    env: { HOME: "/nonexistent" },
+    timeoutMs: TIMEOUT_MS,
+    maxOutputBytes: OUTPUT_BYTES,
   });
   return hostsIn(output);
 }

@@ -2,7 +2,8 @@
 
 import type { AddressGuard } from "../../adapter/address-guard.ts";
 import type { createAuthority } from "../../adapter/egress/certificate.ts";
-import type { createEgressProxy, EgressProxy, EgressRecord } from "../../adapter/egress/proxy.ts";
+import type { EgressRecord } from "../../adapter/egress/model.ts";
+import type { createEgressProxy, EgressProxy } from "../../adapter/egress/proxy.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -61,16 +62,29 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
       // Its session was removed meanwhile, and the rows with it.
       if (!refs) return;
       rows.insert({
-        ...{ id: newId("egress"), session_id: sessionId, execution_id: executionId, run_id: runId, agent_id: agentId },
-        ...{ host, port, verdict, reason, sent_bytes: found.sentBytes, received_bytes: found.receivedBytes },
-        ...{ started_at: timestamp(found.startedAt), duration_ms: Math.round(found.durationMs) },
+        id: newId("egress"),
+        session_id: sessionId,
+        execution_id: executionId,
+        run_id: runId,
+        agent_id: agentId,
+        host,
+        port,
+        verdict,
+        reason,
+        sent_bytes: found.sentBytes,
+        received_bytes: found.receivedBytes,
+        started_at: timestamp(found.startedAt),
+        duration_ms: Math.round(found.durationMs),
       });
       const name = `${executionId} ${host}:${port}`;
       if (verdict !== "denied" || denials.has(name) || denials.size >= MAX_DENIALS) return;
       denials.add(name);
       emit(egressDenied, {
-        ...{ session_id: sessionId, run_id: runId ?? undefined, agent_id: agentId },
-        ...{ user_id: refs.user_id ?? undefined, project_id: refs.project_id ?? undefined },
+        session_id: sessionId,
+        run_id: runId ?? undefined,
+        agent_id: agentId,
+        user_id: refs.user_id ?? undefined,
+        project_id: refs.project_id ?? undefined,
         data: { execution_id: executionId, host, port, reason: reason ?? "not_allowed" },
       });
     });
@@ -110,7 +124,10 @@ export function createEgress({ store, clock, log, guard, createProxy, assertRun,
         },
       };
       const proxy: EgressProxy = await createProxy({
-        ...{ takePlace, resolve: guard.resolve, now: clock.now, edge },
+        takePlace,
+        resolve: guard.resolve,
+        now: clock.now,
+        edge,
         allows: (host, port) => allows(lists, found, host, port, projectHosts()),
         onEnd: (entry) => {
           try {
@@ -163,8 +180,12 @@ const PLACEHOLDER = "put-in-by-skep";
 const MAX_DENIALS = 200;
 
 const proxyVariables = (proxy: string): Record<string, string> => ({
-  ...{ HTTP_PROXY: proxy, HTTPS_PROXY: proxy, http_proxy: proxy, https_proxy: proxy },
-  ...{ NO_PROXY: "localhost,127.0.0.1", no_proxy: "localhost,127.0.0.1" },
+  HTTP_PROXY: proxy,
+  HTTPS_PROXY: proxy,
+  http_proxy: proxy,
+  https_proxy: proxy,
+  NO_PROXY: "localhost,127.0.0.1",
+  no_proxy: "localhost,127.0.0.1",
   // Node's own fetch does not look for a proxy otherwise.
   NODE_USE_ENV_PROXY: "1",
 });

@@ -42,7 +42,9 @@ users: [{name: u, user: {token: ${token}}}]
     );
     writeFileSync(join(folder, "script.json"), JSON.stringify({ version: 1, steps: { work: REPLIES } }));
     const env = {
-      ...{ SANDBOX: "kubernetes", KUBERNETES_CONFIG: kubeconfig, AGENT_IMAGE: await testImage(docker!) },
+      SANDBOX: "kubernetes",
+      KUBERNETES_CONFIG: kubeconfig,
+      AGENT_IMAGE: await testImage(docker!),
       DEMO_SCRIPT: join(folder, "script.json"),
     };
     const first = await startServer({ env });

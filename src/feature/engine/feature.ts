@@ -94,11 +94,21 @@ export const engine = defineFeature(
     log[sandbox.waits ? "warn" : "info"]({ sandbox: sandbox.driver.name }, sandbox.reason);
     const models = deps.replaced.models ?? (await openModels(deps));
     const trials = createModelTrials({
-      ...{ store, clock, models, record: deps.usage.record, wrongModel: providers.wrongModel },
+      store,
+      clock,
+      models,
+      record: deps.usage.record,
+      wrongModel: providers.wrongModel,
       jobs: deps.jobs,
     });
     const engine = createEngine({
-      ...{ clock, log, masking, text, rows: sessions.rows, sandboxes: sandbox.driver, agentOf },
+      clock,
+      log,
+      masking,
+      text,
+      rows: sessions.rows,
+      sandboxes: sandbox.driver,
+      agentOf,
       emitSoon: store.emitSoon,
       toolbox: createToolbox(
         () => contributions.tools,

@@ -40,8 +40,14 @@ isRun("the gateway answers in three protocols, to its key, for its model", async
   const said = JSON.parse(await textOf(run)) as Record<string, { status: number; type: string; text: string }>;
   const statuses = Object.fromEntries(Object.entries(said).map(([name, { status }]) => [name, status]));
   expect(statuses).toEqual({
-    ...{ models: 200, wrong: 401, other: 404, bad: 400, elsewhere: 404 },
-    ...{ stream: 200, messages: 200, responses: 200 },
+    models: 200,
+    wrong: 401,
+    other: 404,
+    bad: 400,
+    elsewhere: 404,
+    stream: 200,
+    messages: 200,
+    responses: 200,
   });
   expect(JSON.parse(said["models"]!.text).data).toMatchObject([{ id: "custom-lab/m" }]);
   // Passed on byte by byte to a provider that speaks it, translated where it speaks another.
@@ -68,7 +74,8 @@ isRun("a plan is an event of its own, read field by field", async () => {
     `/v1/events?run_id=${run.id}&kinds=agent_plan`,
   );
   const entries = ["completed", "in_progress", "pending"].map((status, at) => ({
-    ...{ content: `is ${["completed", "in_progress", "no state"][at]}`, status },
+    content: `is ${["completed", "in_progress", "no state"][at]}`,
+    status,
   }));
   expect(body.items[0]?.data).toEqual({ entries });
 });

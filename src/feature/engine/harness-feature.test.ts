@@ -80,7 +80,10 @@ test.skipIf(!docker).each(Object.keys(WRITES))(
         JSON.stringify(data).includes('"state":"ready"'),
       );
       const run = await must<{ id: string }>("POST", "/v1/runs", {
-        ...{ pipeline_id: "feature", project_name: "greeter", task_description: "Greet.", inputs: { ask: "no" } },
+        pipeline_id: "feature",
+        project_name: "greeter",
+        task_description: "Greet.",
+        inputs: { ask: "no" },
       });
       const path = `/v1/events/stream?run_id=${run.id}&after=0`;
       const frames = await framesUntil(framesOf(server, path), ({ event }) => /^run_(complete|failed)$/.test(event));

@@ -99,8 +99,13 @@ isRun("a person allows it: the program waits for that, and its time does not pas
   const run = await begin(command("git push origin main"), command("git push origin main"));
   const asked = await question(run);
   expect(asked).toMatchObject({
-    ...{ state: "waiting", tool: "bash", tool_kind: "execute", subject: "git push origin main", run_id: run },
-    ...{ rules: ["ask bash: git push*"], can_remember: true },
+    state: "waiting",
+    tool: "bash",
+    tool_kind: "execute",
+    subject: "git push origin main",
+    run_id: run,
+    rules: ["ask bash: git push*"],
+    can_remember: true,
   });
   await until(run, waits);
   const execution = () =>

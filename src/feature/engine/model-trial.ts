@@ -71,8 +71,13 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
     ];
     let pieces = 0;
     const reply = await models.call({
-      ...{ model, system: "You answer in as few words as possible.", messages, tools: question.tools ?? [] },
-      ...{ thinkingLevel: "off", maxOutputTokens: REPLY_TOKENS, userId },
+      model,
+      system: "You answer in as few words as possible.",
+      messages,
+      tools: question.tools ?? [],
+      thinkingLevel: "off",
+      maxOutputTokens: REPLY_TOKENS,
+      userId,
       scope: { agentId: NO_AGENT, sessionId: "trial" },
       signal: AbortSignal.any([signal, AbortSignal.timeout(question.mostMs ?? CALL_MS)]),
       onText: () => pieces++,
@@ -114,8 +119,15 @@ export function createModelTrials({ store, clock, models, record, jobs, wrongMod
     const thinks = asked.some(({ parts, usage }) => parts.some(isThinking) || usage.reasoning_tokens > 0);
     const { time_to_first_token_ms: firstWord } = first.reply;
     return {
-      ...{ model, tried_at: timestamp(clock.now()), context_window: window },
-      ...{ answers, streams: first.pieces > 1, tools, images, needle, reasoning: thinks },
+      model,
+      tried_at: timestamp(clock.now()),
+      context_window: window,
+      answers,
+      streams: first.pieces > 1,
+      tools,
+      images,
+      needle,
+      reasoning: thinks,
       calls: asked.length,
       cost_usd: asked.some(({ cost_usd }) => cost_usd === null)
         ? null
@@ -188,8 +200,19 @@ async function tryNeedle(window: number | null, ask: (question: Question) => Pro
 }
 
 const callOf = (reply: ModelReply, userId: string | undefined) => ({
-  ...{ agentId: NO_AGENT, userId, purpose: "trial", provider: reply.provider, model: reply.model },
-  ...{ keySource: reply.key_source, usage: reply.usage, estimated: reply.usage_estimated, costUsd: reply.cost_usd },
-  ...{ costSource: reply.cost_source, durationMs: reply.duration_ms, attempts: reply.attempts, finish: reply.finish },
-  ...{ timeToFirstTokenMs: reply.time_to_first_token_ms, error: reply.error },
+  agentId: NO_AGENT,
+  userId,
+  purpose: "trial",
+  provider: reply.provider,
+  model: reply.model,
+  keySource: reply.key_source,
+  usage: reply.usage,
+  estimated: reply.usage_estimated,
+  costUsd: reply.cost_usd,
+  costSource: reply.cost_source,
+  durationMs: reply.duration_ms,
+  attempts: reply.attempts,
+  finish: reply.finish,
+  timeToFirstTokenMs: reply.time_to_first_token_ms,
+  error: reply.error,
 });

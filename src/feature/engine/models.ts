@@ -19,7 +19,8 @@ export async function openModels(deps: Needs): Promise<ModelPort> {
   const { config, clock, log, masking, folder, providers, evals } = deps;
   const { keys, catalogue } = providers;
   const scripted = createScriptedModel({
-    ...{ clock, recordedFor: evals.turnsOf },
+    clock,
+    recordedFor: evals.turnsOf,
     ...(config.demoScript ? {} : { scriptsDir: folder.cache }),
   });
   const port = createModelPort({ keys, prices: catalogue, clock, scripted, log });

@@ -32,8 +32,12 @@ test("while the disk is full no container is started that nobody would know of",
   };
   const { driver } = await openSandboxes({
     config: readConfig({ DATA_DIR: folder }),
-    ...{ clock: systemClock, log: createLog({ logLevel: "silent" }), store: { ...store, write } },
-    ...{ docker: connectDocker(dockerEndpoint({ host: unix })), instanceId: newId("instance"), replaced: {} },
+    clock: systemClock,
+    log: createLog({ logLevel: "silent" }),
+    store: { ...store, write },
+    docker: connectDocker(dockerEndpoint({ host: unix })),
+    instanceId: newId("instance"),
+    replaced: {},
     folder: { cache: folder },
     settings: { get: () => ({ sandbox: {} }) as never },
   });
@@ -65,8 +69,15 @@ users: [{name: u, user: {${user}}}]
   const config = readConfig({ DATA_DIR: folder, SANDBOX: "kubernetes", KUBERNETES_CONFIG: path });
   const open = () =>
     openSandboxes({
-      ...{ config, clock: systemClock, log: createLog({ logLevel: "silent" }), store, docker: undefined },
-      ...{ instanceId: newId("instance"), replaced: {}, folder: { cache: folder }, settings },
+      config,
+      clock: systemClock,
+      log: createLog({ logLevel: "silent" }),
+      store,
+      docker: undefined,
+      instanceId: newId("instance"),
+      replaced: {},
+      folder: { cache: folder },
+      settings,
     });
   const found = await open();
   expect(found).toMatchObject({ driver: { name: "kubernetes" }, waits: false });
@@ -95,12 +106,14 @@ test("several engines need files that are carried: without, the server says so a
   const config = readConfig({ DOCKER_HOSTS: "unix:///nonexistent/engine.sock slots=2" });
   const store = openStore({ path: ":memory:", clock: systemClock });
   const parts = {
-    ...{ clock: systemClock, log: createLog({ logLevel: "silent" }), store, docker: undefined, replaced: {} },
-    ...{
-      instanceId: newId("instance"),
-      folder: { cache: tmpdir() },
-      settings: { get: () => ({ sandbox: {} }) as never },
-    },
+    clock: systemClock,
+    log: createLog({ logLevel: "silent" }),
+    store,
+    docker: undefined,
+    replaced: {},
+    instanceId: newId("instance"),
+    folder: { cache: tmpdir() },
+    settings: { get: () => ({ sandbox: {} }) as never },
   };
   await expect(openSandboxes({ ...parts, config })).rejects.toThrow("Set SANDBOX_WORKSPACE=detached.");
   const detached = readConfig({ DOCKER_HOSTS: config.dockerHosts.join(","), SANDBOX_WORKSPACE: "detached" });

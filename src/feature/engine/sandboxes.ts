@@ -46,8 +46,12 @@ export async function openSandboxes(deps: Needs): Promise<Sandboxes> {
   const { config, clock, log, docker, instanceId, settings, replaced } = deps;
   if (replaced.sandboxes)
     return {
-      ...{ driver: replaced.sandboxes, reason: "replaced", waits: false, close: async () => {} },
-      ...{ makeImage: async () => false, canMakeImage: async () => false },
+      driver: replaced.sandboxes,
+      reason: "replaced",
+      waits: false,
+      close: async () => {},
+      makeImage: async () => false,
+      canMakeImage: async () => false,
     };
   if (config.sandbox === "kubernetes") return await openCluster(deps);
   if (config.dockerHosts.length > 0 && config.sandbox !== "process") return await openHosts(deps);
@@ -100,7 +104,13 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
     const onNotice = (message: string) => log.info({ host: name }, message);
     const images = createAgentImages({ docker, pull: config.imagePull, onNotice });
     const driver = createDockerSandboxes({
-      ...{ docker, instanceId, images, server, clock, relayFolder: deps.folder.cache, carries: true },
+      docker,
+      instanceId,
+      images,
+      server,
+      clock,
+      relayFolder: deps.folder.cache,
+      carries: true,
       defaultImage: settings.get().sandbox.image ?? config.agentImage,
     });
     return { images, host: { name, slots, driver, ping: docker.ping } satisfies Host };
@@ -119,7 +129,10 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
   const each = async (ask: "make" | "canMake", image: string) =>
     (await Promise.all(parts.map(({ images }) => images[ask](image).catch(() => false)))).some(Boolean);
   return {
-    ...{ driver, hosts: hosted.look, close: hosted.close, waits: there.length === 0 },
+    driver,
+    hosts: hosted.look,
+    close: hosted.close,
+    waits: there.length === 0,
     reason: `${there.length} of ${found.length} hosts of DOCKER_HOSTS answer`,
     makeImage: (image) => each("make", image),
     canMakeImage: (image) => each("canMake", image),
@@ -133,11 +146,17 @@ async function openCluster({ config, clock, log, instanceId, settings }: Needs):
   const namespace = kubernetesNamespace ?? access.namespace;
   const driver = createKubernetesSandboxes({
     client: connectCluster(access),
-    ...{ namespace, instanceId, clock, pullSecrets: kubernetesPullSecrets },
+    namespace,
+    instanceId,
+    clock,
+    pullSecrets: kubernetesPullSecrets,
     defaultImage: settings.get().sandbox.image ?? config.agentImage,
   });
   const parts = {
-    ...{ driver, check: driver.check, makeImage: never, canMakeImage: never },
+    driver,
+    check: driver.check,
+    makeImage: never,
+    canMakeImage: never,
     close: async () => driver.close(),
   };
   const place = `the cluster at ${access.address}, namespace ${namespace}`;

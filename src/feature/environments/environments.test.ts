@@ -66,7 +66,9 @@ describe.skipIf(!docker)("the environment of a project", () => {
   /** What the only command of a run's agent left. */
   async function outputOfRun(): Promise<string> {
     const run = await call<Run>("POST", "/v1/runs", {
-      ...{ pipeline_id: "p", task_description: "Look", project_name: "web" },
+      pipeline_id: "p",
+      task_description: "Look",
+      project_name: "web",
     });
     await eventUntil(`run_id=${run.id}`, ["run_complete"]);
     const repository = join(server.data, "projects", project.id, "git");
@@ -113,7 +115,8 @@ describe.skipIf(!docker)("the environment of a project", () => {
 
   test("a repository proposes one, and nothing of it holds before a person has accepted exactly that", async () => {
     expect(await environment()).toMatchObject({
-      ...{ accepted: null, changed: true },
+      accepted: null,
+      changed: true,
       proposal: { definition: { image: "node:22", check: "npm test" }, files: ["package.json"], branch: "main" },
     });
     const { hash } = (await environment()).proposal!;
@@ -144,7 +147,8 @@ describe.skipIf(!docker)("the environment of a project", () => {
     commit({ ".skep/environment.yml": "image: attacker/image:1\n" });
     await fetchProject();
     expect(await environment()).toMatchObject({
-      ...{ changed: true, accepted: { definition: { image, env: { GREETING: "hello" } } } },
+      changed: true,
+      accepted: { definition: { image, env: { GREETING: "hello" } } },
       proposal: { definition: { image: "attacker/image:1" } },
     });
     expect(await outputOfRun()).toBe("said hello\n");

@@ -16,10 +16,32 @@ export const STACKS: readonly ((textOf: TextOf) => Stack | undefined)[] = [javas
 
 /** Files that the stacks ask for. */
 export const STACK_FILES = [
-  ...["package.json", ".nvmrc", ".node-version", "package-lock.json", "npm-shrinkwrap.json", "pnpm-lock.yaml"],
-  ...["yarn.lock", "bun.lock", "Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "go.mod", "go.sum"],
-  ...["pom.xml", "gradlew", "build.gradle", "build.gradle.kts", "pyproject.toml", "setup.py", "setup.cfg", "tox.ini"],
-  ...["requirements.txt", "requirements-dev.txt", "requirements-test.txt", ".python-version"],
+  "package.json",
+  ".nvmrc",
+  ".node-version",
+  "package-lock.json",
+  "npm-shrinkwrap.json",
+  "pnpm-lock.yaml",
+  "yarn.lock",
+  "bun.lock",
+  "Cargo.toml",
+  "Cargo.lock",
+  "rust-toolchain",
+  "rust-toolchain.toml",
+  "go.mod",
+  "go.sum",
+  "pom.xml",
+  "gradlew",
+  "build.gradle",
+  "build.gradle.kts",
+  "pyproject.toml",
+  "setup.py",
+  "setup.cfg",
+  "tox.ini",
+  "requirements.txt",
+  "requirements-dev.txt",
+  "requirements-test.txt",
+  ".python-version",
 ] as const;
 
 /** npm writes it where nobody has written one. */

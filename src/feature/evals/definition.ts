@@ -23,17 +23,27 @@ export function definitionOf(task: PackedTask, worker: Worker): PipelineDefiniti
     steps.push({ id: "prepare", name: "Put the task's files there", run: UNPACK, env: { SKEP_FILES: task.workspace } });
   if (typeof worker === "object")
     steps.push({
-      ...{ id: WORK_STEP, name: "Work", agent: worker.agent, input: "{{ task_description }}" },
+      id: WORK_STEP,
+      name: "Work",
+      agent: worker.agent,
+      input: "{{ task_description }}",
       // What counts is what the tests say of the files, not how the agent ended.
-      ...{ timeout_seconds: task.timeout_seconds, max_attempts: 1, on_failure: "continue" as const },
+      timeout_seconds: task.timeout_seconds,
+      max_attempts: 1,
+      on_failure: "continue" as const,
     });
   if (worker === "solution")
     steps.push({
-      ...{ id: WORK_STEP, name: "Reference solution", run: runFrom("solve.sh") },
-      ...{ env: { SKEP_FILES: task.solution ?? "" }, timeout_seconds: task.timeout_seconds },
+      id: WORK_STEP,
+      name: "Reference solution",
+      run: runFrom("solve.sh"),
+      env: { SKEP_FILES: task.solution ?? "" },
+      timeout_seconds: task.timeout_seconds,
     });
   steps.push({
-    ...{ id: CHECK_STEP, name: "Hidden tests", env: { SKEP_FILES: task.tests } },
+    id: CHECK_STEP,
+    name: "Hidden tests",
+    env: { SKEP_FILES: task.tests },
     run: task.reward ? runForReward("test.sh") : runFrom("test.sh"),
     timeout_seconds: task.check_seconds,
   });

@@ -74,7 +74,11 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
           .get(step.session_id)
       : 0;
     return {
-      ...{ cost_nano, calls_without_price, tokens, model_calls: turns, tool_errors: tool_errors ?? 0 },
+      cost_nano,
+      calls_without_price,
+      tokens,
+      model_calls: turns,
+      tool_errors: tool_errors ?? 0,
       duration_ms: started_at && finished_at ? Math.max(0, msBetween(started_at, finished_at) - waited_ms) : null,
     };
   }
@@ -132,7 +136,8 @@ export function createDriver({ store, clock, access, attempts, replayModel, runs
     try {
       const run = runs.create(
         {
-          ...{ pipeline_id: EVAL_PIPELINE, task_description: task.instruction },
+          pipeline_id: EVAL_PIPELINE,
+          task_description: task.instruction,
           ...(task.project_name === null ? {} : { project_name: task.project_name }),
           ...(model === null ? {} : { model }),
           ...(budget === undefined ? {} : { budget_usd: budget }),

@@ -37,7 +37,9 @@ afterAll(async () => {
 const skep = (...args: string[]) => command([...args, "--url", server.url], { env: {} });
 const file = (path: string, text: string) => ({ path, content: Buffer.from(text).toString("base64") });
 const task = (name: string) => ({
-  ...{ name, instruction: "Write 42 into answer.txt.", workspace: [file("given/note.txt", "six by seven\n")] },
+  name,
+  instruction: "Write 42 into answer.txt.",
+  workspace: [file("given/note.txt", "six by seven\n")],
   tests: [
     file("test.sh", 'test -f given/note.txt && test "$(cat answer.txt)" = "$(cat "$TASK_FILES/want")"'),
     file("want", "42"),

@@ -36,7 +36,11 @@ export const evals = defineFeature(
     const attempts = createAttemptStore(store);
     const driver = createDriver({ store, clock, access, attempts, runs, replayModel: SCRIPTED_MODEL });
     const service = createEvals({
-      ...{ store, clock, driver, attempts, wrongModel: providers.wrongModel },
+      store,
+      clock,
+      driver,
+      attempts,
+      wrongModel: providers.wrongModel,
       recordingOf: createRecordings(store, runs.rows),
       assertStored: storage.assertRoom,
       harnessOf: (id) => agents.ready(id).agent.config.harness ?? AGENT_DEFAULTS.harness,
@@ -55,7 +59,8 @@ export const evals = defineFeature(
       },
     });
     const taskOfRun = createTaskOfRun({
-      ...{ runs, branches: projects.branches },
+      runs,
+      branches: projects.branches,
       checkOf: (id) => projects.find(id)?.check ?? null,
     });
     const unsubscribe = bus.subscribe(RUN_ENDS, ({ run_id }) => {

@@ -48,7 +48,9 @@ export const createTaskOfRun =
     return {
       name: `run-${id.slice(-8)}`,
       instruction: run.task_description.slice(0, INSTRUCTION_CHARACTERS),
-      ...{ project_name, commit: base_commit, budget_usd: run.budget_usd },
+      project_name,
+      commit: base_commit,
+      budget_usd: run.budget_usd,
       workspace: [],
       tests: [
         file(

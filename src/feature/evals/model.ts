@@ -104,7 +104,9 @@ export const EvalCreate = t.Object({
   ),
   harnesses: t.Optional(
     t.Array(oneOf(...EVAL_HARNESSES), {
-      ...{ minItems: 1, maxItems: EVAL_HARNESSES.length, uniqueItems: true },
+      minItems: 1,
+      maxItems: EVAL_HARNESSES.length,
+      uniqueItems: true,
       description:
         "Each agent with each: Skep's own loop, an external agent, or (acp) the command that the agent's file names. Else the agent's own.",
     }),

@@ -18,7 +18,8 @@ export function createRecordings(store: Store, runs: Pick<RunStore, "stepsOf">) 
     const session = runs.stepsOf(runId).findLast(({ step_id }) => step_id === WORK_STEP)?.session_id;
     if (!session) return [];
     const replies = rows.list([{ session_id: session, role: "assistant", withdrawn: false }], {
-      ...{ order: "seq", limit: MOST_TURNS },
+      order: "seq",
+      limit: MOST_TURNS,
     });
     return replies.map(({ content }) => {
       const words = (type: "text" | "thinking") =>

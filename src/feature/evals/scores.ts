@@ -21,7 +21,9 @@ const total = (attempts: readonly AttemptRow[], of: (one: AttemptRow) => number)
   attempts.reduce((sum, one) => sum + of(one), 0);
 
 const sumsOf = (attempts: readonly AttemptRow[]) => ({
-  ...{ passed: times(attempts, "passed"), failed: times(attempts, "failed"), errors: times(attempts, "error") },
+  passed: times(attempts, "passed"),
+  failed: times(attempts, "failed"),
+  errors: times(attempts, "error"),
   cost_usd: toUsd(total(attempts, ({ cost_nano }) => cost_nano)),
   calls_without_price: total(attempts, (one) => one.calls_without_price),
   tokens: total(attempts, ({ tokens }) => tokens),
@@ -40,7 +42,10 @@ export function scoresOf({ attempts: k }: EvalRow, attempts: readonly AttemptRow
     const { worker, agent_id, model, harness } = own[0]!;
     const worked = own.flatMap(({ duration_ms }) => duration_ms ?? []);
     return {
-      ...{ worker, agent_id, model, harness },
+      worker,
+      agent_id,
+      model,
+      harness,
       ended: own.filter(counts).length,
       total: own.length,
       ...sumsOf(own),

@@ -117,10 +117,17 @@ export function createEvals({ store, clock, driver, attempts, recordingOf, ...de
         packed.set(task.name, await packTask(task, at, input.oracle === true));
       }
       const row: EvalRow = {
-        ...{ id: newId("eval"), name: input.name, user_id: caller.userId ?? null, status: "running" },
-        ...{ mode: input.oracle ? "oracle" : "agents", attempts: input.oracle ? 1 : (input.attempts ?? 1) },
-        ...{ parallel: input.parallel ?? 2, budget_usd: input.budget_usd ?? null },
-        ...{ replayed: input.replay !== undefined, created_at: timestamp(clock.now()), finished_at: null },
+        id: newId("eval"),
+        name: input.name,
+        user_id: caller.userId ?? null,
+        status: "running",
+        mode: input.oracle ? "oracle" : "agents",
+        attempts: input.oracle ? 1 : (input.attempts ?? 1),
+        parallel: input.parallel ?? 2,
+        budget_usd: input.budget_usd ?? null,
+        replayed: input.replay !== undefined,
+        created_at: timestamp(clock.now()),
+        finished_at: null,
         size_bytes: 0,
       };
       const bytesOf = (value: unknown) => (value === null ? 0 : Buffer.byteLength(JSON.stringify(value)));
@@ -208,8 +215,11 @@ async function packTask(task: EvalTask, at: number, isOracle: boolean): Promise<
   if (isOracle && !has(solution, "solve.sh"))
     throw invalidField(`/tasks/${at}/solution`, `Task ${task.name} has no solution/solve.sh`);
   return {
-    ...{ instruction: task.instruction, project_name: task.project_name ?? null, commit: task.commit ?? null },
-    ...{ budget_usd: task.budget_usd ?? null, timeout_seconds: task.timeout_seconds ?? WORK_SECONDS },
+    instruction: task.instruction,
+    project_name: task.project_name ?? null,
+    commit: task.commit ?? null,
+    budget_usd: task.budget_usd ?? null,
+    timeout_seconds: task.timeout_seconds ?? WORK_SECONDS,
     check_seconds: task.check_seconds ?? CHECK_SECONDS,
     ...(task.reward ? { reward: true } : {}),
     workspace: workspace.length === 0 ? null : await packFiles(workspace, `/tasks/${at}/workspace`),

@@ -14,7 +14,12 @@ export const events = defineFeature(
   ({ streams, tickets, eventLog, access, contributions, runs }: Core & { runs: Pick<RunsService, "views"> }) => ({
     routes: () =>
       eventRoutes({
-        ...{ streams, tickets, access, log: eventLog, catalogue: contributions.events, assertRun: runs.views.rowFor },
+        streams,
+        tickets,
+        access,
+        log: eventLog,
+        catalogue: contributions.events,
+        assertRun: runs.views.rowFor,
         fine: new Set(FINE.map(({ kind }) => kind)),
       }),
     handOver: eventLog.handOver,

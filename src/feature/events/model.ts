@@ -12,7 +12,12 @@ export const LoggedEvent = t.Object(
     id: t.Integer({ description: "Position in the log: strictly growing." }),
     kind: t.String(),
     at: Time,
-    ...{ run_id: Id, step_id: Id, session_id: Id, agent_id: Id, swarm_id: Id, project_id: Id },
+    run_id: Id,
+    step_id: Id,
+    session_id: Id,
+    agent_id: Id,
+    swarm_id: Id,
+    project_id: Id,
     data: t.Record(t.String(), t.Unknown(), { description: "By the schema of this kind of event." }),
   },
   { title: "LoggedEvent" },
@@ -23,7 +28,11 @@ export const LoggedEventList = listOf(LoggedEvent);
 const RefQuery = t.Optional(t.String({ maxLength: 100 }));
 /** What both the list and the stream take. */
 export const FilterQuery = {
-  ...{ run_id: RefQuery, session_id: RefQuery, agent_id: RefQuery, swarm_id: RefQuery, project_id: RefQuery },
+  run_id: RefQuery,
+  session_id: RefQuery,
+  agent_id: RefQuery,
+  swarm_id: RefQuery,
+  project_id: RefQuery,
   kinds: t.Optional(t.String({ maxLength: 2_000, description: "Kinds, separated by commas." })),
 };
 

@@ -26,7 +26,8 @@ export type HarnessLogin = Static<typeof HarnessLogin>;
 export const HarnessLoginUpdate = t.Object({
   login: t.Optional(
     t.String({
-      ...{ minLength: 1, maxLength: LIMITS.secretValueBytes },
+      minLength: 1,
+      maxLength: LIMITS.secretValueBytes,
       description: "Needed the first time; codex and opencode: the text of their auth.json; claude-code: a token.",
     }),
   ),

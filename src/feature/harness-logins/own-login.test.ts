@@ -21,7 +21,12 @@ const LOGIN = JSON.stringify({ auth_mode: "chatgpt", tokens: { access_token: TOK
 /** An agent of the network `bridge`, which its log-in narrows. @returns the id of its pipeline, which is its own, too. */
 const own = (more: Record<string, unknown> = {}) =>
   examples.pipeline("own", {
-    ...{ harness: "codex", image: examples.image, credentials: "own", network: "bridge", max_attempts: 1, ...more },
+    harness: "codex",
+    image: examples.image,
+    credentials: "own",
+    network: "bridge",
+    max_attempts: 1,
+    ...more,
   });
 const set = (harness: string, body: object, who: Account = examples.metered.user) =>
   examples.metered.call<Record<string, unknown>>("PUT", `${PATH}/${harness}`, body, who);
@@ -49,8 +54,11 @@ isRun("it reaches the container of its owner's run, and no other place", async (
   const { text } = (await server.request<{ text: string }>("GET", `/v1/steps/${run.id}/work/output`, user)).body;
   const said = JSON.parse(text) as Record<string, unknown>;
   expect(said).toMatchObject({
-    ...{ length: LOGIN.length, at: "/home/agent/.skep-login", inState: [], keys: [] },
-    ...{ reach: "chatgpt.com:443, auth.openai.com:443, api.openai.com:443" },
+    length: LOGIN.length,
+    at: "/home/agent/.skep-login",
+    inState: [],
+    keys: [],
+    reach: "chatgpt.com:443, auth.openai.com:443, api.openai.com:443",
     // The program's words with the token in them are masked where they are stored.
     words: "the token is [secret:own log-in].",
   });

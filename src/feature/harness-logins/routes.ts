@@ -13,7 +13,9 @@ export const harnessLoginRoutes = (logins: HarnessLogins) =>
       "listHarnessLogins",
       "GET /v1/settings/harness-logins",
       {
-        ...{ access: "user", query: t.Object(PageQuery), answer: listOf(HarnessLogin) },
+        access: "user",
+        query: t.Object(PageQuery),
+        answer: listOf(HarnessLogin),
         summary: "Own log-ins of external agents, masked",
       },
       ({ query, caller }) => logins.list(pageOf(query), caller),
@@ -22,7 +24,11 @@ export const harnessLoginRoutes = (logins: HarnessLogins) =>
       "updateHarnessLogin",
       "PUT /v1/settings/harness-logins/:harness",
       {
-        ...{ access: "user", params: HarnessPath, body: HarnessLoginUpdate, answer: HarnessLogin, strict: true },
+        access: "user",
+        params: HarnessPath,
+        body: HarnessLoginUpdate,
+        answer: HarnessLogin,
+        strict: true,
         summary: "Store your own log-in of an external agent, or say which agents may use it",
         description:
           "Agents with `credentials: own` that you start then work with it at its vendor: budgets do not hold there.",

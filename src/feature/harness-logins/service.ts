@@ -51,8 +51,14 @@ export function createHarnessLogins(deps: HarnessLoginsDeps) {
     hasOwnLogin(harness)
       ? [
           {
-            ...{ harness, masked_login, agents, created_at, updated_at, last_used_at },
-            ...{ hosts: [...OWN_LOGINS[harness].hosts], not_held: NOT_HELD },
+            harness,
+            masked_login,
+            agents,
+            created_at,
+            updated_at,
+            last_used_at,
+            hosts: [...OWN_LOGINS[harness].hosts],
+            not_held: NOT_HELD,
           },
         ]
       : [];

@@ -192,7 +192,9 @@ describe.skipIf(!docker)("containers", () => {
     const run = await runOf();
     const made = (label: string, id: string) =>
       docker!.containers.create({
-        ...{ Image: image, Cmd: ["sh", "-c", "sleep 600"], HostConfig: { NetworkMode: "none" } },
+        Image: image,
+        Cmd: ["sh", "-c", "sleep 600"],
+        HostConfig: { NetworkMode: "none" },
         Labels: { "skep.instance": instance, [label]: id },
       });
     const [left, foreign] = [await made("skep.run", run), await made("skep.run", "run_of_somebody_else")];

@@ -61,7 +61,8 @@ export const history = defineFeature(
       if (chats_days !== null) retention.removeOld("chats", deps.clock.now() - chats_days * DAY_MS);
     };
     const deletion = defineDeletion({
-      ...{ ...deps, rows },
+      ...deps,
+      rows,
       removedOld: removeOld,
       endSession: deps.sessions.end,
       erase: deps.projects.workspaces.erase,

@@ -38,7 +38,9 @@ const ENDS = ["run_complete", "run_failed", "run_cancelled"];
 
 const root = mkdtempSync(join(tmpdir(), "skep-history-"));
 const ENV = {
-  ...{ DEMO_SCRIPT: join(root, "script.json"), ALLOW_HOST_SHELL: "true", ALLOW_LOCAL_REPOSITORIES: "true" },
+  DEMO_SCRIPT: join(root, "script.json"),
+  ALLOW_HOST_SHELL: "true",
+  ALLOW_LOCAL_REPOSITORIES: "true",
 };
 let server: TestServer;
 
@@ -205,14 +207,12 @@ describe("a deletion", () => {
     const run = await runOf("wait");
     const refused = await call("DELETE", `/v1/history/runs/${run.id}`);
     expect([refused.status, refused.body]).toMatchObject([
-      ...[
-        409,
-        {
-          code: "history_active",
-          detail: expect.stringContaining("Cancel, or wait"),
-          active: [run.id, expect.stringMatching(/^sess_/)],
-        },
-      ],
+      409,
+      {
+        code: "history_active",
+        detail: expect.stringContaining("Cancel, or wait"),
+        active: [run.id, expect.stringMatching(/^sess_/)],
+      },
     ]);
     expect((await call("GET", `/v1/runs/${run.id}`)).body).toMatchObject({ status: "running" });
     await call("POST", `/v1/runs/${run.id}/cancel`);

@@ -18,7 +18,10 @@ export const inbox = defineFeature(
   "inbox",
   ({ store, clock, agents, sessions }: Needs) => {
     const service = createInbox({
-      ...{ store, clock, agentExists: agents.exists, addNote: sessions.rows.addNote },
+      store,
+      clock,
+      agentExists: agents.exists,
+      addNote: sessions.rows.addNote,
       markOutside: sessions.outside.mark,
       takesMessages: ({ kind }) => kindOf(kind).tools.includes("team"),
     });

@@ -73,7 +73,9 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
     const since = timestamp(clock.now() - MINUTE_MS);
     const sent = count(
       "SELECT count(*) FROM agent_messages WHERE from_agent = ? AND user_id IS ? AND created_at > ?",
-      ...[from.agentId, user, since],
+      from.agentId,
+      user,
+      since,
     );
     if (sent >= LIMITS.agentMessagesPerMinute)
       throw new Problem(
@@ -83,7 +85,8 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
       );
     const waiting = count(
       "SELECT count(*) FROM agent_messages WHERE to_agent = ? AND user_id IS ? AND read_at IS NULL",
-      ...[to, user],
+      to,
+      user,
     );
     if (waiting >= LIMITS.agentMessagesUnread)
       throw conflict(`${to} has ${waiting} messages that it has not read yet; it takes no more.`, "inbox_full");
@@ -105,9 +108,17 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
         assertRoom(from, to);
         const id = newId("message");
         const row: Row = {
-          ...{ id, user_id: from.userId ?? null, to_agent: to, from_agent: from.agentId, text, hops, outside },
-          ...{ from_session_id: from.sessionId, created_at: timestamp(clock.now()) },
-          ...{ read_at: null, read_execution_id: null },
+          id,
+          user_id: from.userId ?? null,
+          to_agent: to,
+          from_agent: from.agentId,
+          text,
+          hops,
+          outside,
+          from_session_id: from.sessionId,
+          created_at: timestamp(clock.now()),
+          read_at: null,
+          read_execution_id: null,
         };
         messages.insert(row);
         const data = { message_id: id, from_agent: from.agentId, to_agent: to };
@@ -130,7 +141,9 @@ export function createInbox({ store, clock, agentExists, takesMessages, addNote,
             `From ${row.from_agent}, ${row.created_at}${row.outside ? ", who had read outside text" : ""}:\n${quoted(row.text, LIMITS.quotedCharacters)}`,
           );
           statement("UPDATE agent_messages SET read_at = ?, read_execution_id = ? WHERE id = ?").run([
-            ...[timestamp(clock.now()), id, row.id],
+            timestamp(clock.now()),
+            id,
+            row.id,
           ]);
         }
         addNote(execution, [INTRODUCTION, ...lines].join("\n\n"));

@@ -99,10 +99,14 @@ export function createRunner({ store, rows, clock, clockwork, log, standby, mask
       const result = how.state === "succeeded" ? masker.json(how.result) : null;
       const { percent, detail, progress } = current(row);
       change(row.id, {
-        ...{ state: how.state, result, progress, finished_at: timestamp(clock.now()) },
+        state: how.state,
+        result,
+        progress,
+        finished_at: timestamp(clock.now()),
         ...(how.state === "succeeded" ? { percent: 100, detail } : { percent, detail }),
         ...(how.state === "cancelled" ? { detail: "It was cancelled." } : {}),
-        ...{ error_code: error?.code ?? null, error_message: error?.message ?? null },
+        error_code: error?.code ?? null,
+        error_message: error?.message ?? null,
       });
       const { id, payload, user_id: userId, project_id: projectId } = row;
       definitions.get(row.kind)?.ended?.({ id, payload, state: how.state, result, error, userId, projectId });
@@ -173,7 +177,10 @@ export function createRunner({ store, rows, clock, clockwork, log, standby, mask
       store.emitSoon(jobProgress, { ...refsOf(row), data: dataOf({ ...row, state: "running", ...latest }) });
     });
     const entry: Active = {
-      ...{ kind: row.kind, exclusive: row.exclusive, abort: new AbortController(), reports },
+      kind: row.kind,
+      exclusive: row.exclusive,
+      abort: new AbortController(),
+      reports,
       done: Promise.resolve(),
     };
     active.set(row.id, entry);
@@ -227,7 +234,10 @@ export function createRunner({ store, rows, clock, clockwork, log, standby, mask
       definitions.set(definition.kind, definition);
     },
     definitionOf: (kind) => definitions.get(kind),
-    ...{ look, change, end, current },
+    look,
+    change,
+    end,
+    current,
     abort: (id) => active.get(id)?.abort.abort("It was cancelled."),
     idle: async (id) => active.get(id)?.done,
     start() {

@@ -57,11 +57,20 @@ export function presentJob(row: JobRow, now: number): Job {
   const { created_at, updated_at, finished_at, error_code, error_message } = row;
   const waits = state === "queued" && row.run_at > now;
   return {
-    ...{ id, kind, state, percent, detail, progress, subject, project_id },
+    id,
+    kind,
+    state,
+    percent,
+    detail,
+    progress,
+    subject,
+    project_id,
     attempt: row.failures + row.interruptions + 1,
     due_at: waits ? timestamp(row.run_at) : null,
     result,
     error: error_code === null ? null : { code: error_code, message: error_message ?? "" },
-    ...{ created_at, updated_at, finished_at },
+    created_at,
+    updated_at,
+    finished_at,
   };
 }

@@ -149,7 +149,9 @@ describe("answers that the worker made", () => {
       nodes.name.flatMap((one, node) => (one === name ? [communities.id[nodes.community[node]!]] : []));
     expect([clusterOf("twice"), clusterOf("hub")]).toEqual([["none", "none"], [expect.stringMatching(/^Community:/)]]);
     expect([communities.id.at(-1), communities.label.at(-1), communities.symbol_count.at(-1)]).toEqual([
-      ...["none", "In no cluster", 2],
+      "none",
+      "In no cluster",
+      2,
     ]);
     const rows = await get("/graph-data?limit=2000");
     expect(sizeOf(answer)).toBeLessThan(sizeOf(rows) / 4);

@@ -47,7 +47,9 @@ export const knowledgeGraph = defineFeature(
     const places = placesIn(folder);
     const scipOf = (id: string) => projects.find(id)?.scip_path ?? undefined;
     const jobs = createIndexJobs({
-      ...{ store, jobs: deps.jobs, scipOf },
+      store,
+      jobs: deps.jobs,
+      scipOf,
       graphOf: (id) => client.project(places.placeOf(id)),
       nameOf: (id) => projects.find(id)?.name ?? id,
     });
@@ -109,7 +111,9 @@ export const knowledgeGraph = defineFeature(
 
 /** An execution asks for its user, without the rights of an administrator. */
 const askerOf = ({ userId, projectId }: ExecutionInfo, projects: ProjectRoles): Asker => ({
-  ...{ admin: false, userId, projects },
+  admin: false,
+  userId,
+  projects,
   execution: { userId, projectId },
 });
 

@@ -152,11 +152,17 @@ function presentJob(job: Job, { project_id, force, cause }: Payload): IndexJob {
     over && phase.state === "running" ? { ...phase, state: "failed" as const } : phase,
   );
   return {
-    ...{ id, project_id, state, force, cause, phases },
+    id,
+    project_id,
+    state,
+    force,
+    cause,
+    phases,
     percent: state === "succeeded" ? 100 : percentOf(phases),
     ...(result.parsed === undefined ? {} : { parsed: result.parsed, changed: result.changed ?? false }),
     report: result.report ?? null,
     ...(error ? { error } : {}),
-    ...{ created_at, finished_at },
+    created_at,
+    finished_at,
   };
 }

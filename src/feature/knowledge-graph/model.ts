@@ -5,6 +5,7 @@ import { JOB_STATES } from "../../core/jobs.ts";
 import { oneOf, orNull, Time } from "../../core/schema.ts";
 import { EDGE_TYPES, NODE_LABELS, PHASES, REASONS } from "../../graph/model.ts";
 import { queryInteger } from "../../http/schema.ts";
+import { Failed, Skipped, Unread } from "./files-model.ts";
 import { Exact, Scip } from "./scip-model.ts";
 
 export const NodeLabel = oneOf(...NODE_LABELS);
@@ -68,19 +69,6 @@ export const Process = t.Object({
   steps: t.Array(t.Object({ ...symbolFields, step: t.Integer() })),
 });
 
-const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { description: "The first 1,000." });
-const Failed = t.Array(t.Object({ path: t.String(), error: t.String() }));
-const Unread = t.Object(
-  {
-    files: t.Integer(),
-    lines: t.Integer(),
-    share: t.Number({ minimum: 0, maximum: 1, description: "Of all lines." }),
-    worst: t.Array(t.Object({ path: t.String(), lines: t.Integer(), of: t.Integer() }), {
-      description: "The 100 files with most such lines.",
-    }),
-  },
-  { description: "Lines that a parser could not read: what stands there may be missing from answers." },
-);
 const Counts = t.Record(t.String(), t.Integer());
 
 const IndexState = oneOf("not_indexed", "indexing", "ready", "stale", "failed");
@@ -185,20 +173,23 @@ export const GraphColumns = t.Object(
     types: Texts,
     files: Texts,
     nodes: t.Object({
-      ...{ id: Texts, name: Texts },
+      id: Texts,
+      name: Texts,
       label: t.Array(t.Integer(), { description: "Place in `labels`." }),
       file: t.Array(t.Integer(), { description: "Place in `files`; -1 for none." }),
       community: t.Array(t.Integer(), { description: "Place in `communities`; -1 for none." }),
-      ...{ line: Integers, degree: Integers },
+      line: Integers,
+      degree: Integers,
       hops: t.Array(t.Integer(), {
         description:
           "Steps from the focus. Below 0: the symbol depends on the focus; above 0: the focus depends on it. All 0 without a focus.",
       }),
-      ...{ x: Integers, y: Integers },
+      x: Integers,
+      y: Integers,
     }),
     edges: t.Object({
       from: t.Array(t.Integer(), { description: "Place in `nodes`, as `to`." }),
-      ...{ to: Integers },
+      to: Integers,
       type: t.Array(t.Integer(), { description: "Place in `types`." }),
       confidence: t.Array(Confidence),
     }),
@@ -206,11 +197,13 @@ export const GraphColumns = t.Object(
       id: t.Array(t.String(), {
         description: "On a map the last may be `none`: the symbols that are in no cluster.",
       }),
-      ...{ label: Texts, symbol_count: Integers },
+      label: Texts,
+      symbol_count: Integers,
       x: t.Array(t.Integer(), {
         description: "Of the disc that its symbols are in, as `y` and `r`; empty with a focus.",
       }),
-      ...{ y: Integers, r: Integers },
+      y: Integers,
+      r: Integers,
     }),
     links: t.Object(
       { from: Integers, to: Integers, count: Integers },

@@ -2,7 +2,9 @@ import { expect, test } from "bun:test";
 import { findUnread } from "./unread-finding.ts";
 
 const unread = (share: number, path: string) => ({
-  ...{ files: 1, lines: 30, share },
+  files: 1,
+  lines: 30,
+  share,
   worst: [{ path, lines: 30, of: 300 }],
 });
 

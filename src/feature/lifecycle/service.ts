@@ -119,7 +119,12 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
           const data = ownJson<Record<string, unknown>>(row.data);
           const { id, at, kind, agent_id, run_id, session_id } = row;
           return {
-            ...{ id, at, kind, agent_id, title: titleOf(row, data), data },
+            id,
+            at,
+            kind,
+            agent_id,
+            title: titleOf(row, data),
+            data,
             ...(run_id === null ? {} : { run_id }),
             ...(row.step_id === null ? {} : { step_id: row.step_id }),
             ...(session_id === null ? {} : { session_id }),
@@ -147,15 +152,16 @@ export function createLifecycle({ store, clock, live, containers }: LifecycleDep
         page,
         ({ id }) => id,
         (row) => ({
-          ...{
-            id: row.id,
-            agent_id: row.agent_id === NO_AGENT ? null : row.agent_id,
-            kind: row.kind,
-            title: row.title ?? names.get(row.run_id ?? "")?.run_title ?? null,
-            run_id: row.run_id,
-          },
-          ...{ project_id: row.project_id, status: row.status as LiveSession["status"], started_at: row.created_at },
-          ...{ last_activity_at: row.last_activity_at, container_id: inContainers.get(row.id) ?? null },
+          id: row.id,
+          agent_id: row.agent_id === NO_AGENT ? null : row.agent_id,
+          kind: row.kind,
+          title: row.title ?? names.get(row.run_id ?? "")?.run_title ?? null,
+          run_id: row.run_id,
+          project_id: row.project_id,
+          status: row.status as LiveSession["status"],
+          started_at: row.created_at,
+          last_activity_at: row.last_activity_at,
+          container_id: inContainers.get(row.id) ?? null,
         }),
       );
     },

@@ -15,7 +15,9 @@ export const mcpServer = defineFeature("mcpServer", ({ log, keys, contributions,
   const tools = lazy(() => apiTools(contributions.apiDocument(), OPERATIONS));
   const own = lazy(() => graphTools(knowledgeGraph.toolText));
   const build = createServerOf({
-    ...{ tools, own, missingInputs: createMissingInputs(keys.signingKey) },
+    tools,
+    own,
+    missingInputs: createMissingInputs(keys.signingKey),
     call: (caller, request) => contributions.call(caller, request),
   });
   const endpoint = createEndpoint(build, (err) => log.debug({ err }, "a request of an MCP client was refused"));

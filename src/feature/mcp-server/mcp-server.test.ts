@@ -118,7 +118,8 @@ describe.each(REVISIONS)("an MCP client of %s", (revision) => {
     const reading = await connect(await keyOf(a, ["read"]), revision);
     expect((await reading.call("list_runs")).isError).toBe(false);
     expect(await reading.call("start_run", { pipeline_id: "hello", task_description: "x" })).toMatchObject({
-      ...{ isError: true, text: expect.stringContaining("lacks the scope runs") },
+      isError: true,
+      text: expect.stringContaining("lacks the scope runs"),
     });
     const working = await connect(await keyOf(a, ["runs"]), revision);
     expect((await working.call("start_run", { pipeline_id: "hello", task_description: "x" })).isError).toBe(false);
@@ -163,7 +164,9 @@ describe("without a credential", () => {
 describe("a session of an older client", () => {
   const headers = { Accept: "application/json, text/event-stream" };
   const initialize = {
-    ...{ jsonrpc: "2.0", id: 1, method: "initialize" },
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
     params: { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "test", version: "1" } },
   };
   const list = { jsonrpc: "2.0", id: 2, method: "tools/list" };
@@ -175,7 +178,8 @@ describe("a session of an older client", () => {
   const ask = async (token: string, session: string, method = "POST") =>
     (
       await server.request(method, "/mcp", {
-        ...{ token, headers: { ...headers, "Mcp-Session-Id": session } },
+        token,
+        headers: { ...headers, "Mcp-Session-Id": session },
         ...(method === "POST" ? { body: list } : {}),
       })
     ).status;
@@ -235,10 +239,13 @@ steps:
       "POST",
       "/mcp",
       {
-        ...{ token, body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, ...params, _meta: meta } } },
+        token,
+        body: { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name, ...params, _meta: meta } },
         headers: {
-          ...{ Accept: "application/json, text/event-stream", "MCP-Protocol-Version": "2026-07-28" },
-          ...{ "Mcp-Method": "tools/call", "Mcp-Name": name },
+          Accept: "application/json, text/event-stream",
+          "MCP-Protocol-Version": "2026-07-28",
+          "Mcp-Method": "tools/call",
+          "Mcp-Name": name,
         },
       },
     );
@@ -262,7 +269,8 @@ steps:
   test("is reported to the model where nobody can be asked", async () => {
     for (const revision of REVISIONS)
       expect(await (await connect(a.token, revision)).call("start_run", args)).toMatchObject({
-        ...{ isError: true, text: expect.stringContaining("/inputs/color") },
+        isError: true,
+        text: expect.stringContaining("/inputs/color"),
       });
   });
 

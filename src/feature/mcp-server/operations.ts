@@ -41,7 +41,8 @@ export const OPERATIONS: readonly Operation[] = [
     names: { id: "pipeline_id" },
   },
   {
-    ...{ tool: "start_run", operationId: "createRun" },
+    tool: "start_run",
+    operationId: "createRun",
     about:
       "Starts a run of a pipeline: agents work on the task, step by step. It continues by itself; look at it with get_run.",
   },

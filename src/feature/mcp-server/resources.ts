@@ -15,18 +15,24 @@ interface Kind {
 const ID = "([A-Za-z0-9_-]{1,64})";
 const KINDS: readonly Kind[] = [
   {
-    ...{ pattern: new RegExp(`^skep://runs/${ID}$`), template: "skep://runs/{run_id}" },
-    ...{ name: "run", description: "A run with its outputs." },
+    pattern: new RegExp(`^skep://runs/${ID}$`),
+    template: "skep://runs/{run_id}",
+    name: "run",
+    description: "A run with its outputs.",
     path: ([run]) => `/v1/runs/${run}`,
   },
   {
-    ...{ pattern: new RegExp(`^skep://runs/${ID}/steps/${ID}$`), template: "skep://runs/{run_id}/steps/{step_id}" },
-    ...{ name: "step", description: "The output of a step of a run." },
+    pattern: new RegExp(`^skep://runs/${ID}/steps/${ID}$`),
+    template: "skep://runs/{run_id}/steps/{step_id}",
+    name: "step",
+    description: "The output of a step of a run.",
     path: ([run, step]) => `/v1/steps/${run}/${step}/output`,
   },
   {
-    ...{ pattern: new RegExp(`^skep://documents/${ID}$`), template: "skep://documents/{document_id}" },
-    ...{ name: "document", description: "A document's table of contents." },
+    pattern: new RegExp(`^skep://documents/${ID}$`),
+    template: "skep://documents/{document_id}",
+    name: "document",
+    description: "A document's table of contents.",
     path: ([document]) => `/v1/documents/${document}/toc`,
   },
 ];
@@ -50,7 +56,10 @@ interface ListBody<T> {
 export function createResources(library: typeof Library, server: Library.Server, askFor: AskFor): void {
   server.setRequestHandler("resources/templates/list", () => ({
     resourceTemplates: KINDS.map(({ template, name, description }) => ({
-      ...{ uriTemplate: template, name, description, mimeType: "application/json" },
+      uriTemplate: template,
+      name,
+      description,
+      mimeType: "application/json",
     })),
   }));
   server.setRequestHandler("resources/list", async ({ params }, ctx) => {
@@ -74,8 +83,10 @@ export function createResources(library: typeof Library, server: Library.Server,
     if (kind !== "runs") throw new library.ProtocolError(library.INVALID_PARAMS, "This is not a cursor of this list.");
     const { items, next_cursor } = await page<RunItem>("/v1/runs");
     const resources = items.map(({ id, pipeline_id, status, task_description }) => ({
-      ...{ uri: `skep://runs/${id}`, name: `${pipeline_id}: ${task_description.slice(0, 80)}` },
-      ...{ description: `${status}, ${id}`, mimeType: "application/json" },
+      uri: `skep://runs/${id}`,
+      name: `${pipeline_id}: ${task_description.slice(0, 80)}`,
+      description: `${status}, ${id}`,
+      mimeType: "application/json",
     }));
     return { resources, nextCursor: next_cursor === null ? "documents:" : `runs:${next_cursor}` };
   });

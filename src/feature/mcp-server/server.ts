@@ -136,6 +136,8 @@ const definitionOf = ({ operation, isReading, inputSchema }: ApiTool) => ({
 });
 
 const ownDefinition = ({ name, description, inputSchema }: OwnTool) => ({
-  ...{ name, description, inputSchema: objectSchema(inputSchema) },
+  name,
+  description,
+  inputSchema: objectSchema(inputSchema),
   annotations: { readOnlyHint: true },
 });

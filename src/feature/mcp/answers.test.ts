@@ -94,7 +94,10 @@ describe("a question in the middle of a call", () => {
 test("a server of the older SSE transport is used by an agent, and goes with its connection", async () => {
   const port = freePort();
   const everything = Bun.spawn([BUN, npmServerEntry("everything"), "sse"], {
-    ...{ env: { PORT: String(port), PATH: "", HOME: folder }, stdin: "ignore", stdout: "ignore", stderr: "pipe" },
+    env: { PORT: String(port), PATH: "", HOME: folder },
+    stdin: "ignore",
+    stdout: "ignore",
+    stderr: "pipe",
   });
   try {
     let said = "";

@@ -57,8 +57,17 @@ const wanted = (row: ServerRow | undefined): row is ServerRow => row?.enabled ==
 /** The fields whose change needs a restart of the server. */
 const essence = ({ transport, command, args, url, image, network, memory_mb, ...row }: ServerRow) =>
   JSON.stringify([
-    ...[transport, command, args, url, image, network, memory_mb, row.elicitation],
-    ...[row.sealed_env, row.sealed_headers, row.sealed_oauth],
+    transport,
+    command,
+    args,
+    url,
+    image,
+    network,
+    memory_mb,
+    row.elicitation,
+    row.sealed_env,
+    row.sealed_headers,
+    row.sealed_oauth,
   ]);
 
 export function createConnections(deps: ConnectionsDeps): Connections {

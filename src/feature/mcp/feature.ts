@@ -55,39 +55,58 @@ export const mcp = defineFeature(
     const places = placesOf(deps);
     const open = (row: ServerRow): OpenPipe => openerOf({ values, places, folderOf }, row);
     const connections = createConnections({
-      ...{ store, rows, logs, log, pauseMs: RESTART_MS },
+      store,
+      rows,
+      logs,
+      log,
+      pauseMs: RESTART_MS,
       connect: (row, signal, onToolsChanged) =>
         connectServer(
           row.transport === "stdio"
             ? { transport: "stdio", open: open(row) }
             : webTarget({ deps, values, rows, logs }, row),
           {
-            ...{ signal, onToolsChanged, timeoutMs: row.timeout_ms },
+            signal,
+            onToolsChanged,
+            timeoutMs: row.timeout_ms,
             answersDefaults: row.elicitation === "defaults",
-            ...{ maxMessageBytes: LIMITS.mcpMessageBytes, maxNoiseBytes: LIMITS.mcpNoiseBytes },
+            maxMessageBytes: LIMITS.mcpMessageBytes,
+            maxNoiseBytes: LIMITS.mcpNoiseBytes,
             onLog: (stream, text) => logs.write(row.id, stream, text),
           },
         ),
     });
     const service = createMcp({
-      ...{ ...deps, rows, values, connections, logs, agentExists: deps.agents.exists },
+      ...deps,
+      rows,
+      values,
+      connections,
+      logs,
+      agentExists: deps.agents.exists,
       async removeFolder(id) {
         await removeFolder(folderOf(id));
         await places.container?.forget(id);
       },
     });
     const proposals = createProposals({
-      ...{ mcp: service, assertProject: (id) => void deps.projects.get(id), fileOf: deps.projects.texts.fileOf },
+      mcp: service,
+      assertProject: (id) => void deps.projects.get(id),
+      fileOf: deps.projects.texts.fileOf,
     });
     const logins = createLogins({
-      ...{ ...deps, rows, connections, begin: beginLogin, finish: finishLogin },
+      ...deps,
+      rows,
+      connections,
+      begin: beginLogin,
+      finish: finishLogin,
       fetchOf: (row) => fetchOf({ deps, logs }, row),
       givenOf: (row) => values.openClient(row.id, row.sealed_oauth),
     });
     // What their servers print is masked from the first line on.
     for (const row of rows.all())
       values.mask(row.id, {
-        ...{ ...values.open(row.sealed_env), ...values.open(row.sealed_headers) },
+        ...values.open(row.sealed_env),
+        ...values.open(row.sealed_headers),
         oauth_client_secret: values.secretOf(row.sealed_oauth),
       });
     const stopped = new AbortController();
@@ -131,7 +150,9 @@ function placesOf({ docker, instanceId, config }: Needs): Places {
     container:
       docker &&
       createDockerToolServers({
-        ...{ docker, instanceId, owner },
+        docker,
+        instanceId,
+        owner,
         images: createAgentImages({ docker, pull: config.imagePull }),
         carries: config.sandboxWorkspace === "detached",
       }),
@@ -158,7 +179,7 @@ function openerOf({ values, places, folderOf }: OpenerParts, row: ServerRow): Op
     const { id: server, args, network, memory_mb: memoryMb } = row;
     const env = values.resolved(server, values.open(row.sealed_env));
     const [image, command] = [row.image ?? undefined, row.command ?? undefined];
-    return place.open({ ...{ server, image, command, args, env, network, memoryMb }, folder }, events, signal);
+    return place.open({ server, image, command, args, env, network, memoryMb, folder }, events, signal);
   };
 }
 
@@ -186,7 +207,8 @@ function webTarget({ deps, values, rows, logs }: WebParts, row: ServerRow): Targ
     if (rows.find(row.id)?.url === row.url) rows.keepTokens(row.id, sealer.seal(JSON.stringify(now)));
   };
   return {
-    ...{ transport: row.transport === "sse" ? ("sse" as const) : ("http" as const), url: row.url ?? "" },
+    transport: row.transport === "sse" ? ("sse" as const) : ("http" as const),
+    url: row.url ?? "",
     headers: values.resolved(row.id, values.open(row.sealed_headers)),
     fetch: fetchOf({ deps, logs }, row),
     ...(kept?.tokens ? { auth: renewingProvider(kept, keep, values.openClient(row.id, row.sealed_oauth)) } : {}),

@@ -27,7 +27,9 @@ interface LoginParts {
 
 export function loginRoutes({ logins, site, clientMetadata }: LoginParts) {
   const clientDocument = (address: string): ClientDocument => ({
-    ...{ client_id: `${address}${CLIENT}`, client_uri: address, application_type: "web" },
+    client_id: `${address}${CLIENT}`,
+    client_uri: address,
+    application_type: "web",
     ...clientMetadata(`${address}${CALLBACK}`),
   });
   return operations("mcp", [

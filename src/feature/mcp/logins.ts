@@ -59,7 +59,10 @@ export function createLogins(deps: LoginsDeps): Logins {
     return { ...row, url: row.url };
   };
   const serverOf = (row: ServerRow & { url: string }, { redirectUri, clientMetadataUrl }: Here): OAuthServer => ({
-    ...{ url: row.url, redirectUri, fetch: deps.fetchOf(row), given: deps.givenOf(row) },
+    url: row.url,
+    redirectUri,
+    fetch: deps.fetchOf(row),
+    given: deps.givenOf(row),
     ...(clientMetadataUrl === undefined ? {} : { clientMetadataUrl }),
   });
   const scopeOf = ({ sealed_tokens }: ServerRow): string | undefined =>

@@ -108,7 +108,8 @@ describe("a server's tools", () => {
 
   test("are there only while it runs, and its status can be said", async () => {
     expect((await request("PATCH", "/odd/status", { status: "error", error: "out of order" })).body).toMatchObject({
-      ...{ status: "error", error: "out of order" },
+      status: "error",
+      error: "out of order",
     });
     expect(await calledBy("scribe")).toEqual(["complete"]);
     expect((await request("PATCH", "/odd/tools", {})).status).toBe(503);

@@ -69,7 +69,11 @@ export function createProposals({ mcp, assertProject, fileOf }: ProposalsDeps) {
     if (!server) return { ...none, name, reason: found?.reason ?? "It cannot be read." };
     const { id, transport, command, args = [], url, env = {}, headers = {} } = server;
     return {
-      ...{ name, id, is_registered: mcp.exists(id), transport, url: url ?? null },
+      name,
+      id,
+      is_registered: mcp.exists(id),
+      transport,
+      url: url ?? null,
       command: [...(command ? [command] : []), ...args],
       values: [...Object.keys(env), ...Object.keys(headers)],
       reason: namesSecret(raw) ? NAMES_SECRET : null,

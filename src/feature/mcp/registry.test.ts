@@ -158,7 +158,9 @@ describe("a file of tool servers", () => {
       description: "Weather",
       packages: [
         {
-          ...{ registryType: "npm", identifier: "@example/weather", version: "1.2.3" },
+          registryType: "npm",
+          identifier: "@example/weather",
+          version: "1.2.3",
           packageArguments: [{ type: "named", name: "--units", value: "metric" }],
           environmentVariables: [
             { name: "WEATHER_KEY", isRequired: true, isSecret: true },
@@ -169,7 +171,10 @@ describe("a file of tool servers", () => {
     };
     const { body } = await call<Imported>("POST", "/import", { config, image: "node:22" });
     expect(body.created[0]).toMatchObject({
-      ...{ id: "weather", command: "npx", args: ["-y", "@example/weather@1.2.3", "--units", "metric"], enabled: false },
+      id: "weather",
+      command: "npx",
+      args: ["-y", "@example/weather@1.2.3", "--units", "metric"],
+      enabled: false,
       env: { WEATHER_KEY: `\${secret:WEATHER_KEY}` },
     });
     const remote = {

@@ -114,8 +114,15 @@ describe.skipIf(!docker)("tool servers in containers", () => {
     instance = rows[0]!.labels["skep.instance"]!;
     const calls = await work("scribe");
     expect(Object.fromEntries([...calls].map(([tool, { ok }]) => [tool, ok]))).toMatchObject({
-      ...{ memo__create_entities: true, files__write_file: true, files__read_text_file: true, ref__echo: true },
-      ...{ think__sequentialthinking: true, odd__forge: true, odd__fails: false, odd__say: true, complete: true },
+      memo__create_entities: true,
+      files__write_file: true,
+      files__read_text_file: true,
+      ref__echo: true,
+      think__sequentialthinking: true,
+      odd__forge: true,
+      odd__fails: false,
+      odd__say: true,
+      complete: true,
     });
     expect(calls.get("files__read_text_file")?.output).toContain("> from the agent");
     // A server's text is quoted, line by line, and holds no secret.
@@ -130,15 +137,23 @@ describe.skipIf(!docker)("tool servers in containers", () => {
     // What the agent leaves after that is outside text, until a person confirms it.
     const note = await server.request("GET", "/v1/memory/vaults/scribe/entries/note%2Fseen");
     expect(note.body).toMatchObject({
-      ...{ trusted: false, origin: { outside: expect.stringContaining("memo__create_entities") } },
+      trusted: false,
+      origin: { outside: expect.stringContaining("memo__create_entities") },
     });
   }, 300_000);
 
   test("garbage, 60 MB, a hang and a crash of one cost the others nothing, and it comes back", async () => {
     const calls = await work("reviewer");
     expect(Object.fromEntries([...calls].map(([tool, { ok }]) => [tool, ok]))).toEqual({
-      ...{ odd__garbage: true, odd__long: false, ref__echo: true, odd__hang: false, odd__say: true, odd__fork: true },
-      ...{ odd__crash: false, files__list_directory: true, complete: true },
+      odd__garbage: true,
+      odd__long: false,
+      ref__echo: true,
+      odd__hang: false,
+      odd__say: true,
+      odd__fork: true,
+      odd__crash: false,
+      files__list_directory: true,
+      complete: true,
     });
     expect(calls.get("odd__long")?.output).toContain("more than the 4194304");
     expect(calls.get("odd__hang")?.output).toContain(`no answer within ${ANSWER_S} s`);

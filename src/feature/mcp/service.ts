@@ -52,9 +52,20 @@ export interface McpDeps {
 export type Mcp = ReturnType<typeof createMcp>;
 
 const DEFAULTS = {
-  ...{ description: "", command: null, url: null, image: null, network: "bridge" as const, memory_mb: 512 },
-  ...{ timeout_ms: LIMITS.mcpTimeoutMs, enabled: true, held: null, held_reason: null },
-  ...{ pinned_at: null, sealed_tokens: null, sealed_oauth: null, elicitation: "off" as const },
+  description: "",
+  command: null,
+  url: null,
+  image: null,
+  network: "bridge" as const,
+  memory_mb: 512,
+  timeout_ms: LIMITS.mcpTimeoutMs,
+  enabled: true,
+  held: null,
+  held_reason: null,
+  pinned_at: null,
+  sealed_tokens: null,
+  sealed_oauth: null,
+  elicitation: "off" as const,
 };
 
 export function createMcp(deps: McpDeps) {
@@ -123,8 +134,15 @@ export function createMcp(deps: McpDeps) {
     const at = timestamp(clock.now());
     const empty: ServerRow = {
       ...DEFAULTS,
-      ...{ id, name: id, transport: input.transport, args: [], agents: [] },
-      ...{ sealed_env: values.seal({}), sealed_headers: values.seal({}), created_at: at, updated_at: at },
+      id,
+      name: id,
+      transport: input.transport,
+      args: [],
+      agents: [],
+      sealed_env: values.seal({}),
+      sealed_headers: values.seal({}),
+      created_at: at,
+      updated_at: at,
     };
     const row = merged(empty, input);
     return store.write((tx) => {
@@ -253,7 +271,8 @@ export function createMcp(deps: McpDeps) {
             row.transport === "stdio"
               ? {
                   ...(row.command === null ? {} : { command: row.command }),
-                  ...{ args: row.args, env: shown(row.id, row.sealed_env) },
+                  args: row.args,
+                  env: shown(row.id, row.sealed_env),
                   ...(row.image === null ? {} : { image: row.image }),
                 }
               : { type: row.transport, url: row.url ?? "", headers: shown(row.id, row.sealed_headers) },

@@ -24,7 +24,9 @@ function rig({ fails = () => undefined as Problem | undefined, call = async () =
       });
       connections.push({ end });
       return {
-        ...{ revision: "2025-11-25", server: { name: "x", version: "1" }, ended },
+        revision: "2025-11-25",
+        server: { name: "x", version: "1" },
+        ended,
         listTools: async () => [{ name: "a" }],
         callTool: call,
         close: async () => end("it was stopped"),

@@ -43,8 +43,13 @@ export function createMembers({ store, audit, access }: MembersDeps) {
   function present({ user_id, role, source, added_by, created_at }: MemberRow, withEmail: boolean): Member {
     const account = accounts.find({ id: user_id });
     return {
-      ...{ user_id, display_name: account?.display_name ?? user_id },
-      ...{ email: withEmail ? (account?.email ?? null) : null, role, source, added_by, created_at },
+      user_id,
+      display_name: account?.display_name ?? user_id,
+      email: withEmail ? (account?.email ?? null) : null,
+      role,
+      source,
+      added_by,
+      created_at,
     };
   }
   /** @throws Problem 404. */

@@ -51,7 +51,7 @@ export function createConsolidation(deps: ConsolidationDeps) {
       const rows = statement<Pick<EntryRow, "entry" | "title" | "content">>(
         `SELECT entry, title, content FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} AND problem IS NULL
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY entry LIMIT ?`,
-      ).all(...[vault, after, ...values, timestamp(clock.now()), PAGE]);
+      ).all(vault, after, ...values, timestamp(clock.now()), PAGE);
       for (const row of rows) entries.push({ key: row.entry, words: stemSetOf(row) });
       if (rows.length < PAGE) return entries;
       after = rows.at(-1)!.entry;
@@ -139,7 +139,9 @@ export function createConsolidation(deps: ConsolidationDeps) {
   const noteHeld = (vault: string, held = heldIn(vault)): void =>
     void store.write(() =>
       statement("INSERT OR REPLACE INTO memory_consolidations (vault, held, at) VALUES (?, ?, ?)").run(
-        ...[vault, held, timestamp(clock.now())],
+        vault,
+        held,
+        timestamp(clock.now()),
       ),
     );
   const enqueue = (vault: string, reader: Reader, userId: string | undefined): Job => {

@@ -62,8 +62,11 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
         return { entry, title, type, content, trusted, updated_at, says: ownJson<string[]>(says) };
       };
       return {
-        ...{ id: row.id, agent_id: row.vault, found_at: row.found_at },
-        ...{ a: side(row.a, row.a_says), b: side(row.b, row.b_says) },
+        id: row.id,
+        agent_id: row.vault,
+        found_at: row.found_at,
+        a: side(row.a, row.a_says),
+        b: side(row.b, row.b_says),
       };
     };
   function find(id: string, caller: Caller): Row {
@@ -83,7 +86,7 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
       const rows = statement<Row>(
         `SELECT c.* FROM memory_contradictions c WHERE ${where} AND (? IS NULL OR c.vault = ?) AND c.id > ?
          ORDER BY c.id LIMIT ?`,
-      ).all(...[...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1]);
+      ).all(...values, agentId ?? null, agentId ?? null, page.after ?? "", page.limit + 1);
       return listAnswer(rows, page, ({ id }) => id, present(caller));
     },
     /** @throws Problem 404 unknown, settled, or of entries that the caller may not read; 403 for what it may not change. */
@@ -107,7 +110,12 @@ export function createContradictions({ store, clock, memory }: ContradictionsDep
           `INSERT OR IGNORE INTO memory_contradictions (id, vault, a, b, a_says, b_says, found_at)
            VALUES (?, ?, ?, ?, ?, ?, ?)`,
         ).run(
-          ...[newId("contradiction"), vault, a.entry, b.entry, JSON.stringify(a.says), JSON.stringify(b.says)],
+          newId("contradiction"),
+          vault,
+          a.entry,
+          b.entry,
+          JSON.stringify(a.says),
+          JSON.stringify(b.says),
           timestamp(clock.now()),
         ),
       );

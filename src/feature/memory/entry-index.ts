@@ -98,10 +98,15 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
     const about = [type, ...tags, updated_at.slice(0, 10), monthOf(updated_at)].join(" ");
     for (const [position, text] of unitsOf(content).entries()) {
       const { lastInsertRowid } = statement("INSERT INTO memory_units (vault, entry, position) VALUES (?, ?, ?)").run(
-        ...[vault, entry, position],
+        vault,
+        entry,
+        position,
       );
       statement("INSERT INTO memory_text (rowid, text, title, about) VALUES (?, ?, ?, ?)").run(
-        ...[lastInsertRowid, text, title, about],
+        lastInsertRowid,
+        text,
+        title,
+        about,
       );
     }
   }
@@ -121,8 +126,11 @@ export function createEntryIndex(store: Store, folder: TextFolder, format: Front
            @superseded_by, @tags, @links, @origin, @problem, @content, @size_bytes, @created_at, @updated_at, @digest)`,
       ).run({
         ...row,
-        ...{ trusted: Number(row.trusted), pinned: Number(row.pinned), origin: JSON.stringify(row.origin) },
-        ...{ tags: JSON.stringify(row.tags), links: JSON.stringify(row.links) },
+        trusted: Number(row.trusted),
+        pinned: Number(row.pinned),
+        origin: JSON.stringify(row.origin),
+        tags: JSON.stringify(row.tags),
+        links: JSON.stringify(row.links),
       });
       addUnits(row);
     });

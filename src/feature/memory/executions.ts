@@ -69,7 +69,7 @@ export function createExecutionMemories({ store, memory }: ExecutionsDeps) {
          WHERE r.vault = ? AND r.entry = ? AND ${whose}
            AND (? IS NULL OR (r.at, r.execution_id) < (?, ?))
          ORDER BY r.at DESC, r.execution_id DESC LIMIT ?`,
-      ).all(...[vault, entry, ...values], ...[at ?? null, at ?? null, id ?? null, page.limit + 1]);
+      ).all(vault, entry, ...values, at ?? null, at ?? null, id ?? null, page.limit + 1);
       const keyOf = (row: MemoryRecall) => `${row.at}|${row.execution_id}`;
       return listAnswer(rows, page, keyOf, (row) => row);
     },

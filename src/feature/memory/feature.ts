@@ -49,14 +49,27 @@ export const memory = defineFeature(
     const index = createEntryIndex(store, folder, format);
     const scores = createScores({ store, clock, stored: deps.settings });
     const meaning = createMeaning({
-      ...{ store, clock, log, masking: deps.masking, jobs: deps.jobs },
+      store,
+      clock,
+      log,
+      masking: deps.masking,
+      jobs: deps.jobs,
       embed: createEmbed({ keys: deps.providers.keys, prices: deps.providers.catalogue, clock }),
       model: () => deps.settings.get().models.embedding,
       record: ({ provider, model, usage, ...call }) =>
         void deps.usage.record({
-          ...{ agentId: NO_AGENT, purpose: "embedding", provider, model, usage, finish: "stop", attempts: 1 },
-          ...{ keySource: call.key_source, costUsd: call.cost_usd, costSource: call.cost_source },
-          ...{ durationMs: call.duration_ms, timeToFirstTokenMs: null },
+          agentId: NO_AGENT,
+          purpose: "embedding",
+          provider,
+          model,
+          usage,
+          finish: "stop",
+          attempts: 1,
+          keySource: call.key_source,
+          costUsd: call.cost_usd,
+          costSource: call.cost_source,
+          durationMs: call.duration_ms,
+          timeToFirstTokenMs: null,
         }),
       overdrawn() {
         const over = deps.budgets.check({ agentId: NO_AGENT, estimateUsd: 0 });
@@ -65,7 +78,13 @@ export const memory = defineFeature(
     });
     const search = createSearch(store, scores, () => timestamp(clock.now()), meaning.near);
     const service = createMemory({
-      ...{ store, clock, folder, format, index, search, scores },
+      store,
+      clock,
+      folder,
+      format,
+      index,
+      search,
+      scores,
       agentExists: agents.exists,
       assertRoom: deps.storage.assertRoom,
     });
@@ -75,7 +94,11 @@ export const memory = defineFeature(
     const isAdmin = (id: string) => people.find({ id })?.role === "admin";
     const contradictions = createContradictions({ store, clock, memory: service });
     const consolidation = createConsolidation({
-      ...{ store, clock, jobs: deps.jobs, memory: service, contradictions },
+      store,
+      clock,
+      jobs: deps.jobs,
+      memory: service,
+      contradictions,
       daily: () => scores.settings().consolidate_daily,
     });
     const watch = watchVaults(deps.folder.vaults, index, log);

@@ -19,7 +19,8 @@ const provider = Bun.serve({
     if (answer === "error") return Response.json({ error: { message: "out of order" } }, { status: 400 });
     const turned = body.model === "second" ? [...CONCEPTS].reverse() : CONCEPTS;
     const data = body.input.map((text, index) => ({
-      ...{ object: "embedding", index },
+      object: "embedding",
+      index,
       embedding:
         answer === "garbage"
           ? []

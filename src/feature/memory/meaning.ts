@@ -153,7 +153,7 @@ export function createMeaning<Call>(deps: MeaningDeps<Call>) {
         `SELECT u.id, u.vault, u.entry, u.position, v.vector FROM memory_vectors v JOIN memory_units u ON u.id = v.unit_id
          JOIN memory_entries e ON e.vault = u.vault AND e.entry = u.entry
          WHERE v.unit_id > ? AND v.model = ? AND ${where} ORDER BY v.unit_id LIMIT ?`,
-      ).all(...[after, model, ...values, GIVE_WAY_ROWS]);
+      ).all(after, model, ...values, GIVE_WAY_ROWS);
       for (const { vault, entry, position, vector } of rows) {
         const likeness = product(question, vector);
         if (likeness >= LIKENESS_LEAST) found.push({ vault, entry, position, text: likeness, vector: likeness });

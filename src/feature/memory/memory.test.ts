@@ -50,8 +50,14 @@ describe("entries", () => {
     });
     expect(made.headers.get("location")).toBe(`/v1${entryPath("fact/deploys-happen-on-tuesdays")}`);
     expect(made.body).toMatchObject({
-      ...{ agent_id: "lead", id: "fact/deploys-happen-on-tuesdays", type: "fact", owner_id: null, trusted: true },
-      ...{ links: ["note/friday"], origin: { by: "person", author: admin.id }, problem: null },
+      agent_id: "lead",
+      id: "fact/deploys-happen-on-tuesdays",
+      type: "fact",
+      owner_id: null,
+      trusted: true,
+      links: ["note/friday"],
+      origin: { by: "person", author: admin.id },
+      problem: null,
     });
     const file = join(server.data, "vaults/lead/fact/deploys-happen-on-tuesdays.md");
     expect(readFileSync(file, "utf8")).toContain("title: Deploys happen on Tuesdays");
@@ -183,7 +189,8 @@ describe("entries", () => {
       expect([body, (await by(admin, "POST", "/memory/vaults/lead/entries", body)).status]).toEqual([body, status]);
     // Unknown fields of a body are ignored.
     expect((await write(a, { title: "x", content: "y", owner_id: b.id, trusted: false })).body).toMatchObject({
-      ...{ owner_id: a.id, trusted: true },
+      owner_id: a.id,
+      trusted: true,
     });
     for (const id of ["../../keys/x", ".hidden", "a/../../b", "note/\u0001"])
       expect([id, (await by(admin, "GET", entryPath(id))).status]).toEqual([id, 404]);

@@ -140,7 +140,9 @@ export const MemoryHit = t.Object(
       vector: orNull(
         t.Number({ description: "Likeness in meaning, up to 1; null where it was not found by meaning." }),
       ),
-      ...{ usefulness: t.Number(), recency: t.Number(), frequency: t.Number() },
+      usefulness: t.Number(),
+      recency: t.Number(),
+      frequency: t.Number(),
     }),
   },
   { title: "MemoryHit" },
@@ -197,8 +199,13 @@ export type ScoreSettings = Static<typeof ScoreSettings>;
 export const ScoreSettingsUpdate = t.Partial(t.Object(scoreFields, strict));
 
 export const DEFAULT_SCORE_SETTINGS: ScoreSettings = {
-  ...{ usefulness_weight: 0.5, recency_weight: 0.3, frequency_weight: 0.2 },
-  ...{ half_life_days: 30, recency_floor: 0.1, frequency_cap: 50, recall_tokens: 1_500 },
+  usefulness_weight: 0.5,
+  recency_weight: 0.3,
+  frequency_weight: 0.2,
+  half_life_days: 30,
+  recency_floor: 0.1,
+  frequency_cap: 50,
+  recall_tokens: 1_500,
   consolidate_daily: true,
 };
 

@@ -33,7 +33,9 @@ const PINNED = 100;
  * what nobody has confirmed it sees its own user's alone.
  */
 export const readerFor = ({ userId }: Pick<ExecutionInfo, "userId">): Reader => ({
-  ...{ all: false, userId, unconfirmed: "own" },
+  all: false,
+  userId,
+  unconfirmed: "own",
 });
 
 export function createRecall({ store, clock, search, scores }: RecallDeps) {
@@ -53,7 +55,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
     const rows = statement<StoredEntry>(
       `SELECT * FROM memory_entries e WHERE vault IN (?, ?) AND pinned = 1 AND trusted = 1 AND problem IS NULL AND ${where}
          AND superseded_by IS NULL AND (expires_at IS NULL OR expires_at > ?) ORDER BY updated_at DESC LIMIT ?`,
-    ).all(...[agentId, SHARED, ...values, timestamp(clock.now()), PINNED]);
+    ).all(agentId, SHARED, ...values, timestamp(clock.now()), PINNED);
     const pinned = rows.map(rowOf);
     const scored = scores.reader(pinned);
     return pinned
@@ -96,7 +98,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
   function keptFor({ sessionId, agentId, userId }: Who): { text: string; keys: Key[] } | undefined {
     const kept = statement<{ text: string; entries: string }>(
       "SELECT text, entries FROM memory_session_recalls WHERE session_id = ? AND agent_id = ?",
-    ).get(...[sessionId, agentId]);
+    ).get(sessionId, agentId);
     if (!kept) return undefined;
     const keys = ownJson<Key[]>(kept.entries);
     const { where, values } = visibleTo(readerFor({ userId }));
@@ -117,7 +119,9 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
     },
     was: ({ sessionId }: Who, { vault, entry }: Pick<Key, "vault" | "entry">): boolean =>
       statement("SELECT 1 FROM memory_recalls WHERE session_id = ? AND vault = ? AND entry = ?").get(
-        ...[sessionId, vault, entry],
+        sessionId,
+        vault,
+        entry,
       ) !== undefined,
     /**
      * What goes into the prompt of an execution: at the first one of its session chosen by the input, later the same text
@@ -132,7 +136,7 @@ export function createRecall({ store, clock, search, scores }: RecallDeps) {
         scores.accessed(keys);
         statement(
           "INSERT OR REPLACE INTO memory_session_recalls (session_id, agent_id, text, entries) VALUES (?, ?, ?, ?)",
-        ).run(...[execution.sessionId, execution.agentId, text, JSON.stringify(keys)]);
+        ).run(execution.sessionId, execution.agentId, text, JSON.stringify(keys));
       });
       return text === "" ? undefined : text;
     },

@@ -83,8 +83,15 @@ export function createScores({ store, clock, stored }: ScoresDeps): Scores {
     const sum = usefulness * usefulness_weight + recency * recency_weight + frequency * frequency_weight;
     const { accesses, useful, not_useful, last_accessed_at } = row;
     return {
-      ...{ entry, accesses, useful, not_useful, pinned, last_accessed_at },
-      ...{ usefulness: three(usefulness), recency: three(recency), frequency: three(frequency) },
+      entry,
+      accesses,
+      useful,
+      not_useful,
+      pinned,
+      last_accessed_at,
+      usefulness: three(usefulness),
+      recency: three(recency),
+      frequency: three(frequency),
       score: three(row.score ?? sum),
     };
   }

@@ -138,7 +138,13 @@ export function createSearch(store: Store, scores: Scores, now: () => string, ne
       const { usefulness, recency, frequency } = scored.of(row);
       return [
         {
-          ...{ agent_id: vault, entry, title, type, trusted, snippet: snippets.get(at) ?? "", score: rounded(fits) },
+          agent_id: vault,
+          entry,
+          title,
+          type,
+          trusted,
+          snippet: snippets.get(at) ?? "",
+          score: rounded(fits),
           parts: {
             text: rounded(text),
             vector: vector === undefined ? null : rounded(vector),

@@ -91,7 +91,7 @@ export function createMemory(deps: MemoryDeps) {
     const { where, values } = visibleTo(reader);
     const found = statement<StoredEntry>(
       `SELECT * FROM memory_entries e WHERE vault = ? AND entry = ? AND ${where}`,
-    ).get(...[vault, entry, ...values]);
+    ).get(vault, entry, ...values);
     if (!found) throw notFound("memory entry");
     return rowOf(found);
   }
@@ -129,8 +129,13 @@ export function createMemory(deps: MemoryDeps) {
         `INSERT INTO memory_versions (vault, entry, before, after_digest, execution_id, user_id, at)
          VALUES (?, ?, ?, ?, ?, ?, ?)`,
       ).run(
-        ...[vault, entry, before?.text ?? null, text === null ? null : digestOf(text)],
-        ...[writer.executionId ?? null, writer.userId ?? null, timestamp(clock.now())],
+        vault,
+        entry,
+        before?.text ?? null,
+        text === null ? null : digestOf(text),
+        writer.executionId ?? null,
+        writer.userId ?? null,
+        timestamp(clock.now()),
       ),
     );
     putFile(vault, entry, text);
@@ -138,7 +143,8 @@ export function createMemory(deps: MemoryDeps) {
     if (row)
       store.write(({ emit }) =>
         emit(memoryWritten, {
-          ...{ agent_id: vault === SHARED ? undefined : vault, session_id: writer.sessionId },
+          agent_id: vault === SHARED ? undefined : vault,
+          session_id: writer.sessionId,
           ...(row.owner_id === null ? {} : { user_id: row.owner_id }),
           data: { entry, title: row.title },
         }),
@@ -175,7 +181,12 @@ export function createMemory(deps: MemoryDeps) {
     const entry = freeName(vault, type, title);
     const now = timestamp(clock.now());
     const fields = {
-      ...{ title: title.trim(), type, tags: [...new Set(tags)], created: now, updated: now, origin: input.origin },
+      title: title.trim(),
+      type,
+      tags: [...new Set(tags)],
+      created: now,
+      updated: now,
+      origin: input.origin,
       ...(links.length > 0 ? { links } : {}),
       ...(input.owner === null ? {} : { owner: input.owner }),
       ...(supersedes === undefined ? {} : { supersedes }),
@@ -269,7 +280,7 @@ export function createMemory(deps: MemoryDeps) {
         `SELECT vault AS agent_id, count(*) AS entries, sum(size_bytes) AS size_bytes, max(updated_at) AS updated_at,
            sum(NOT trusted) AS unconfirmed
          FROM memory_entries e WHERE ${where} AND ${own} AND vault > ? GROUP BY vault ORDER BY vault LIMIT ?`,
-      ).all(...[...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1]);
+      ).all(...values, ...(caller.execution ? [caller.execution.agentId] : []), page.after ?? "", page.limit + 1);
       return listAnswer(
         rows,
         page,
@@ -286,7 +297,7 @@ export function createMemory(deps: MemoryDeps) {
       const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND (? IS NULL OR type = ?)
          AND (NOT ? OR NOT trusted) AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1]);
+      ).all(vault, page.after ?? "", type, type, unconfirmed ? 1 : 0, ...values, page.limit + 1);
       return listScored(rows.map(rowOf), page, presentScored);
     },
     get: (vault: string, entry: string, caller: Caller): MemoryEntry => present(find(vault, entry, readerOf(caller))),
@@ -336,7 +347,7 @@ export function createMemory(deps: MemoryDeps) {
       const { where, values } = visibleTo(readerOf(caller));
       const rows = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND entry > ? AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, page.after ?? "", ...values, page.limit + 1]);
+      ).all(vault, page.after ?? "", ...values, page.limit + 1);
       return listScored(rows.map(rowOf), page, (_row, score) => score);
     },
     rate(vault: string, entry: string, { useful, pinned, score }: ScoreUpdate, caller: Caller): MemoryScore {
@@ -353,7 +364,7 @@ export function createMemory(deps: MemoryDeps) {
       const { where, values } = visibleTo(readerOf(caller));
       const all = statement<StoredEntry>(
         `SELECT * FROM memory_entries e WHERE vault = ? AND ${where} ORDER BY entry LIMIT ?`,
-      ).all(...[vault, ...values, GRAPH_NODES + 1]);
+      ).all(vault, ...values, GRAPH_NODES + 1);
       const rows = all.slice(0, GRAPH_NODES).map(rowOf);
       const known = new Set(rows.map(({ entry }) => entry));
       return {

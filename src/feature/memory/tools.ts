@@ -46,7 +46,9 @@ const tool = <Input>(one: Omit<Tool<Input>, "group" | "timeoutMs">): Tool<Input>
 });
 const writerOf = ({ id, sessionId, userId }: ExecutionInfo): Writer => ({ executionId: id, sessionId, userId });
 const originOf = ({ id, agentId, kind }: ExecutionInfo, outside: string | undefined): Origin => ({
-  ...{ by: kind === "ingest" ? "document" : "agent", execution: id, author: agentId },
+  by: kind === "ingest" ? "document" : "agent",
+  execution: id,
+  author: agentId,
   ...(outside === undefined ? {} : { outside }),
 });
 const notConfirmed = (outside: string): string =>

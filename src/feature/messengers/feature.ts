@@ -36,11 +36,17 @@ export const messengers = defineFeature("messengers", (deps: Core) => {
     return openMatrix(wire, { server, token });
   };
   const service = createMessengers({
-    ...{ store, clock, sealer, audit, masking, open, assertHost: guard.assertSpelling },
+    store,
+    clock,
+    sealer,
+    audit,
+    masking,
+    open,
+    assertHost: guard.assertSpelling,
     servers: { telegram: TELEGRAM_SERVER, slack: SLACK_SERVER, discord: DISCORD_SERVER },
     stateOf: (id) => poller.stateOf(id),
   });
-  const poller: Poller = createPoller({ ...{ store, clock, log, masking, standby, pause }, messengers: service });
+  const poller: Poller = createPoller({ store, clock, log, masking, standby, pause, messengers: service });
   service.whenChanged((id, tx) => tx.after(() => poller.renew(id)));
   const value: MessengersService = { ...service, own: poller.own };
   return {

@@ -22,13 +22,11 @@ export const monitor = defineFeature("monitor", (deps: Needs) => {
   const address = config.pushMonitorUrl;
   if (address !== undefined) masking.add("PUSH_MONITOR_URL", address);
   const service = createMonitor({
-    ...{
-      clock,
-      masking,
-      standby,
-      address,
-      ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
-    },
+    clock,
+    masking,
+    standby,
+    address,
+    ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
     everyMinutes: () => settings.get().monitor.every_minutes,
     trouble: () => status.notReady() ?? (backups.isFailing() ? "The scheduled backup failed or is overdue." : null),
   });

@@ -68,8 +68,11 @@ export function createMonitor({ clock, masking, standby, address, everyMinutes, 
   return {
     look,
     status: (): Monitor => ({
-      ...{ set_up: address !== undefined, every_minutes: everyMinutes(), trouble: trouble() },
-      ...{ last_asked_at: lastAskedAt, error: address === undefined ? null : error },
+      set_up: address !== undefined,
+      every_minutes: everyMinutes(),
+      trouble: trouble(),
+      last_asked_at: lastAskedAt,
+      error: address === undefined ? null : error,
     }),
     finding(): Finding {
       if (address === undefined)

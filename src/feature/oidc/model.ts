@@ -34,7 +34,8 @@ const fields = {
   role_claim: t.Union([Name, t.Null()], { description: "Claim that holds the role, e.g. groups; a dot goes deeper." }),
   admin_values: Words(50),
   group_claim: t.String({
-    ...{ minLength: 1, maxLength: LIMITS.nameCharacters },
+    minLength: 1,
+    maxLength: LIMITS.nameCharacters,
     description: "Claim that holds the groups of `group_roles`, by default groups; a dot goes deeper.",
   }),
   group_roles: t.Array(

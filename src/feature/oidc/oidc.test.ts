@@ -20,9 +20,15 @@ describe("single sign-on with a real provider", () => {
     admin = await setupAdmin(server);
     provider = await startIdentityProvider([`${server.url}/v1/auth/oidc/house/callback`], PEOPLE, [`${server.url}/`]);
     const body = {
-      ...{ slug: "house", name: "House", issuer: provider.issuer, ...CLIENT },
-      ...{ auto_create: true, allowed_domains: ["Example.test"] },
-      ...{ role_claim: "groups", admin_values: ["skep-admins"], button: { label: "With House" } },
+      slug: "house",
+      name: "House",
+      issuer: provider.issuer,
+      ...CLIENT,
+      auto_create: true,
+      allowed_domains: ["Example.test"],
+      role_claim: "groups",
+      admin_values: ["skep-admins"],
+      button: { label: "With House" },
     };
     const made = await server.request("POST", "/v1/auth/oidc", { token: admin.token, body });
     expect(made.status).toBe(201);

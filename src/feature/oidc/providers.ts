@@ -127,7 +127,9 @@ export function createOidcProviders({
       // A kept secret is sent to no other issuer.
       const kept = row?.issuer === issuer ? clientSecret(row) : undefined;
       return {
-        ...{ issuer, clientId: client_id, scopes: [...new Set(["openid", ...scopes])] },
+        issuer,
+        clientId: client_id,
+        scopes: [...new Set(["openid", ...scopes])],
         clientSecret: client_secret === undefined ? kept : (client_secret ?? undefined),
       };
     },

@@ -40,7 +40,11 @@ export const onboarding = defineFeature(
     const rows = createOnboardingStore(store);
     const timeoutSeconds = () => settings.get().limits.timeout_seconds;
     const progress = createProgress({
-      ...{ store, sessions, rows, masker: masking, timeoutSeconds },
+      store,
+      sessions,
+      rows,
+      masker: masking,
+      timeoutSeconds,
       making: { createProject: projects.create, setVision: projects.setVision, createTask: deps.tasks.create },
       nameTaken: projects.isTaken,
       pipelineExists: pipelines.exists,
@@ -49,7 +53,11 @@ export const onboarding = defineFeature(
     });
     sessions.own("onboarding", progress.owner);
     const onboardings = createOnboardings({
-      ...{ store, sessions, rows, progress, timeoutSeconds },
+      store,
+      sessions,
+      rows,
+      progress,
+      timeoutSeconds,
       assertAgent: (id) => void agents.ready(id),
       assertModel(id) {
         const wrong = id && providers.wrongModel(id);

@@ -25,8 +25,12 @@ export function makeProject(
   if (fault) throw invalidField("/architecture/tasks", fault);
   const project = making.createProject(
     {
-      ...{ name: intake.name, description: intake.summary, repository: intake.repository ?? null },
-      ...{ default_pipeline_id: architecture.pipeline_id, check: architecture.check ?? null, outside },
+      name: intake.name,
+      description: intake.summary,
+      repository: intake.repository ?? null,
+      default_pipeline_id: architecture.pipeline_id,
+      check: architecture.check ?? null,
+      outside,
     },
     caller,
   );

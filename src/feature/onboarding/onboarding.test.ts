@@ -57,7 +57,11 @@ describe("onboarding", () => {
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`/v1/onboarding/sessions/${made.body.id}`);
     expect(made.body).toMatchObject({
-      ...{ status: "active", phase: "intake", agent_id: "interviewer-intake", busy: true, context: {} },
+      status: "active",
+      phase: "intake",
+      agent_id: "interviewer-intake",
+      busy: true,
+      context: {},
       project_id: null,
     });
     const { id, session_id } = made.body;
@@ -73,13 +77,17 @@ describe("onboarding", () => {
       title: "Bird feeder",
     });
     expect(after.messages.map(({ role }) => role as string).filter((role) => role !== "assistant")).toEqual([
-      ...["system", "user", "system"],
+      "system",
+      "user",
+      "system",
     ]);
     expect(after.messages.at(-1)!.content).toContain("What is it to reach?");
     await say(id, "Feed birds");
     await say(id, "See who comes");
     expect(changesOf(await say(id, "A camera and a small server")).at(-1)).toMatchObject({
-      ...{ change: "completed", status: "completed", phase: "done" },
+      change: "completed",
+      status: "completed",
+      phase: "done",
     });
     const end = await detail(id);
     expect(end).toMatchObject({ status: "completed", phase: "done", busy: false });
@@ -93,7 +101,8 @@ describe("onboarding", () => {
     );
     expect(first!.depends_on).toEqual([skeleton!.id]);
     expect(await call("POST", `/${id}/message`, { message: "More" })).toMatchObject({
-      ...{ status: 409, body: { code: "session_ended" } },
+      status: 409,
+      body: { code: "session_ended" },
     });
     await until(session_id, "session_ended");
   });

@@ -55,7 +55,10 @@ export interface ProgressDeps {
 
 /** An execution speaks for its user, not for an administrator. */
 const callerOf = ({ id, sessionId, agentId, userId }: ExecutionInfo): Caller => ({
-  ...{ kind: "execution", admin: false, userId, projects: NO_PROJECTS },
+  kind: "execution",
+  admin: false,
+  userId,
+  projects: NO_PROJECTS,
   execution: { id, sessionId, agentId, runId: undefined, projectId: undefined },
 });
 
@@ -66,7 +69,9 @@ export function createProgress(deps: ProgressDeps): Progress {
     const { status, phase, project_id } = rowOf(sessionId);
     const { agent_id, user_id } = sessions.find(sessionId)!;
     tx.emit(onboardingChanged, {
-      ...{ session_id: sessionId, agent_id, user_id: user_id ?? undefined },
+      session_id: sessionId,
+      agent_id,
+      user_id: user_id ?? undefined,
       data: { onboarding_id: onboardingId(sessionId), change, status, phase, project_id },
     });
   };

@@ -32,7 +32,10 @@ export function onboardingRoutes({ onboardings, streams, lastEvent }: Onboarding
   const turnStream = (session_id: string, messageId: string, after: number, caller: Caller): Response => {
     let answered = false;
     return streams.open({
-      ...{ filter: { session_id }, after, mayRead: () => true, stillValid: () => stillHolds(caller) },
+      filter: { session_id },
+      after,
+      mayRead: () => true,
+      stillValid: () => stillHolds(caller),
       userId: caller.userId,
       isLast({ kind, data }: SkepEvent) {
         answered ||= kind === "turn_ended" && data["message_id"] === messageId;

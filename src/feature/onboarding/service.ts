@@ -145,8 +145,18 @@ export function createOnboardings(deps: OnboardingsDeps): Onboardings {
 function present({ row, session }: Found): OnboardingSession {
   const { id, agent_id, title, message_count, tokens, created_at, last_activity_at, status } = session;
   return {
-    ...{ id: onboardingId(id), session_id: id, agent_id, title, message_count, tokens, created_at, last_activity_at },
-    ...{ status: row.status, phase: row.phase, context: row.context, project_id: row.project_id },
+    id: onboardingId(id),
+    session_id: id,
+    agent_id,
+    title,
+    message_count,
+    tokens,
+    created_at,
+    last_activity_at,
+    status: row.status,
+    phase: row.phase,
+    context: row.context,
+    project_id: row.project_id,
     busy: status === "queued" || status === "running",
     cost_usd: toUsd(session.spent_nano),
     calls_without_price: session.calls_without_price,

@@ -18,7 +18,13 @@ export const permissions = defineFeature(
   ({ store, bus, clock, clockwork, audit, masking, settings, sessions }: Needs) => {
     const rows = createPermissionStore(store);
     const service = createPermissions({
-      ...{ store, bus, clock, audit, masking, rows, sessions },
+      store,
+      bus,
+      clock,
+      audit,
+      masking,
+      rows,
+      sessions,
       waitMs: () => settings.get().limits.permission_minutes * MINUTE_MS,
     });
     const noteDue = clockwork.add({ name: "permissions", nextAt: rows.nextDeadline, run: service.expire });

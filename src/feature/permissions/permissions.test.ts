@@ -58,8 +58,15 @@ describe("a call that a rule asks about", () => {
     const run = await begin(model, rig, write("a.txt"), write("b.md"), write("c.js"));
     const question = await asked(rig);
     expect(question).toMatchObject({
-      ...{ kind: "permission", state: "waiting", message: "May careful use write: a.txt?", tool_kind: "edit" },
-      ...{ rules: ["ask write: path *.txt"], can_remember: true, run_id: run, step_id: "work", about: "do it" },
+      kind: "permission",
+      state: "waiting",
+      message: "May careful use write: a.txt?",
+      tool_kind: "edit",
+      rules: ["ask write: path *.txt"],
+      can_remember: true,
+      run_id: run,
+      step_id: "work",
+      about: "do it",
     });
     expect(there(rig, run, "a.txt")).toBe(false);
     expect(rig.services.sessions.liveExecutions()).toMatchObject([{ status: "queued", lease_owner: null }]);

@@ -61,13 +61,29 @@ export function createPermissions(deps: PermissionsDeps) {
   const present = (row: RequestRow): PermissionRequest => {
     const work = rows.work(row.session_id);
     return {
-      ...{ kind: "permission", id: row.id, state: row.state, message: messageOf(row), agent_id: row.agent_id },
-      ...{ call_id: row.call_id, tool: row.tool, tool_kind: row.tool_kind, subject: row.subject, rules: row.rules },
-      ...{ can_remember: row.can_remember, about: work?.task_description ?? work?.title ?? "" },
-      ...{ session_id: row.session_id, session_kind: work?.kind ?? "", run_id: work?.run_id ?? null },
-      ...{ step_id: work?.step_id ?? null, project_id: work?.project_id ?? null, lasts: row.lasts },
-      ...{ comment: row.comment, answered_by: row.answered_by, requested_at: row.created_at },
-      ...{ answered_at: row.answered_at, deadline: timestamp(row.deadline) },
+      kind: "permission",
+      id: row.id,
+      state: row.state,
+      message: messageOf(row),
+      agent_id: row.agent_id,
+      call_id: row.call_id,
+      tool: row.tool,
+      tool_kind: row.tool_kind,
+      subject: row.subject,
+      rules: row.rules,
+      can_remember: row.can_remember,
+      about: work?.task_description ?? work?.title ?? "",
+      session_id: row.session_id,
+      session_kind: work?.kind ?? "",
+      run_id: work?.run_id ?? null,
+      step_id: work?.step_id ?? null,
+      project_id: work?.project_id ?? null,
+      lasts: row.lasts,
+      comment: row.comment,
+      answered_by: row.answered_by,
+      requested_at: row.created_at,
+      answered_at: row.answered_at,
+      deadline: timestamp(row.deadline),
     };
   };
   const presentAnswer = ({ user_id: _, ...row }: AnswerRow): RememberedAnswer => ({
@@ -140,17 +156,34 @@ export function createPermissions(deps: PermissionsDeps) {
             why: "Not made: a person would be asked, and this is too long to be read. Do it in smaller parts.",
           };
         const row: RequestRow = {
-          ...{ id: newId("permission"), session_id: execution.sessionId, execution_id: execution.id, call_id: callId },
-          ...{ agent_id: execution.agentId, tool: request.tool, tool_kind: request.kind, subject, rules },
-          ...{ can_remember: !isUncertain, state: "waiting", lasts: null, comment: null, answered_by: null },
-          ...{ created_at: now(), deadline: clock.now() + deps.waitMs(), answered_at: null },
+          id: newId("permission"),
+          session_id: execution.sessionId,
+          execution_id: execution.id,
+          call_id: callId,
+          agent_id: execution.agentId,
+          tool: request.tool,
+          tool_kind: request.kind,
+          subject,
+          rules,
+          can_remember: !isUncertain,
+          state: "waiting",
+          lasts: null,
+          comment: null,
+          answered_by: null,
+          created_at: now(),
+          deadline: clock.now() + deps.waitMs(),
+          answered_at: null,
         };
         rows.insert(row);
         const { tool, can_remember, deadline } = row;
         tx.emit(permissionRequested, {
           ...refsOf(row, work),
           data: {
-            ...{ request_id: row.id, tool, subject: subject.slice(0, 4_000), message: messageOf(row), can_remember },
+            request_id: row.id,
+            tool,
+            subject: subject.slice(0, 4_000),
+            message: messageOf(row),
+            can_remember,
             deadline: timestamp(deadline),
           },
         });
@@ -165,9 +198,16 @@ export function createPermissions(deps: PermissionsDeps) {
     const place = lasts === "agent" ? {} : isRun ? { run_id: work.run_id } : { session_id: work?.root_id ?? null };
     for (const rule of row.rules)
       rows.remember({
-        ...{ id: newId("permissionAnswer"), agent_id: row.agent_id, run_id: null, session_id: null, ...place },
-        ...{ user_id: lasts === "agent" ? null : (work?.user_id ?? null), rule, subject: row.subject.slice(0, 2_000) },
-        ...{ answered_by: actorOf(caller), created_at: now() },
+        id: newId("permissionAnswer"),
+        agent_id: row.agent_id,
+        run_id: null,
+        session_id: null,
+        ...place,
+        user_id: lasts === "agent" ? null : (work?.user_id ?? null),
+        rule,
+        subject: row.subject.slice(0, 2_000),
+        answered_by: actorOf(caller),
+        created_at: now(),
       });
     for (const other of rows.waitingOfAgent(row.agent_id))
       if (
@@ -207,7 +247,10 @@ export function createPermissions(deps: PermissionsDeps) {
         resolve(tx, row, { ...change, comment: said, answered_by });
         if (allow && lasts !== "once") remember(tx, row, lasts, caller);
         audit({
-          ...{ action: "permission.answer", actor: answered_by, subject: id, address: caller.address },
+          action: "permission.answer",
+          actor: answered_by,
+          subject: id,
+          address: caller.address,
           data: { agent_id: row.agent_id, tool: row.tool, allow, lasts },
         });
         return present(rows.find(id)!);
@@ -225,7 +268,10 @@ export function createPermissions(deps: PermissionsDeps) {
           throw forbidden("Only an administrator may take back what was allowed for an agent.");
         rows.answers.remove({ id });
         audit({
-          ...{ action: "permission.revoke", actor: actorOf(caller), subject: id, address: caller.address },
+          action: "permission.revoke",
+          actor: actorOf(caller),
+          subject: id,
+          address: caller.address,
           data: { agent_id: row.agent_id, rule: row.rule },
         });
       }),

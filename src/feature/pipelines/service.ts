@@ -204,7 +204,9 @@ export function createPipelines({
     });
 
   return {
-    ...{ ids, list, look },
+    ids,
+    list,
+    look,
     exists: (id) => fileOf(id) !== undefined,
     listInTurns: (page) =>
       folder.snapshotInTurns(

@@ -6,7 +6,10 @@ import type { BoardColumn } from "./model.ts";
 const BASIC_STATUSES = ["backlog", "ready", "in_progress", "review", "blocked", "done", "failed"] as const;
 
 const column = (id: string, name: string, ...statuses: string[]): BoardColumn => ({
-  ...{ id, name, statuses, wip_limit: null },
+  id,
+  name,
+  statuses,
+  wip_limit: null,
 });
 
 export const DEFAULT_COLUMNS: readonly BoardColumn[] = [

@@ -36,7 +36,8 @@ let asked: Asked[];
 function serveLfs(elsewhere: () => string) {
   const contents = [PICTURE, EDITED!, FALSE!, LONG!, AWAY!, INSIDE!];
   return Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     async fetch(request) {
       const url = new URL(request.url);
       const { pathname: path } = url;
@@ -118,8 +119,11 @@ test("content that a run is about to place stays, whatever other runs fetch; wha
     });
   const lfs = createLfs({
     git: { lfsPointers: async (_, commit) => pointersOf(commit), fetchLfs: fetchObjects, placeLfs: async () => {} },
-    ...{ folder, log: pino({ level: "silent" }), keptBytes: 0 },
-    ...{ guard, rules: { allowLocal: false, isListed: guard.isListed, assertSpelling: guard.assertSpelling } },
+    folder,
+    log: pino({ level: "silent" }),
+    keptBytes: 0,
+    guard,
+    rules: { allowLocal: false, isListed: guard.isListed, assertSpelling: guard.assertSpelling },
     authorizationFor: async () => undefined,
     open: (address, request) => openGuarded(address, { ...request, resolve: guard.resolve }),
   });
@@ -167,7 +171,9 @@ test("a run has the files in Git LFS; what it leaves alone stays a pointer in it
     ],
   });
   const made = await call<{ id: string }>("POST", "/v1/runs", {
-    ...{ pipeline_id: "one", task_description: "One", project_name: "web" },
+    pipeline_id: "one",
+    task_description: "One",
+    project_name: "web",
   });
   const ended = await readUntil(
     async () => (await call<Record<string, unknown>>("GET", `/v1/runs/${made.body.id}`)).body,

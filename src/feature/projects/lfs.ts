@@ -37,7 +37,9 @@ export interface Lfs {
 
 const ALL_MS = 600_000;
 export const NO_LFS: FetchedLfs = {
-  ...{ pointers: [], pathOf: () => undefined, missing: [] },
+  pointers: [],
+  pathOf: () => undefined,
+  missing: [],
   [Symbol.dispose]() {},
 };
 

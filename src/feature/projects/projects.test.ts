@@ -160,7 +160,8 @@ describe("projects", () => {
     const asked = Promise.withResolvers<void>();
     let hangs = false;
     const origin = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
+      port: 0,
+      hostname: "127.0.0.1",
       async fetch(request) {
         if (hangs) {
           asked.resolve();

@@ -38,7 +38,8 @@ async function remoteOf(
   const address = host && (await guard.resolve(host.name))[0]!.address;
   const authorization = transport.startsWith("http") ? await authorizationFor(source, fresh) : undefined;
   return {
-    ...{ source, transport },
+    source,
+    transport,
     ...(host && address ? { pin: { host: host.name, port: host.port, address } } : {}),
     ...(authorization === undefined ? {} : { authorization }),
   };

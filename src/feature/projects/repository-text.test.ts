@@ -110,7 +110,9 @@ function bare(files: Record<string, string>): string {
   }
   const env = { PATH: process.env["PATH"] ?? "" };
   const ran = Bun.spawnSync(["git", "fast-import", "--quiet"], {
-    ...{ cwd: repository, env, stdin: Buffer.from(`${lines.join("\n")}\n`) },
+    cwd: repository,
+    env,
+    stdin: Buffer.from(`${lines.join("\n")}\n`),
   });
   if (ran.exitCode !== 0) throw new Error(ran.stderr.toString());
   return home;
@@ -146,9 +148,15 @@ test("are bounded, and nothing but regular files: links, a huge file, 10,000 ski
 test("a skill of the instance hides one of the repository of the same name, and no line of the list passes for ours", () => {
   const one = (name: string, description: string) => ({ name, description, path: `.agents/skills/${name}/SKILL.md` });
   const { system } = assemblePrompt({
-    ...{ kind: "pipeline", agent: { id: "a", name: "A", prompt: "You work." }, injected: [], toolNames: [] },
-    ...{ sandbox: { files: "", commands: "", network: "" }, contract: { outputs: [], schema: null }, input: [] },
-    ...{ hasUnconfirmedSkills: false, skills: [{ name: "review", description: "Ours" }] },
+    kind: "pipeline",
+    agent: { id: "a", name: "A", prompt: "You work." },
+    injected: [],
+    toolNames: [],
+    sandbox: { files: "", commands: "", network: "" },
+    contract: { outputs: [], schema: null },
+    input: [],
+    hasUnconfirmedSkills: false,
+    skills: [{ name: "review", description: "Ours" }],
     repository: {
       branch: "trunk",
       nested: [],
@@ -180,7 +188,8 @@ test("tool servers of .mcp.json are shown, and only what an administrator takes 
   const { proposals } = rig.services.mcp;
   const shown = await proposals.list(id);
   expect(shown).toMatchObject({
-    ...{ file: ".mcp.json", branch: "trunk" },
+    file: ".mcp.json",
+    branch: "trunk",
     items: [
       {
         name: "docs",

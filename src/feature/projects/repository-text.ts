@@ -74,7 +74,10 @@ export function createRepositoryTexts({ git, rows, masking, folder, readFrontMat
       (path) => git.fileAt(repository, commit, path),
     );
     return {
-      ...{ branch, commit, skills, moreSkills: Math.max(0, skillFiles.length - SKILLS_MOST) },
+      branch,
+      commit,
+      skills,
+      moreSkills: Math.max(0, skillFiles.length - SKILLS_MOST),
       instructions: top === undefined || text === null ? undefined : { file: top, ...shown(text) },
       nested: nestedOf(notes).slice(0, NESTED_MOST),
     };

@@ -89,7 +89,10 @@ export function createSubmodules(deps: SubmodulesDeps): Submodules {
       const all = AbortSignal.any([AbortSignal.timeout(ALL_MS), ...(signal ? [signal] : [])]);
       const below = async (repository: string, at: string, parent: string, level: number, prefix = "") =>
         (await git.submodules(repository, at, LIMITS.submodules + 1)).map((one) => ({
-          ...{ ...one, path: prefix + one.path, parent, level },
+          ...one,
+          path: prefix + one.path,
+          parent,
+          level,
         }));
       const waiting: Waiting[] = await below(clone, commit, own.source, 1);
       for (let module = waiting.shift(); module; module = waiting.shift()) {

@@ -128,7 +128,9 @@ test("attributes of the repository hide nothing from a review", async () => {
   push();
   expect((await merge(await ran(), {})).status).toBe(200);
   await call("POST", "/v1/pipelines", {
-    ...{ id: "later", name: "Later", steps: [{ id: "w", run: "echo 'worse()' >> a.js" }] },
+    id: "later",
+    name: "Later",
+    steps: [{ id: "w", run: "echo 'worse()' >> a.js" }],
   });
   const project_name = (await get(`/v1/projects/${id}`))["name"];
   const { id: run } = (

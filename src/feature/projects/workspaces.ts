@@ -338,5 +338,6 @@ const isEmpty = ({ base_commit, merged_head, joins }: WorkRow, tip: string): boo
 /** Whom its events are about. */
 export const refsOf = ({ id, project_id, user_id }: WorkOfProject) => ({
   ...(isId("run", id) ? { run_id: id } : { session_id: id }),
-  ...{ project_id: project_id ?? undefined, user_id },
+  project_id: project_id ?? undefined,
+  user_id,
 });

@@ -54,8 +54,12 @@ export const providers = defineFeature("providers", (deps: Needs) => {
   return {
     service: {
       windowOf,
-      ...{ catalogue, keys, called: watch.called },
-      ...{ anyConfigured: service.anyConfigured, stateOf: service.stateOf, wrongModel: service.wrongModel },
+      catalogue,
+      keys,
+      called: watch.called,
+      anyConfigured: service.anyConfigured,
+      stateOf: service.stateOf,
+      wrongModel: service.wrongModel,
     },
     routes: () => providerRoutes({ providers: service, userKeys, test, models, windowOf }),
     /** A deleted user's keys are deleted, never passed to an heir. */

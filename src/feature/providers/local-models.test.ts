@@ -40,10 +40,17 @@ test("Ollama's window is asked of the server, and one that is too small is said 
 
 test("a window that was set is the window, and doctor has nothing to say", async () => {
   expect(await setModel({ model: MODEL, context_window: 32_768 })).toMatchObject({
-    ...{ id: MODEL, context_window: 32_768, max_context_window: 40_960, tools: true, images: true },
+    id: MODEL,
+    context_window: 32_768,
+    max_context_window: 40_960,
+    tools: true,
+    images: true,
   });
   expect(await call("POST", "/v1/settings/models/window", { model: MODEL })).toMatchObject({
-    ...{ context_window: 32_768, wanted: 32_768, is_small: false, advice: null },
+    context_window: 32_768,
+    wanted: 32_768,
+    is_small: false,
+    advice: null,
   });
   expect(await windowFinding()).toBeUndefined();
 });

@@ -111,7 +111,9 @@ describe("providers", () => {
     const list = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => Response.json({ items: [] }) });
     for (const [base_url, api_key] of [[server.url], [server.url, KEY], [list.url.origin]] as const)
       expect(await tryIt("vllm", { base_url, ...(api_key ? { api_key } : {}) })).toMatchObject({
-        ...{ ok: false, models: [], error: expect.stringContaining("Skep itself answers there") },
+        ok: false,
+        models: [],
+        error: expect.stringContaining("Skep itself answers there"),
       });
     await list.stop(true);
     await Promise.all([far.stop(), hop.stop(true)]);

@@ -33,7 +33,9 @@ export const pulse = defineFeature(
     const projectExists = projects.exists;
     const { wrongModel } = providers;
     const obstacles = createObstacles({
-      ...{ rows, agentReady: agents.ready, wrongModel },
+      rows,
+      agentReady: agents.ready,
+      wrongModel,
       mayWorkIn(project, userId) {
         const role = deps.access.roleOf(userId, project, project);
         const asker = { admin: userId === null, userId: userId ?? undefined, projects: deps.access.within(project) };
@@ -46,7 +48,12 @@ export const pulse = defineFeature(
       },
     });
     const ticks = createTicks({
-      ...{ store, clock, rows, sessions, obstacles, mask: masking.text },
+      store,
+      clock,
+      rows,
+      sessions,
+      obstacles,
+      mask: masking.text,
       timeoutOf: (agentId) => agents.ready(agentId).settings.timeout_seconds,
     });
     sessions.own("pulse", ticks.owner);
@@ -57,18 +64,16 @@ export const pulse = defineFeature(
     });
     deps.standby.whenActive(changed);
     const service = createPulses({
-      ...{
-        store,
-        clock,
-        rows,
-        ticks,
-        obstacles,
-        sessions,
-        agentExists: agents.exists,
-        projectExists,
-        wrongModel,
-        changed,
-      },
+      store,
+      clock,
+      rows,
+      ticks,
+      obstacles,
+      sessions,
+      agentExists: agents.exists,
+      projectExists,
+      wrongModel,
+      changed,
       toolNames: () => [...new Set(contributions.tools.flatMap((source) => source.names()))],
     });
     return {

@@ -15,7 +15,9 @@ const Blackout = t.Object({
   }),
   days: t.Optional(
     t.Array(oneOf(...DAYS), {
-      ...{ minItems: 1, maxItems: 7, uniqueItems: true },
+      minItems: 1,
+      maxItems: 7,
+      uniqueItems: true,
       description: "Days on which it begins; every day when absent.",
     }),
   ),
@@ -61,7 +63,8 @@ const choices = {
   tools: t.Optional(
     orNull(
       t.Array(t.String({ minLength: 1, maxLength: 128 }), {
-        ...{ maxItems: 200, uniqueItems: true },
+        maxItems: 200,
+        uniqueItems: true,
         description: "Which of the agent's tools it may use; null: all of them.",
       }),
     ),

@@ -9,8 +9,13 @@ export function promptOf(
   tasks: readonly OpenTask[],
 ): string {
   const local = new Intl.DateTimeFormat("en-GB", {
-    ...{ timeZone: timezone, weekday: "long", day: "numeric", month: "long", year: "numeric" },
-    ...{ hour: "2-digit", minute: "2-digit" },
+    timeZone: timezone,
+    weekday: "long",
+    day: "numeric",
+    month: "long",
+    year: "numeric",
+    hour: "2-digit",
+    minute: "2-digit",
   }).format(due);
   return [
     `Your routine "${name}" is due: ${local} in ${timezone} (${timestamp(due)}).`,

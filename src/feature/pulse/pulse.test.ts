@@ -31,7 +31,10 @@ async function started({ model = createHandModel(), begin = "2026-11-22T09:30:00
   const add = (input: Partial<RoutineCreate> = {}, who: Caller = LOCAL_ADMIN) =>
     pulse().create("worker", { ...HOURLY, ...input }, who);
   return {
-    ...{ rig, model, add, pulse },
+    rig,
+    model,
+    add,
+    pulse,
     /** Moves the clock and does what is due then. */
     async goTo(time: string) {
       now = Date.parse(time);
@@ -263,7 +266,8 @@ describe("a tick that does not run says why", () => {
     await goTo("2026-11-22T10:00:00Z");
     expect(ticks(id)).toMatchObject([
       {
-        ...{ status: "skipped", session_id: null },
+        status: "skipped",
+        session_id: null,
         reason: { code: "workspaces_full", message: expect.stringContaining("GET /v1/storage/workspaces") },
       },
     ]);

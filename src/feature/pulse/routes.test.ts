@@ -52,7 +52,8 @@ describe("over the API", () => {
         body,
       );
     const { status, body } = await preview({
-      ...{ schedule: "0 9 * * *", timezone: "Europe/Berlin" },
+      schedule: "0 9 * * *",
+      timezone: "Europe/Berlin",
       blackouts: [{ start: "00:00", end: "00:00", days: ["sat", "sun"] }],
     });
     expect([status, body.times.length]).toEqual([200, 10]);
@@ -73,8 +74,18 @@ describe("over the API", () => {
     const { id } = made.body;
     expect([made.status, made.headers.get("location")]).toEqual([201, `${ROUTES}/scribe/${id}`]);
     expect(made.body).toMatchObject({
-      ...{ ...LOOK, agent_id: "scribe", user_id: a.id, enabled: true, max_concurrent: 1, runs: 0, last_run_at: null },
-      ...{ blackouts: [], timeout_seconds: null, model: null, tools: null, project_id: null },
+      ...LOOK,
+      agent_id: "scribe",
+      user_id: a.id,
+      enabled: true,
+      max_concurrent: 1,
+      runs: 0,
+      last_run_at: null,
+      blackouts: [],
+      timeout_seconds: null,
+      model: null,
+      tools: null,
+      project_id: null,
       blocked: { code: "pulses_disabled" },
     });
     expect(Date.parse(made.body.next_run_at!)).toBeGreaterThan(Date.now());
@@ -103,7 +114,8 @@ describe("over the API", () => {
     const { items } = (await call<List<TimelineTick>>("GET", "/scribe/timeline?limit=3")).body;
     expect(items.map(({ status }) => status)).toEqual(["succeeded", "planned", "planned"]);
     const done = await server.request<List<{ kind: string; title: string }>>(
-      ...["GET" as const, "/v1/lifecycle/timeline?agent_id=scribe&kind=pulse_complete" as const],
+      "GET" as const,
+      "/v1/lifecycle/timeline?agent_id=scribe&kind=pulse_complete" as const,
       { token: a.token },
     );
     expect(done.body.items[0]!.title).toStartWith("Routine Look: ");
@@ -172,13 +184,17 @@ describe("over the API", () => {
     const twice = await Promise.all(
       [0, 1].map(() =>
         server.request<PulseRoutine>("POST", `${ROUTES}/scribe`, {
-          ...{ body: { ...LOOK, name: "Once" }, token: a.token, headers },
+          body: { ...LOOK, name: "Once" },
+          token: a.token,
+          headers,
         }),
       ),
     );
     const first = twice.find(({ status }) => status === 201)!;
     const again = await server.request<PulseRoutine>("POST", `${ROUTES}/scribe`, {
-      ...{ body: { ...LOOK, name: "Once" }, token: a.token, headers },
+      body: { ...LOOK, name: "Once" },
+      token: a.token,
+      headers,
     });
     expect(again.body.id).toBe(first.body.id);
     await call("DELETE", `/scribe/${first.body.id}`);

@@ -158,13 +158,27 @@ export function createPulses(deps: PulsesDeps): Pulses {
           throw conflict(`An agent has at most ${LIMITS.routinesPerUserAndAgent} routines of one user.`, "too_many");
         const at = now();
         const row: RoutineRow = {
-          ...{ id: newId("routine"), agent_id: agentId, user_id, name: input.name.trim() },
-          ...{ project_id: input.project_id ?? null, description: input.description ?? null },
-          ...{ instructions: input.instructions, schedule: input.schedule, timezone: input.timezone ?? "UTC" },
-          ...{ blackouts: input.blackouts ?? [], enabled: input.enabled ?? true, stopped: null },
-          ...{ max_concurrent: input.max_concurrent ?? 1, timeout_seconds: input.timeout_seconds ?? null },
-          ...{ model: input.model ?? null, tools: input.tools ?? null, planned_at: null, runs: 0 },
-          ...{ last_run_at: null, created_at: at, updated_at: at },
+          id: newId("routine"),
+          agent_id: agentId,
+          user_id,
+          name: input.name.trim(),
+          project_id: input.project_id ?? null,
+          description: input.description ?? null,
+          instructions: input.instructions,
+          schedule: input.schedule,
+          timezone: input.timezone ?? "UTC",
+          blackouts: input.blackouts ?? [],
+          enabled: input.enabled ?? true,
+          stopped: null,
+          max_concurrent: input.max_concurrent ?? 1,
+          timeout_seconds: input.timeout_seconds ?? null,
+          model: input.model ?? null,
+          tools: input.tools ?? null,
+          planned_at: null,
+          runs: 0,
+          last_run_at: null,
+          created_at: at,
+          updated_at: at,
         };
         assertFree(row);
         const plan = checkedPlan(row, clock.now());

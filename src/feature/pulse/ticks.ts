@@ -56,16 +56,28 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
 
   function add(routine: RoutineRow, { due, cause, caughtUp }: Tick, rest: Partial<TickRow>): TickRow {
     const row: TickRow = {
-      ...{ id: newId("pulseTick"), routine_id: routine.id, due_at: due, cause, caught_up: caughtUp, status: "queued" },
-      ...{ reason_code: null, reason: null, summary: null, session_id: null },
-      ...{ created_at: now(), started_at: null, finished_at: null },
+      id: newId("pulseTick"),
+      routine_id: routine.id,
+      due_at: due,
+      cause,
+      caught_up: caughtUp,
+      status: "queued",
+      reason_code: null,
+      reason: null,
+      summary: null,
+      session_id: null,
+      created_at: now(),
+      started_at: null,
+      finished_at: null,
       ...rest,
     };
     rows.insertTick(row);
     return row;
   }
   const refsOf = ({ agent_id, user_id, project_id }: RoutineRow, session_id?: string | null) => ({
-    ...{ agent_id, user_id: user_id ?? undefined, project_id: project_id ?? undefined },
+    agent_id,
+    user_id: user_id ?? undefined,
+    project_id: project_id ?? undefined,
     session_id: session_id ?? undefined,
   });
   const about = ({ id, name }: RoutineRow, tick: TickRow) => ({ routine_id: id, tick_id: tick.id, name });
@@ -82,8 +94,13 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
   function begin(routine: RoutineRow, tick: Tick): TickRow {
     const { agent_id, user_id, project_id, name, model, tools, timeout_seconds } = routine;
     const { id } = sessions.open({
-      ...{ kind: "pulse", agent_id, user_id: user_id ?? undefined, project_id: project_id ?? undefined },
-      ...{ title: name, model: model ?? undefined, tools: tools ?? undefined },
+      kind: "pulse",
+      agent_id,
+      user_id: user_id ?? undefined,
+      project_id: project_id ?? undefined,
+      title: name,
+      model: model ?? undefined,
+      tools: tools ?? undefined,
     });
     const input = promptOf(routine, tick.due, rows.openTasks(agent_id, LIMITS.tasksInPrompt));
     sessions.queue(id, { input, timeout_seconds: timeout_seconds ?? timeoutOf(agent_id) });
@@ -143,8 +160,11 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
     const error = result?.error ?? null;
     const reason = status === "succeeded" ? null : mask(error?.message ?? "It was cancelled.");
     rows.updateTick(row.id, {
-      ...{ status, summary: summary || null, finished_at: now() },
-      ...{ reason_code: reason === null ? null : (error?.code ?? "cancelled"), reason },
+      status,
+      summary: summary || null,
+      finished_at: now(),
+      reason_code: reason === null ? null : (error?.code ?? "cancelled"),
+      reason,
     });
     const refs = refsOf(routine, session.id);
     if (status === "succeeded")
@@ -203,6 +223,8 @@ export function createTicks({ store, clock, rows, sessions, obstacles, mask, tim
 
 const BLACKOUT: Reason = { code: "blackout", message: "One of its blackouts covers this time." };
 const MISSED = (at: string): Partial<TickRow> => ({
-  ...{ status: "missed", reason_code: "server_down", reason: "The server was not running at this time." },
+  status: "missed",
+  reason_code: "server_down",
+  reason: "The server was not running at this time.",
   finished_at: at,
 });

@@ -151,7 +151,9 @@ describe("comments of a run", () => {
     await ended(asked.id, 2);
     const [second, first] = await listed();
     expect(first).toMatchObject({
-      ...{ id: KNOWN, answer: "It says four now.", answered_by: "ann" },
+      id: KNOWN,
+      answer: "It says four now.",
+      answered_by: "ann",
       answered_at: expect.any(String),
     });
     expect(second?.answer).toBe(null);
@@ -170,18 +172,23 @@ describe("comments of a run", () => {
 });
 
 const row = (fields: Partial<CommentRow>): CommentRow => ({
-  ...{
-    id: crypto.randomUUID(),
-    run_id: "r",
-    session_id: null,
-    path: "a",
-    line: 1,
-    side: "old",
-    quote: null,
-    body: "Why?",
-  },
-  ...{ created_by: null, codehost_login: null, codehost_id: null, url: null, created_at: "", sent_at: null },
-  ...{ answer: null, answered_by: null, answered_at: null },
+  id: crypto.randomUUID(),
+  run_id: "r",
+  session_id: null,
+  path: "a",
+  line: 1,
+  side: "old",
+  quote: null,
+  body: "Why?",
+  created_by: null,
+  codehost_login: null,
+  codehost_id: null,
+  url: null,
+  created_at: "",
+  sent_at: null,
+  answer: null,
+  answered_by: null,
+  answered_at: null,
   ...fields,
 });
 const same = (text: string) => text;

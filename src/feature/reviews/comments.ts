@@ -161,9 +161,15 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
             "too_many_comments",
           );
         const row = insert(work, {
-          ...{ path: input.path, line: input.line ?? null, side: input.side ?? "new" },
-          ...{ quote: quote === null ? null : mask(quote).slice(0, QUOTE_CHARACTERS), body: mask(input.body) },
-          ...{ created_by: caller.userId ?? null, codehost_login: null, codehost_id: null, url: null },
+          path: input.path,
+          line: input.line ?? null,
+          side: input.side ?? "new",
+          quote: quote === null ? null : mask(quote).slice(0, QUOTE_CHARACTERS),
+          body: mask(input.body),
+          created_by: caller.userId ?? null,
+          codehost_login: null,
+          codehost_id: null,
+          url: null,
         });
         return present(row);
       };
@@ -173,7 +179,13 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       return store.write(() => {
         if (fromHost(run.id, id) || full(run.id)) return false;
         insert(reviewed.known(run.id), {
-          ...{ path, line, side: "new", quote: null, created_by: null, codehost_login: author, codehost_id: id },
+          path,
+          line,
+          side: "new",
+          quote: null,
+          created_by: null,
+          codehost_login: author,
+          codehost_id: id,
           body: mask(visibleText(body)).slice(0, LIMITS.outsideTextCharacters),
           url: /^https?:\/\//.test(url) ? url : null,
         });

@@ -36,7 +36,8 @@ export async function conflictTask(
   return store.write(() => {
     const same: Condition = [
       "json_extract(metadata, '$.merge_run') = ? AND json_extract(metadata, '$.merge_into') = ?",
-      ...[row.id, into],
+      row.id,
+      into,
     ];
     const known = store.rows(table).find({ project_id: row.project_id, finished_at: null }, same);
     if (known) return known.id;

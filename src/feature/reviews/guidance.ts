@@ -41,7 +41,8 @@ export function guidanceOf(
   const quotes = fitting(outside, (row) => outsideQuote(row, mask));
   const left = comments.length - sent.length;
   const text = [
-    ...[HEAD, message?.trim()],
+    HEAD,
+    message?.trim(),
     ...(lines.length === 0
       ? []
       : ["Settle each of these comments, and answer each with answer_comment:", lines.join("\n")]),

@@ -64,7 +64,8 @@ export function createMergeJob({ jobs, merge, access }: MergeJobDeps) {
       }
     },
     {
-      ...{ parallel: PARALLEL, outward: true },
+      parallel: PARALLEL,
+      outward: true,
       exclusive: ({ project_id }) => project_id,
       ended({ id, state, payload }) {
         if (state !== "cancelled") return;

@@ -104,7 +104,11 @@ describe("merging", () => {
     const shown = await diff(done.id);
     expect(shown.status).toBe(200);
     expect(shown.body).toMatchObject({
-      ...{ run_id: done.id, branch: `run/${done.id}`, base: done.base_commit, merged_commit: null, next_cursor: null },
+      run_id: done.id,
+      branch: `run/${done.id}`,
+      base: done.base_commit,
+      merged_commit: null,
+      next_cursor: null,
       head: git(repository, "rev-parse", `run/${done.id}`),
       stats: { files: 1, insertions: 2, deletions: 0 },
       items: [{ path: "added.txt", status: "added", insertions: 2, deletions: 0, cut: false }],
@@ -117,7 +121,11 @@ describe("merging", () => {
     expect((await diff(done.id, "?format=html")).status).toBe(422);
     const files = await server.request<typeof RunFiles.static>("GET", `/v1/runs/${done.id}/diff/files`);
     expect(files.body).toEqual({
-      ...{ run_id: done.id, work_id: done.id, head: shown.body.head, stats: shown.body.stats, next_cursor: null },
+      run_id: done.id,
+      work_id: done.id,
+      head: shown.body.head,
+      stats: shown.body.stats,
+      next_cursor: null,
       items: [{ path: "added.txt", status: "added", insertions: 2, deletions: 0 }],
     });
     expect((await diff(done.id, "?path=added.txt")).body.items).toEqual(shown.body.items);
@@ -137,7 +145,9 @@ describe("merging", () => {
       expect(late.status).toBe(200);
       expect(git(repository, "rev-parse", "trunk")).toBe(late.body.commit);
       expect(git(repository, "ls-tree", "--name-only", "trunk").split("\n")).toEqual([
-        ...["README.md", "added.txt", "more.txt"],
+        "README.md",
+        "added.txt",
+        "more.txt",
       ]);
       const parents = git(repository, "log", "-1", "--format=%P", "trunk").split(" ");
       expect(parents.length).toBe(strategy === "merge" ? 2 : 1);
@@ -288,7 +298,10 @@ describe("merging", () => {
       ({ data }) => JSON.stringify(data).includes("succeeded") && JSON.stringify(data).includes(asked.body.id),
     );
     expect(git(repository, "ls-tree", "--name-only", "trunk").split("\n")).toEqual([
-      ...["README.md", "added.txt", "again.txt", "theirs.txt"],
+      "README.md",
+      "added.txt",
+      "again.txt",
+      "theirs.txt",
     ]);
     const { workspace } = (await server.request<Project>("GET", `/v1/projects/${id}`)).body;
     expect(workspace.head).toBe(git(repository, "rev-parse", "trunk"));

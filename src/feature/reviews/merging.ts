@@ -86,10 +86,15 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
       const shown: Diff["items"] = [];
       for (const file of items) shown.push({ ...file, ...(await branches.hunks(row, found, file.path)) });
       return {
-        ...{ work_id: row.id, branch: found.branch, base: found.base, head: found.head },
-        ...{ merged_commit: row.merged_commit, merged_into: row.merged_into },
+        work_id: row.id,
+        branch: found.branch,
+        base: found.base,
+        head: found.head,
+        merged_commit: row.merged_commit,
+        merged_into: row.merged_into,
         stats,
-        ...{ items: shown, next_cursor },
+        items: shown,
+        next_cursor,
       };
     },
     async file(id, path, caller) {
@@ -140,7 +145,11 @@ export function createMerging({ store, reviewed, works, audit, branches, tasks, 
     const taken = merged_head && merged_into ? { head: merged_head, into: merged_into } : null;
     report({ detail: "Joining the branches." });
     const done = await branches.merge(row, {
-      ...{ strategy, into: request.into ?? undefined, message, taken, signal },
+      strategy,
+      into: request.into ?? undefined,
+      message,
+      taken,
+      signal,
       onStep: (percent) => report({ percent }),
     });
     const { into, head, outcome } = done;

@@ -22,7 +22,11 @@ export interface ReviewedDeps {
 
 /** What people call it. */
 const WORDS: Partial<Record<WorkRow["kind"], Changes["kind"]>> = {
-  ...{ run: "run", chat: "chat", pulse: "routine", swarm: "swarm", spawn: "spawn" },
+  run: "run",
+  chat: "chat",
+  pulse: "routine",
+  swarm: "swarm",
+  spawn: "spawn",
 };
 export const wordOf = ({ kind }: Pick<WorkRow, "kind">): Changes["kind"] => WORDS[kind] ?? "run";
 /** Swarms and spawned executions have the ids of their sessions with another prefix. */
@@ -128,8 +132,17 @@ export function createReviewed({ store, works, views }: ReviewedDeps) {
   function present(row: Reviewed): Changes {
     const { id, title, agent_id, project_id, branch, base_commit, merged_commit, merged_into, ended_at } = row;
     return {
-      ...{ work_id: id, kind: wordOf(row), title: title.trim().slice(0, TITLE_CHARACTERS), agent_id, project_id },
-      ...{ branch, base_commit, notice: row.workspace_notice, merged_commit, merged_into, at_work: isAtWork(row) },
+      work_id: id,
+      kind: wordOf(row),
+      title: title.trim().slice(0, TITLE_CHARACTERS),
+      agent_id,
+      project_id,
+      branch,
+      base_commit,
+      notice: row.workspace_notice,
+      merged_commit,
+      merged_into,
+      at_work: isAtWork(row),
       ended_at,
     };
   }

@@ -130,7 +130,12 @@ describe.skipIf(!docker)("on a branch of a project", () => {
     // Its own repository: the branch alone, and where it began.
     expect(messages.at(-1)?.content).toContain("base");
     expect(await changes(id)).toMatchObject({
-      ...{ work_id: id, kind: "chat", project_id: of, branch: `chat/${id}`, at_work: false, ended_at: null },
+      work_id: id,
+      kind: "chat",
+      project_id: of,
+      branch: `chat/${id}`,
+      at_work: false,
+      ended_at: null,
     });
     const shown = await diff(id);
     expect(shown.items.map(({ path }) => path)).toEqual([".gitignore", "a.txt"]);
@@ -257,7 +262,9 @@ describe.skipIf(!docker)("on a branch of a project", () => {
   test("spawned work has a branch; sent back, it begins again on it", async () => {
     const of = await project();
     const { id } = await call<Named>("POST", "/v1/spawn-executor/execute", {
-      ...{ agent_id: "tick", prompt: "Count", project_id: of },
+      agent_id: "tick",
+      prompt: "Count",
+      project_id: of,
     });
     const ended = () =>
       readUntil(
@@ -283,7 +290,9 @@ describe.skipIf(!docker)("on a branch of a project", () => {
     }
     const task = (key: string, depends_on: string[] = []) => ({ key, agent_id: key, prompt: "Work", depends_on });
     const { id } = await call<Named>("POST", "/v1/swarm/execute", {
-      ...{ agent_id: "one", project_id: of, max_concurrent: 3 },
+      agent_id: "one",
+      project_id: of,
+      max_concurrent: 3,
       tasks: [task("one"), task("two"), task("clash"), task("last", ["one", "two"])],
     });
     const tasks = async () => (await call<{ items: Task[] }>("GET", `/v1/swarm/${id}/tasks`)).items;

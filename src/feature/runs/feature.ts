@@ -47,7 +47,9 @@ export const runs = defineFeature(
     const views = createRunViews(rows, store.sqlite);
     const { configOf, assertReady } = createRunAgents(agents.ready);
     const advance = createAdvance({
-      ...{ store: rows, clock, endSession: sessions.end },
+      store: rows,
+      clock,
+      endSession: sessions.end,
       projectOf: ({ project_id }) => (project_id === null ? null : (projects.find(project_id) ?? null)),
       execute: (session, turn) =>
         sessions.queue(typeof session === "string" ? session : sessions.open(session).id, turn),
@@ -55,7 +57,13 @@ export const runs = defineFeature(
       agentAttempts: (agentId) => configOf(agentId).max_attempts ?? settings.get().limits.max_attempts,
     });
     const runs = createRuns({
-      ...{ store, rows, views, clock, advance, audit, assertReady },
+      store,
+      rows,
+      views,
+      clock,
+      advance,
+      audit,
+      assertReady,
       tryNow: (runId) => sessions.tryNow({ runId }),
       providerWait: (runId) => sessions.providerWait({ runId }),
       pipelineOf: deps.pipelines.definitionOf,
@@ -88,7 +96,10 @@ export const runs = defineFeature(
       routes: () => [
         ...runRoutes({ runs, views, agents }),
         ...steeringRoutes({
-          ...{ runs, views, rows, approvals },
+          runs,
+          views,
+          rows,
+          approvals,
           overview: createOverview({ store, rows, now: clock.now }),
           sums: createRunSums(store, clock.now),
           timelineOf: (run) => timelineOf(store, run),

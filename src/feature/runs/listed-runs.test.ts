@@ -51,15 +51,15 @@ test("a run that has ended is read whole once, and again after each change", () 
 
 test("a change of any column of an ended run is in the list at once", () => {
   const OTHER: Record<string, string | number> = {
-    ...{ status: "cancelled", outputs: '{"a":"b"}', error: '{"code":"x","message":"y"}' },
-    ...{
-      budget_usd: 2,
-      cost_nano: 3_000_000_000,
-      calls_without_price: 2,
-      tokens: 4,
-      inputs: "{}",
-      finished_at: "2026-02-02",
-    },
+    status: "cancelled",
+    outputs: '{"a":"b"}',
+    error: '{"code":"x","message":"y"}',
+    budget_usd: 2,
+    cost_nano: 3_000_000_000,
+    calls_without_price: 2,
+    tokens: 4,
+    inputs: "{}",
+    finished_at: "2026-02-02",
   };
   for (const column of Object.keys(runs)) {
     if (["id", "version", "definition_id", "_", "$inferSelect", "enableRLS"].includes(column)) continue;

@@ -30,12 +30,24 @@ const addRun = (id: string, status: string, created: string, owner: string | nul
   put(
     `INSERT INTO runs (id, pipeline_id, definition_id, task_description, status, created_by, created_at, started_at)
      VALUES (?, 'p', 'd', 'Look', ?, ?, ?, ?)`,
-    ...[id, status, owner, created, created],
+    id,
+    status,
+    owner,
+    created,
+    created,
   );
 const addStep = (run: string, at: number, name: string, status: string, more: Record<string, string | number> = {}) => {
   const row = {
-    ...{ id: `step_${run}_${at}`, run_id: run, step_id: name, position: at, attempt: 1, max_attempts: 1, visit: 1 },
-    ...{ status, created_at: "2026-03-14T10:00:00.000Z", ...more },
+    id: `step_${run}_${at}`,
+    run_id: run,
+    step_id: name,
+    position: at,
+    attempt: 1,
+    max_attempts: 1,
+    visit: 1,
+    status,
+    created_at: "2026-03-14T10:00:00.000Z",
+    ...more,
   };
   const names = Object.keys(row);
   put(`INSERT INTO steps (${names.join()}) VALUES (${names.map(() => "?").join()})`, ...Object.values(row));
@@ -44,13 +56,17 @@ const addSession = (id: string) =>
   put(
     `INSERT INTO sessions (id, root_id, kind, agent_id, status, depth, created_at, last_activity_at)
      VALUES (?, ?, 'pipeline', 'ann', 'active', 0, '2026-03-14', '2026-03-14')`,
-    ...[id, id],
+    id,
+    id,
   );
 const say = (session: string, seq: number, text: string) =>
   put(
     `INSERT INTO messages (session_id, seq, id, execution_id, role, content, created_at)
      VALUES (?, ?, ?, 'exe_1', 'assistant', ?, '2026-03-14')`,
-    ...[session, seq, `msg_${session}_${seq}`, JSON.stringify(text ? [{ type: "text", text }] : [])],
+    session,
+    seq,
+    `msg_${session}_${seq}`,
+    JSON.stringify(text ? [{ type: "text", text }] : []),
   );
 const asUser = (userId: string): Caller => ({ kind: "user", admin: false, projects: OPEN_PROJECTS, userId });
 
@@ -109,7 +125,10 @@ test("an attempt's time with the model is that of its own calls, within the atte
     put(
       `INSERT INTO llm_calls VALUES (?, 'ann', 'run_1', NULL, ?, NULL, NULL, 'turn', 'demo', 'demo/x', 'none',
        1, 1, 0, 0, 0, 0, 5, 'table', ?, NULL, 1, 'stop', NULL, NULL, ?)`,
-      ...[id, session, ms, at],
+      id,
+      session,
+      ms,
+      at,
     );
   call("llm_1", "sess_1", "2026-03-14T10:00:02.000Z", 3_000);
   call("llm_2", "sess_1", "2026-03-14T10:00:06.000Z", 1_000);

@@ -111,8 +111,12 @@ export function createOverview({ store: { statement }, rows, now }: OverviewDeps
       const { id, name } = step;
       const row = latest.get(id);
       return {
-        ...{ step_id: id, name: name ?? id, status: row?.status ?? "pending", person: kindOfStep(step) === "approval" },
-        ...{ started_at: row?.started_at ?? null, finished_at: row?.finished_at ?? null },
+        step_id: id,
+        name: name ?? id,
+        status: row?.status ?? "pending",
+        person: kindOfStep(step) === "approval",
+        started_at: row?.started_at ?? null,
+        finished_at: row?.finished_at ?? null,
       };
     });
   };

@@ -60,7 +60,8 @@ function leadsBack(step: PipelineStep, jumps: readonly Jumped[]): StepPlan["lead
     jumps.filter((jumped) => jumped.to === to && is(jumped)).length;
   const verdict = ({ outputs }: Jumped) => String(outputs[route?.on ?? ""]);
   const routed = Object.entries(route?.to ?? {}).map(([value, to]) => ({
-    ...{ to, why: `${route?.on} is ${value}` },
+    to,
+    why: `${route?.on} is ${value}`,
     times: times(to, (jumped) => verdict(jumped) === value),
   }));
   const rule = gotoOf(step);

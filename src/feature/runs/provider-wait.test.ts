@@ -38,7 +38,9 @@ async function until<T>(ask: () => Promise<T>, holds: (value: T) => boolean): Pr
   }
 }
 const used = (afterSeconds: number) => ({
-  ...{ kind: "status" as const, status: 429, headers: { "retry-after": String(afterSeconds) } },
+  kind: "status" as const,
+  status: 429,
+  headers: { "retry-after": String(afterSeconds) },
   body: { error: { message: "You have used up your quota", type: "usage_limit_reached" } },
 });
 const done = reply({ toolCalls: [{ id: "c1", name: "complete", input: { summary: "done" } }] });
@@ -90,8 +92,10 @@ test.skipIf(lacks("faketime", FAKETIME !== undefined))(
     setClock(0);
     // The clock of the day alone moves, as where somebody sets it.
     const env = {
-      ...{ LD_PRELOAD: FAKETIME!, FAKETIME_TIMESTAMP_FILE: ahead },
-      ...{ FAKETIME_NO_CACHE: "1", FAKETIME_DONT_FAKE_MONOTONIC: "1" },
+      LD_PRELOAD: FAKETIME!,
+      FAKETIME_TIMESTAMP_FILE: ahead,
+      FAKETIME_NO_CACHE: "1",
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
     };
     const waits = async () => {
       models.next(used(7_200));

@@ -112,8 +112,19 @@ export function openRunRecord(
     const agent_id = agentOf(defined);
     const { index: item_index, ...planned } = step;
     const added: StepRow = {
-      ...{ ...planned, item_index, agent_id, run_id: row.id, position: stored.size, created_at: at },
-      ...{ text: "", model: null, session_id: null, execution_id: null, data: {}, deadline: null, finished_at: null },
+      ...planned,
+      item_index,
+      agent_id,
+      run_id: row.id,
+      position: stored.size,
+      created_at: at,
+      text: "",
+      model: null,
+      session_id: null,
+      execution_id: null,
+      data: {},
+      deadline: null,
+      finished_at: null,
     };
     store.insertStep(added);
     stored.set(keyOf(step), added);
@@ -139,7 +150,9 @@ export function openRunRecord(
       return tx.emit(approvalRequested, { ...refs(step), data });
     }
     const data = {
-      ...{ status, attempt, max_attempts },
+      status,
+      attempt,
+      max_attempts,
       ...(index === null ? {} : { index }),
       ...(status === "queued" ? { input: String(inputs["input"] ?? inputs["command"] ?? "") } : {}),
       ...(status === "succeeded" ? { outputs } : {}),

@@ -86,14 +86,25 @@ describe("runs", () => {
     const kinds = (await until(id, ...ENDS)).map(({ kind }) => kind);
     expect(kinds[0]).toBe("run_created");
     expect(kinds.filter((kind) => kind.startsWith("step_"))).toEqual([
-      ...["step_queued", "step_started", "step_complete", "step_queued", "step_started", "step_complete"],
+      "step_queued",
+      "step_started",
+      "step_complete",
+      "step_queued",
+      "step_started",
+      "step_complete",
     ]);
     expect(kinds.filter((kind) => kind === "llm_call")).toHaveLength(4);
     const run = await get(id);
     expect(run).toMatchObject({
-      ...{ pipeline_id: "two", task_description: "a letter", human_context: "Be short.", status: "succeeded" },
+      pipeline_id: "two",
+      task_description: "a letter",
+      human_context: "Be short.",
+      status: "succeeded",
       inputs: { who: "me" },
-      ...{ error: null, outputs: { check: { verdict: "good" } }, cost_usd: 0, restarted_from: null },
+      error: null,
+      outputs: { check: { verdict: "good" } },
+      cost_usd: 0,
+      restarted_from: null,
     });
     expect(run.tokens).toBeGreaterThan(0);
     const [listed] = (await server.request<{ items: object[] }>("GET", "/v1/runs?limit=1&pipeline_id=two")).body.items;

@@ -79,14 +79,18 @@ test("an approval says what it asks, what came before it and what each answer do
   expect(run.waiting_reason).toBe("Publish a draft?");
   const [found] = (await waiting()).filter(({ run_id }) => run_id === run.id);
   expect(found).toMatchObject({
-    ...{ step_id: "ok", state: "waiting", message: "Publish a draft?", on_timeout: "fail" },
+    step_id: "ok",
+    state: "waiting",
+    message: "Publish a draft?",
+    on_timeout: "fail",
     results: [{ step_id: "draft", outputs: { text: "a draft" } }],
     if_approved: { outcome: "go_on", steps: ["publish"] },
     if_refused: { outcome: "fail_run" },
   });
   const other = await until("run_waiting", "returns");
   expect((await waiting()).find(({ run_id }) => run_id === other.id)?.if_refused).toMatchObject({
-    ...{ outcome: "go_to", steps: ["draft"] },
+    outcome: "go_to",
+    steps: ["draft"],
   });
 });
 

@@ -59,7 +59,9 @@ export type ProgressRow = Pick<StepRow, (typeof PROGRESS)[number]>;
 type Costs = Pick<RunRow, "cost_nano" | "calls_without_price" | "tokens">;
 const NO_COSTS: Costs = { cost_nano: 0, calls_without_price: 0, tokens: 0 };
 export const spentOf = ({ cost_nano, calls_without_price, tokens }: Costs): Spent => ({
-  ...{ cost_usd: toUsd(cost_nano), calls_without_price, tokens },
+  cost_usd: toUsd(cost_nano),
+  calls_without_price,
+  tokens,
 });
 
 export interface RunFilter {

@@ -43,12 +43,26 @@ test("of each pipeline: how its runs of thirty days ended, what one that succeed
   addRun("2026-03-14T00:00:00.000Z", { usd: 2 });
   expect(sums.read("pipeline", LOCAL_ADMIN)).toEqual([
     {
-      ...{ key: "p", runs: 4, runs_today: 1, succeeded: 3, failed: 1, cost_usd: 17, calls_without_price: 0 },
-      ...{ usual_cost_usd: 2, last_run_at: "2026-03-14T00:00:00.000Z" },
+      key: "p",
+      runs: 4,
+      runs_today: 1,
+      succeeded: 3,
+      failed: 1,
+      cost_usd: 17,
+      calls_without_price: 0,
+      usual_cost_usd: 2,
+      last_run_at: "2026-03-14T00:00:00.000Z",
     },
     {
-      ...{ key: "q", runs: 1, runs_today: 0, succeeded: 1, failed: 0, cost_usd: 2, calls_without_price: 1 },
-      ...{ usual_cost_usd: null, last_run_at: "2026-03-13T23:59:59.999Z" },
+      key: "q",
+      runs: 1,
+      runs_today: 0,
+      succeeded: 1,
+      failed: 0,
+      cost_usd: 2,
+      calls_without_price: 1,
+      usual_cost_usd: null,
+      last_run_at: "2026-03-13T23:59:59.999Z",
     },
   ]);
 });

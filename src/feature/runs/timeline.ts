@@ -148,12 +148,22 @@ export function timelineOf({ statement }: Pick<Store, "statement">, { id, defini
     const { cost_nano, calls_without_price } = row;
     const spent = spentOf({ cost_nano: cost_nano ?? 0, calls_without_price: calls_without_price ?? 0, tokens: 0 });
     return {
-      ...{ id, step_id, kind: kindOf(steps.get(step_id), item_index), index: item_index, agent_id, status },
-      ...{ attempt, visit, superseded: row.superseded === 1, session_id },
-      ...{ cost_usd: spent.cost_usd, calls_without_price: spent.calls_without_price },
+      id,
+      step_id,
+      kind: kindOf(steps.get(step_id), item_index),
+      index: item_index,
+      agent_id,
+      status,
+      attempt,
+      visit,
+      superseded: row.superseded === 1,
+      session_id,
+      cost_usd: spent.cost_usd,
+      calls_without_price: spent.calls_without_price,
       // Its row is there from the start of the run; waiting for the steps before it is no time in the queue.
       queued_at: row.queued_at ?? started_at ?? row.created_at,
-      ...{ started_at, finished_at },
+      started_at,
+      finished_at,
       model_time: modelTimeOf(row, bySession.get(session_id ?? "") ?? []),
     };
   });

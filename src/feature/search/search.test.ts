@@ -94,7 +94,8 @@ test("finds symbols of indexed projects; kinds narrow what is looked for", async
     const send = <T>(method: string, path: string, body?: unknown) =>
       server.request<T>(method, path, { token: admin.token, ...(body ? { body } : {}) });
     const { body: project } = await send<{ id: string }>("POST", "/v1/projects", {
-      ...{ name: "Graphed", repository: tree.root },
+      name: "Graphed",
+      repository: tree.root,
     });
     const graph = `/v1/projects/${project.id}/knowledge-graph`;
     const workspace = async () =>

@@ -49,8 +49,14 @@ const SHOWN = 300;
 
 const short = (text: string) => (text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text);
 const found = (kind: Found["kind"], id: string, title: string, detail: string, more: Partial<Found> = {}): Found => ({
-  ...{ kind, id, title: short(title), detail: short(detail) },
-  ...{ status: null, project_id: null, agent_id: null, section_id: null },
+  kind,
+  id,
+  title: short(title),
+  detail: short(detail),
+  status: null,
+  project_id: null,
+  agent_id: null,
+  section_id: null,
   ...more,
 });
 

@@ -60,8 +60,11 @@ describe.skipIf(!docker || lacks("openssl", Bun.which("openssl") !== null))("a s
     writeFileSync(join(folder, "script.json"), JSON.stringify(script));
     server = await startServer({
       env: {
-        ...{ SANDBOX: "docker", AGENT_IMAGE: await programImage(docker!, "openssl"), FETCH_ALLOW: "localhost" },
-        ...{ DEMO_SCRIPT: join(folder, "script.json"), NODE_EXTRA_CA_CERTS: join(folder, "ca.pem") },
+        SANDBOX: "docker",
+        AGENT_IMAGE: await programImage(docker!, "openssl"),
+        FETCH_ALLOW: "localhost",
+        DEMO_SCRIPT: join(folder, "script.json"),
+        NODE_EXTRA_CA_CERTS: join(folder, "ca.pem"),
       },
     });
     await call("POST", "/v1/agents", { id: "ann", prompt: "Work.", network: { allow: [`localhost:${port}`] } });
@@ -191,7 +194,9 @@ describe.skipIf(!docker || lacks("openssl", Bun.which("openssl") !== null))("a s
       await page.getByRole("button", { name: "Save" }).click();
       await page.getByText("to api.example.org, *.example.net:8443 alone").waitFor();
       expect((await call<Secret>("GET", "/v1/secrets/TOKEN")).edge).toEqual({
-        ...{ hosts: ["api.example.org", "*.example.net:8443"], header: "Authorization", prefix: "Bearer " },
+        hosts: ["api.example.org", "*.example.net:8443"],
+        header: "Authorization",
+        prefix: "Bearer ",
       });
       expect(faults).toEqual([]);
     } finally {
@@ -216,11 +221,11 @@ function memoryOf(pid: number, text: string): [scanned: number, holding: string[
       if (from === undefined || to === undefined) continue;
       const bytes = Bun.spawnSync([
         "dd",
-        ...[`if=/proc/${one}/mem`, "bs=4096", "status=none"],
-        ...[
-          `skip=${Number.parseInt(from, 16) / 4096}`,
-          `count=${(Number.parseInt(to, 16) - Number.parseInt(from, 16)) / 4096}`,
-        ],
+        `if=/proc/${one}/mem`,
+        "bs=4096",
+        "status=none",
+        `skip=${Number.parseInt(from, 16) / 4096}`,
+        `count=${(Number.parseInt(to, 16) - Number.parseInt(from, 16)) / 4096}`,
       ]).stdout;
       if (bytes.length > 0) scanned++;
       if (bytes.includes(text)) holding.push(`${one} ${line}`);

@@ -17,7 +17,9 @@ export const SecretEdge = t.Object(
         description: "A host, with or without a port: `*.example.org`.",
       }),
       {
-        ...{ minItems: 1, maxItems: 20, uniqueItems: true },
+        minItems: 1,
+        maxItems: 20,
+        uniqueItems: true,
         description: "Hosts that get it, over TLS: example.org (port 443), *.example.org, example.org:8443.",
       },
     ),

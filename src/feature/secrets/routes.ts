@@ -113,7 +113,9 @@ export function secretRoutes(secrets: Secrets, { engineTokenSet }: { engineToken
       ({ params, caller }) => {
         assertMayReadEnv(caller, params.agent_id, engineTokenSet);
         const { env, damaged } = secrets.envOf(params.agent_id, {
-          ...{ actor: actorOf(caller), address: caller.address, sessionId: caller.execution?.sessionId },
+          actor: actorOf(caller),
+          address: caller.address,
+          sessionId: caller.execution?.sessionId,
         });
         if (damaged.length > 0) throw conflict(damagedText(damaged), "secret_damaged", { secrets: damaged });
         return env;

@@ -78,11 +78,15 @@ describe("secrets", () => {
     await server.request("DELETE", "/v1/secrets/WATCHED");
     const { body } = await server.request<{
       items: { action: string; actor: string; data: Record<string, unknown> }[];
-    }>(...["GET" as const, "/v1/admin/audit?limit=200" as const]);
+    }>("GET" as const, "/v1/admin/audit?limit=200" as const);
     const about = body.items.filter(({ data }) => JSON.stringify(data).includes("WATCHED")).reverse();
     expect(about.map(({ action, actor }) => `${action} by ${actor}`)).toEqual([
-      ...["secret.created by local", "secret.granted by local", "secret.env_read by engine"],
-      ...["secret.updated by local", "secret.revoked by local", "secret.deleted by local"],
+      "secret.created by local",
+      "secret.granted by local",
+      "secret.env_read by engine",
+      "secret.updated by local",
+      "secret.revoked by local",
+      "secret.deleted by local",
     ]);
     expect(JSON.stringify(body)).not.toContain(VALUE);
   });

@@ -106,6 +106,7 @@ test("each reading of a value is audited", () => {
   secrets.envOf("scribe", { actor: "engine" });
   expect(secrets.valueOf("NONE", "notifications")).toBeUndefined();
   expect(audited.filter((one) => one.includes("read"))).toEqual([
-    ...["secret.value_read by notifications", "secret.env_read by engine"],
+    "secret.value_read by notifications",
+    "secret.env_read by engine",
   ]);
 });

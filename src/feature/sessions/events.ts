@@ -84,6 +84,11 @@ export const toolCallEnd = defineEvent(
 );
 
 export const sessionEvents = [
-  ...[sessionStarted, sessionEnded, turnStarted, turnSteered, turnEnded],
-  ...[toolCallStart, toolCallEnd],
+  sessionStarted,
+  sessionEnded,
+  turnStarted,
+  turnSteered,
+  turnEnded,
+  toolCallStart,
+  toolCallEnd,
 ] as const;

@@ -51,7 +51,10 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
 
   function interruptCall(tx: WriteTx, execution: Execution, call: StoredCall, output: string): void {
     transcript.updateCall(execution.sessionId, call, {
-      ...{ status: "interrupted", ok: false, output, finished_at: now() },
+      status: "interrupted",
+      ok: false,
+      output,
+      finished_at: now(),
     });
     for (const child of tree.below(execution.sessionId)) if (child.call_id === call.callId) stopSession(tx, child.id);
     // Nothing waits for the end of a call that never started.
@@ -79,7 +82,8 @@ export function createLifecycle({ clock, rows, transcript, tree, ownerOf, finish
       ended_by: (ending.status === "succeeded" && ending.by) || null,
       text: ending.text || transcript.lastWords(before.session_id, id),
       error,
-      ...{ finished_at: now(), lease_owner: null },
+      finished_at: now(),
+      lease_owner: null,
     });
     finished(before, tx);
     const refs = executionRefs(execution);

@@ -88,7 +88,10 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   function taken(tx: WriteTx, id: string): Execution {
     const { started_at, session_id } = rows.execution(id)!;
     rows.updateExecution(id, {
-      ...{ status: "running", lease_owner: owner, started_at: started_at ?? now(), provider_until: null },
+      status: "running",
+      lease_owner: owner,
+      started_at: started_at ?? now(),
+      provider_until: null,
     });
     rows.updateSession(session_id, { status: "running", last_activity_at: now() });
     const work = rows.work(id)!;
@@ -125,9 +128,18 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
       tx,
       toExecution(work, null),
       {
-        ...{ parts: [], finish: "aborted", usage: { ...none, input_tokens }, usage_estimated: true },
-        ...{ cost_usd, cost_source: cost_usd === null ? "unknown" : "table", key_source: "none", attempts: 1 },
-        ...{ provider: model.split("/")[0] ?? "", model, duration_ms: 0, time_to_first_token_ms: null },
+        parts: [],
+        finish: "aborted",
+        usage: { ...none, input_tokens },
+        usage_estimated: true,
+        cost_usd,
+        cost_source: cost_usd === null ? "unknown" : "table",
+        key_source: "none",
+        attempts: 1,
+        provider: model.split("/")[0] ?? "",
+        model,
+        duration_ms: 0,
+        time_to_first_token_ms: null,
         error: { code: "server_stopped", message, retryable: true },
       },
       purpose,
@@ -258,7 +270,12 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
         if (reason !== undefined) outside.mark(execution, reason);
         const duration_ms = Math.round(durationMs);
         transcript.updateCall(execution.sessionId, call, {
-          ...{ status: "done", ok, output, ending: end ?? null, finished_at: now(), duration_ms },
+          status: "done",
+          ok,
+          output,
+          ending: end ?? null,
+          finished_at: now(),
+          duration_ms,
         });
         const about = { call_id: call.callId, execution_id: execution.id, tool: call.tool };
         const data = { ...about, ok, duration_ms, output: shown(output, 4_000) };

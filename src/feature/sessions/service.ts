@@ -217,7 +217,9 @@ export function createSessions({ store, clock, recordCall, assertWorkspaces }: S
         if (row.input.some(({ type }) => type !== "text")) outside.mark({ sessionId }, OUTSIDE_SOURCES.attachment);
         if (turn.mode === "interrupt") interruptReply(tx, sessionId);
         rows.updateSession(sessionId, {
-          ...{ status: running ? "running" : "queued", ended_at: null, last_activity_at: row.created_at },
+          status: running ? "running" : "queued",
+          ended_at: null,
+          last_activity_at: row.created_at,
           execution_count: session.execution_count + 1,
         });
         tx.after(() => engine?.wake());

@@ -30,7 +30,10 @@ async function started({ model = createHandModel(), tools, attachments, ...optio
   const { sessions } = rig.services;
   const open = (draft: Partial<SessionDraft> = {}) => sessions.open({ kind: "chat", agent_id: "worker", ...draft });
   return {
-    ...{ rig, model, sessions, open },
+    rig,
+    model,
+    sessions,
+    open,
     chat: () => open().id,
     say: (id: string, input: string, mode?: "queue" | "steer" | "interrupt") =>
       sessions.queue(id, { input, mode, timeout_seconds: 60 }),
@@ -51,7 +54,11 @@ function createSlowTool() {
   const running = Promise.withResolvers<void>();
   const let_go = Promise.withResolvers<void>();
   const tool: Tool = {
-    ...{ name: "slow", group: "mcp", description: "Waits.", parameters: { type: "object" }, timeoutMs: 60_000 },
+    name: "slow",
+    group: "mcp",
+    description: "Waits.",
+    parameters: { type: "object" },
+    timeoutMs: 60_000,
     async run() {
       running.resolve();
       await let_go.promise;
@@ -116,7 +123,12 @@ describe("a chat", () => {
     (await model.next()).reply("fourth");
     await answered(four.message_id);
     expect(sessions.transcript(id).map(({ parts }) => textOf(parts))).toEqual([
-      ...["one", "first", "THREE", "third", "four", "fourth"],
+      "one",
+      "first",
+      "THREE",
+      "third",
+      "four",
+      "fourth",
     ]);
   });
 
@@ -284,7 +296,10 @@ describe("a session tree", () => {
   test("has one owner, and ends at its limits of depth and number with a reason", async () => {
     const { rig, open, root, child, grandchild } = await nested();
     expect([child.user_id, grandchild.user_id, grandchild.root_id, grandchild.depth]).toEqual([
-      ...["usr_1", "usr_1", root.id, 2],
+      "usr_1",
+      "usr_1",
+      root.id,
+      2,
     ]);
     const deepest = open({ kind: "spawn", parent_id: grandchild.id });
     expect(() => open({ kind: "spawn", parent_id: deepest.id })).toThrow("one more");
@@ -414,12 +429,17 @@ describe("what the model reads of a session", () => {
       text: async (id: string) => (id === "att_text" ? "read out of it" : undefined),
     };
     const part = (attachment_id: string, media_type: string) => ({
-      ...{ type: media_type.startsWith("image/") ? ("image" as const) : ("file" as const), attachment_id, media_type },
-      ...{ name: `${attachment_id}.bin`, size_bytes: 4 },
+      type: media_type.startsWith("image/") ? ("image" as const) : ("file" as const),
+      attachment_id,
+      media_type,
+      name: `${attachment_id}.bin`,
+      size_bytes: 4,
     });
     const input = [
       { type: "text" as const, text: "Look:" },
-      ...[part("att_one", "image/png"), part("att_text", "application/pdf"), part("att_gone", "image/png")],
+      part("att_one", "image/png"),
+      part("att_text", "application/pdf"),
+      part("att_gone", "image/png"),
     ];
     const shown = async (images: boolean) => {
       const { model, sessions, chat } = await started({ model: createHandModel({ images }), attachments });
@@ -457,7 +477,10 @@ describe("what the model reads of a session", () => {
     const session = sessions.find(one!.session_id!)!;
     expect(session).toMatchObject({ status: "succeeded", execution_count: 2, step_id: "work", run_id: run.id });
     expect(sessions.transcript(session.id).map(({ seq, role }) => `${seq} ${role}`)).toEqual([
-      ...["0 user", "1 assistant", "2 user", "3 assistant"],
+      "0 user",
+      "1 assistant",
+      "2 user",
+      "3 assistant",
     ]);
   });
 });

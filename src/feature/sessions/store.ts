@@ -195,7 +195,11 @@ export function createSessionStore({ db, sqlite, statement }: Store, clock: Cloc
         ended_at: null,
         outside: draft.outside ?? null,
         calls_without_price: 0,
-        ...{ base_commit: null, workspace_notice: null, merged_commit: null, merged_into: null, merged_head: null },
+        base_commit: null,
+        workspace_notice: null,
+        merged_commit: null,
+        merged_into: null,
+        merged_head: null,
       };
       db.insert(sessions).values(row).run();
       return row;

@@ -169,8 +169,14 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
       for (const [position, { call_id, tool, input }] of calls.entries())
         db.insert(toolCalls)
           .values({
-            ...{ session_id: sessionId, execution_id: executionId, seq, position, call_id, tool },
-            ...{ input: input ?? null, status: "requested" },
+            session_id: sessionId,
+            execution_id: executionId,
+            seq,
+            position,
+            call_id,
+            tool,
+            input: input ?? null,
+            status: "requested",
           })
           .run();
     },
@@ -221,7 +227,8 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
       const calls = (callsIn(sessionId, [row.seq]).get(row.seq) ?? []).map(toCall);
       const isLast = numberOf(
         "SELECT count(*) FROM messages WHERE session_id = ? AND seq > ? AND withdrawn = 0",
-        ...[sessionId, row.seq],
+        sessionId,
+        row.seq,
       );
       const reply = toStored(row, calls);
       return reply.role === "assistant" ? { reply, isLast: isLast === 0 } : undefined;
@@ -239,7 +246,8 @@ export function createTranscript({ db, statement }: Store, clock: Clock) {
     replies: (sessionId: string, executionId: string): number =>
       numberOf(
         "SELECT count(*) FROM messages WHERE session_id = ? AND execution_id = ? AND role = 'assistant'",
-        ...[sessionId, executionId],
+        sessionId,
+        executionId,
       ) ?? 0,
     /** Words of the last reply of that execution. */
     lastWords(sessionId: string, executionId: string): string {

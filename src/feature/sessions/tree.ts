@@ -103,8 +103,11 @@ export function createTree({ statement }: Store, rows: SessionStore) {
       return rows.insertSession(
         { ...draft, ...inherited },
         {
-          ...{ id, root_id: parent.root_id, depth: parent.depth + 1 },
-          ...{ purse_id: budgeted ? id : parent.purse_id, lender_id: lender?.id ?? null },
+          id,
+          root_id: parent.root_id,
+          depth: parent.depth + 1,
+          purse_id: budgeted ? id : parent.purse_id,
+          lender_id: lender?.id ?? null,
           ...filesOf(draft, id, parent),
         },
       );

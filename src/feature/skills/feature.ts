@@ -11,7 +11,10 @@ import { createSkills } from "./service.ts";
 export const skills = defineFeature("skills", ({ store, team }: Core & { team: Team }) => {
   const format = { read: readFrontMatter, update: updateFrontMatter };
   const service = createSkills({
-    ...{ store, folder: team.folder, format, agentIds: team.files.ids },
+    store,
+    folder: team.folder,
+    format,
+    agentIds: team.files.ids,
     lookAtAgents: team.files.look,
   });
   return {

@@ -206,7 +206,8 @@ export function createSkills({ store, folder, format, agentIds, lookAtAgents }: 
   };
 
   return {
-    ...{ list, look },
+    list,
+    look,
     listInTurns: (page, reader, agentId) =>
       folder.snapshotInTurns(
         () => look(agentId),

@@ -149,8 +149,13 @@ interface Parsed {
 const problemAt = (message: string, pointer = ""): FileProblem => ({ line: 1, column: 1, pointer, message });
 const broken = (message: string): Parsed => ({
   fields: {
-    ...{ description: "", tags: [], enabled: false, content: "" },
-    ...{ origin: originOf(undefined), owner_id: null, trusted: false },
+    description: "",
+    tags: [],
+    enabled: false,
+    content: "",
+    origin: originOf(undefined),
+    owner_id: null,
+    trusted: false,
   },
   problems: [problemAt(message)],
   usable: false,

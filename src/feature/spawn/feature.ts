@@ -22,7 +22,8 @@ type Needs = Core & {
 export const spawn = defineFeature("spawn", (deps: Needs) => {
   const { store, bus, settings, providers, projects, agents, sessions, tasks } = deps;
   const service = createSpawns({
-    ...{ store, sessions },
+    store,
+    sessions,
     assertAgent: (id) => void agents.ready(id),
     projectExists: projects.exists,
     taskExists(projectId, taskId) {

@@ -66,7 +66,13 @@ export function createSpawns(deps: SpawnsDeps): Spawns {
     const work = sessions.latest(session.id);
     const { id, agent_id, project_id, task_id, tokens, created_at, ended_at } = session;
     return {
-      ...{ id: spawnId(id), agent_id, session_id: id, project_id, task_id, tokens, created_at },
+      id: spawnId(id),
+      agent_id,
+      session_id: id,
+      project_id,
+      task_id,
+      tokens,
+      created_at,
       status: work?.status ?? "cancelled",
       prompt: textOf(work?.input ?? []),
       output: work?.text || null,

@@ -39,7 +39,13 @@ export const swarm = defineFeature(
         }),
     });
     const swarms = createSwarms({
-      ...{ store, clock, rows, progress, sessions, timeoutSeconds, deadlinesChanged },
+      store,
+      clock,
+      rows,
+      progress,
+      sessions,
+      timeoutSeconds,
+      deadlinesChanged,
       assertAgent: (id) => void agents.ready(id),
       agentExists: agents.exists,
       projectExists: projects.exists,

@@ -62,8 +62,12 @@ function standing(task: TaskRow, byKey: ReadonlyMap<string, TaskRow>): "ready" |
 export function createProgress({ store, clock, rows, sessions, timeoutSeconds }: ProgressDeps): Progress {
   const now = () => timestamp(clock.now());
   const refs = (swarm: Pick<SwarmRow, "id">, session: SessionRow) => ({
-    ...{ swarm_id: swarm.id, session_id: session.id, agent_id: session.agent_id, run_id: session.run_id ?? undefined },
-    ...{ project_id: session.project_id ?? undefined, user_id: session.user_id ?? undefined },
+    swarm_id: swarm.id,
+    session_id: session.id,
+    agent_id: session.agent_id,
+    run_id: session.run_id ?? undefined,
+    project_id: session.project_id ?? undefined,
+    user_id: session.user_id ?? undefined,
   });
 
   function endTask(tx: WriteTx, swarm: SwarmRow, task: TaskRow, status: End, error: Failure | null): void {
@@ -81,7 +85,11 @@ export function createProgress({ store, clock, rows, sessions, timeoutSeconds }:
     try {
       store.write(() => {
         const opened = sessions.open({
-          ...{ kind: "swarm", parent_id: swarm.session_id, agent_id, title, model: model ?? undefined },
+          kind: "swarm",
+          parent_id: swarm.session_id,
+          agent_id,
+          title,
+          model: model ?? undefined,
           continues: true,
           joins_parent: true,
         });

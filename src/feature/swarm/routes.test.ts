@@ -47,8 +47,16 @@ describe("POST /v1/swarm/execute", () => {
     const { id } = made.body;
     expect(made.headers.get("location")).toBe(`/v1/swarm/${id}`);
     expect(made.body).toMatchObject({
-      ...{ agent_id: "scribe", status: "running", task_count: 2, max_depth: 2, max_concurrent: 16, error: null },
-      ...{ on_failure: "skip_dependents", timeout_seconds: 7_200, parent_session_id: null, title: "Do write" },
+      agent_id: "scribe",
+      status: "running",
+      task_count: 2,
+      max_depth: 2,
+      max_concurrent: 16,
+      error: null,
+      on_failure: "skip_dependents",
+      timeout_seconds: 7_200,
+      parent_session_id: null,
+      title: "Do write",
     });
     expect(id).toStartWith("swm_");
     const frames = await until(id);

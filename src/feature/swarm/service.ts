@@ -111,13 +111,18 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
       assertRoom(session, tasks.length);
       const id = idOf(session.id);
       const swarm: SwarmRow = {
-        ...{ id, session_id: session.id, status: "running", stop: null, error: null },
-        ...{ max_concurrent, max_depth, on_failure, timeout_seconds },
-        ...{
-          deadline_at: clock.now() + timeout_seconds * 1_000,
-          created_at: timestamp(clock.now()),
-          finished_at: null,
-        },
+        id,
+        session_id: session.id,
+        status: "running",
+        stop: null,
+        error: null,
+        max_concurrent,
+        max_depth,
+        on_failure,
+        timeout_seconds,
+        deadline_at: clock.now() + timeout_seconds * 1_000,
+        created_at: timestamp(clock.now()),
+        finished_at: null,
       };
       rows.insert(
         swarm,
@@ -134,12 +139,26 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     const session = sessions.find(session_id)!;
     const tasks = rows.tasks(id);
     return {
-      ...{ id, agent_id: session.agent_id, status, title: session.title ?? "", counts: countsOf(tasks) },
-      ...{ task_count: tasks.length, max_depth, max_concurrent, on_failure, timeout_seconds, session_id, error },
+      id,
+      agent_id: session.agent_id,
+      status,
+      title: session.title ?? "",
+      counts: countsOf(tasks),
+      task_count: tasks.length,
+      max_depth,
+      max_concurrent,
+      on_failure,
+      timeout_seconds,
+      session_id,
+      error,
       budget_usd: session.budget_nano === null ? null : toUsd(session.budget_nano),
-      ...{ cost_usd: toUsd(session.spent_nano), calls_without_price: session.calls_without_price },
-      ...{ tokens: session.tokens, parent_session_id: session.parent_id },
-      ...{ project_id: session.project_id, created_at: row.created_at, finished_at: row.finished_at },
+      cost_usd: toUsd(session.spent_nano),
+      calls_without_price: session.calls_without_price,
+      tokens: session.tokens,
+      parent_session_id: session.parent_id,
+      project_id: session.project_id,
+      created_at: row.created_at,
+      finished_at: row.finished_at,
     };
   }
 
@@ -148,9 +167,21 @@ export function createSwarms(deps: SwarmsDeps): Swarms {
     const work = session && sessions.latest(session.id);
     const { key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at } = task;
     return {
-      ...{ key, title, agent_id, status, depends_on, prompt, session_id, error, started_at, finished_at },
-      ...{ model: work?.model ?? task.model, output: work?.text || null, outputs: work?.outputs ?? {} },
-      ...{ cost_usd: toUsd(session?.spent_nano ?? 0), tokens: session?.tokens ?? 0 },
+      key,
+      title,
+      agent_id,
+      status,
+      depends_on,
+      prompt,
+      session_id,
+      error,
+      started_at,
+      finished_at,
+      model: work?.model ?? task.model,
+      output: work?.text || null,
+      outputs: work?.outputs ?? {},
+      cost_usd: toUsd(session?.spent_nano ?? 0),
+      tokens: session?.tokens ?? 0,
       calls_without_price: session?.calls_without_price ?? 0,
     };
   }
@@ -205,9 +236,19 @@ function rowOf(
   { id, position, agentId }: { id: string; position: number; agentId: string },
 ): TaskRow {
   return {
-    ...{ swarm_id: id, position, key: task.key, title: task.title ?? titleOf(task.prompt), prompt: task.prompt },
-    ...{ agent_id: task.agent_id ?? agentId, model: task.model ?? null, timeout_seconds: task.timeout_seconds ?? null },
-    ...{ depends_on: task.depends_on ?? [], status: "pending", session_id: null, error: null },
-    ...{ started_at: null, finished_at: null },
+    swarm_id: id,
+    position,
+    key: task.key,
+    title: task.title ?? titleOf(task.prompt),
+    prompt: task.prompt,
+    agent_id: task.agent_id ?? agentId,
+    model: task.model ?? null,
+    timeout_seconds: task.timeout_seconds ?? null,
+    depends_on: task.depends_on ?? [],
+    status: "pending",
+    session_id: null,
+    error: null,
+    started_at: null,
+    finished_at: null,
   };
 }

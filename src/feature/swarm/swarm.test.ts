@@ -25,7 +25,9 @@ async function started({ costUsd = 0, ...options }: Partial<RigOptions> & { cost
   const swarm = () => rig.services.swarm;
   const asked = new Map<string, HandCall>();
   return {
-    ...{ rig, model, swarm },
+    rig,
+    model,
+    swarm,
     start: (tasks: SwarmRequest["tasks"], more: Partial<SwarmRequest> = {}, caller: Caller = LOCAL_ADMIN) =>
       swarm().execute({ agent_id: "worker", tasks, ...more }, caller),
     /** The model call of the task of that key. */
@@ -118,7 +120,11 @@ describe("a swarm", () => {
     (await asked("also")).reply(complete("fine"));
     await ended(id);
     expect(statuses(id)).toEqual({
-      ...{ bad: "failed", good: "succeeded", next: "skipped", last: "skipped", also: "succeeded" },
+      bad: "failed",
+      good: "succeeded",
+      next: "skipped",
+      last: "skipped",
+      also: "succeeded",
     });
     expect(swarm().get(id, LOCAL_ADMIN)).toMatchObject({
       status: "failed",

@@ -200,11 +200,13 @@ function stagesToRun(stages: readonly Stage[], completed: readonly string[]): St
 }
 
 const madeOf = (row: TaskRow, steps: MadePipeline["steps"]): MadePipeline => ({
-  ...{ id: "task", name: row.title.slice(0, 200) },
+  id: "task",
+  name: row.title.slice(0, 200),
   steps,
 });
 const stepOf = ({ stage, agent_id }: Stage) => ({
-  ...{ id: stage, agent: agent_id! },
+  id: stage,
+  agent: agent_id!,
   input: `Your part of the task is the stage "${stage}".\n\n{{ task_description }}`,
 });
 const workOf = (agent: string) => ({ id: "work", agent, input: "{{ task_description }}" });

@@ -53,7 +53,12 @@ export const tasks = defineFeature(
       works: worksOf(store),
     });
     const execution = createTaskExecution({
-      ...{ store, rows, rules, policies, projectOf, access },
+      store,
+      rows,
+      rules,
+      policies,
+      projectOf,
+      access,
       createRun: runs.create,
       mask: deps.masking.text,
       runState: runStates(store),
@@ -77,7 +82,8 @@ export const tasks = defineFeature(
       service: { ...service, execution },
       routes: () => [
         ...taskRoutes({
-          ...{ tasks: service, execution },
+          tasks: service,
+          execution,
           importTasks(projectId, input, caller) {
             const { name } = projectOf(projectId);
             const options = { subject: name, userId: caller.userId, projectId };
@@ -87,7 +93,9 @@ export const tasks = defineFeature(
         ...policyRoutes({ policies, resolve }),
       ],
       tools: taskTools({
-        ...{ tasks: service, projectOf, access },
+        tasks: service,
+        projectOf,
+        access,
         movesAll: (id) => agents.ready(id).agent.config.moves_tasks === "all",
       }),
       jobs: [importTasks],

@@ -175,15 +175,31 @@ export function createTasks(deps: TasksDeps): Tasks {
         assertStatus(projectId, status);
         const at = timestamp(clock.now());
         const row: TaskRow = {
-          ...{ id, project_id: projectId, title: input.title, description: input.description ?? "", status },
-          ...{ blocked_from: null, priority: priorityOf(input.priority ?? "p2"), work_type: input.work_type ?? null },
-          ...{ assigned_agent: input.assigned_agent ?? null, lease_until: null, parent_id: input.parent_id ?? null },
-          ...{ discovered_from: input.discovered_from ?? null, tags: [...new Set(input.tags)] },
-          ...{ estimate_hours: input.estimate_hours ?? null, branch: null, run_id: null, completed_stages: [] },
+          id,
+          project_id: projectId,
+          title: input.title,
+          description: input.description ?? "",
+          status,
+          blocked_from: null,
+          priority: priorityOf(input.priority ?? "p2"),
+          work_type: input.work_type ?? null,
+          assigned_agent: input.assigned_agent ?? null,
+          lease_until: null,
+          parent_id: input.parent_id ?? null,
+          discovered_from: input.discovered_from ?? null,
+          tags: [...new Set(input.tags)],
+          estimate_hours: input.estimate_hours ?? null,
+          branch: null,
+          run_id: null,
+          completed_stages: [],
           position: rows.lastPosition(projectId, status) + GAP,
-          ...{ metadata: input.metadata ?? {}, created_by: caller.userId ?? null, created_at: at, updated_at: at },
+          metadata: input.metadata ?? {},
+          created_by: caller.userId ?? null,
+          created_at: at,
+          updated_at: at,
           finished_at: FINISHED.has(status) ? at : null,
-          ...{ outside: input.outside ?? null, claimed_by: null },
+          outside: input.outside ?? null,
+          claimed_by: null,
         };
         rows.insert(row, input.depends_on ?? [], { actor: actorOf(caller), change: "created", to: status });
         return shown(row);

@@ -35,8 +35,17 @@ describe("tasks", () => {
     expect(made.status).toBe(201);
     expect(made.headers.get("location")).toBe(`${base}/tasks/${made.body.id}`);
     expect(made.body).toMatchObject({
-      ...{ title: "One", description: "", status: "backlog", priority: "p2", tags: ["ui"], run_id: null },
-      ...{ assigned_agent: null, lease_until: null, depends_on: [], completed_stages: [], finished_at: null },
+      title: "One",
+      description: "",
+      status: "backlog",
+      priority: "p2",
+      tags: ["ui"],
+      run_id: null,
+      assigned_agent: null,
+      lease_until: null,
+      depends_on: [],
+      completed_stages: [],
+      finished_at: null,
     });
     const changed = await call("PUT", `/tasks/${made.body.id}`, {
       description: "more",
@@ -273,8 +282,14 @@ describe("workflow policies", () => {
     const task = await make("a", { work_type: "feature" });
     const plan = await call<ResolvedWorkflow>("POST", `/tasks/${task.id}/resolve-workflow`);
     expect(plan.body).toMatchObject({
-      ...{ task_id: task.id, work_type: "feature", required: ["build"], skipped: ["design"] },
-      ...{ current: "build", next: "look", completed: [], pipeline_id: null },
+      task_id: task.id,
+      work_type: "feature",
+      required: ["build"],
+      skipped: ["design"],
+      current: "build",
+      next: "look",
+      completed: [],
+      pipeline_id: null,
     });
     expect(plan.body.next_statuses).not.toContain("done");
     expect(await move(task, "done")).toMatchObject({ status: 409, body: { code: "stage_required" } });

@@ -42,7 +42,10 @@ function said(
 const callerFrom =
   (projects: ProjectRoles) =>
   ({ id, sessionId, agentId, runId, projectId, userId }: ExecutionInfo): Caller => ({
-    ...{ kind: "execution", admin: false, userId, projects },
+    kind: "execution",
+    admin: false,
+    userId,
+    projects,
     execution: { id, sessionId, agentId, runId, projectId },
   });
 
@@ -53,7 +56,10 @@ const projectIdOf = ({ projectId }: ExecutionInfo): string => {
 
 const mark = ({ outside }: { outside: string | null }) => (outside === null ? {} : { not_confirmed: outside });
 const short = ({ id, title, status, priority, assigned_agent, depends_on, tags, outside }: Task) => ({
-  ...{ id, title, status, priority },
+  id,
+  title,
+  status,
+  priority,
   ...mark({ outside }),
   ...(assigned_agent === null ? {} : { assigned_agent }),
   ...(depends_on.length === 0 ? {} : { depends_on }),

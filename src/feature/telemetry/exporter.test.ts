@@ -38,8 +38,16 @@ beforeEach(() => {
     INSERT INTO tool_calls (session_id, seq, position, execution_id, call_id, tool, input, status)
       VALUES ('chat', 1, 0, 'turn', 'c1', 'spawn', '{}', 'done');`);
   exporter = createExporter({
-    ...{ store, clock, log: { warn() {} }, masking: { text: (text) => text }, standby: { since: () => null } },
-    ...{ eventLog: createEventLog(store), target: () => target, counted() {}, resource: {}, version: "0" },
+    store,
+    clock,
+    log: { warn() {} },
+    masking: { text: (text) => text },
+    standby: { since: () => null },
+    eventLog: createEventLog(store),
+    target: () => target,
+    counted() {},
+    resource: {},
+    version: "0",
     spanOf: createSpans({ store, masking: { json: (value) => value, part: (text) => text } }),
     async ask(address, { body }) {
       const status = answer(address);

@@ -157,7 +157,8 @@ export function createExporter(deps: ExporterDeps) {
         method: "POST",
         headers: { ...headers, "Content-Type": "application/json" },
         body: bodyOf(spans),
-        ...{ timeoutMs: TIMEOUT_MS, signal: ending.signal },
+        timeoutMs: TIMEOUT_MS,
+        signal: ending.signal,
       });
       if (status >= 200 && status < 300) {
         count("sent", spans.length);

@@ -22,13 +22,11 @@ export const telemetry = defineFeature("telemetry", (deps: Needs) => {
   const spans = metrics.counter("trace_spans_total", "Spans that the receiver took, and those that were left out.");
   const exporter = createExporter({
     counted: (outcome, count) => spans({ outcome }, count),
-    ...{
-      ...deps,
-      target,
-      spanOf: createSpans(deps),
-      ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
-      version: BUILD.version,
-    },
+    ...deps,
+    target,
+    spanOf: createSpans(deps),
+    ask: (address, request) => askBriefly(address, { ...request, resolve: guardFor(address).resolve }),
+    version: BUILD.version,
     resource: {
       "service.name": config.otelServiceName,
       "service.version": BUILD.version,
@@ -38,9 +36,13 @@ export const telemetry = defineFeature("telemetry", (deps: Needs) => {
   const status = (): Telemetry => {
     const chosen = target();
     return {
-      ...{ endpoint: chosen?.endpoint ?? null, from: chosen?.from ?? null, content: chosen?.content ?? false },
-      ...{ spans_sent: exporter.counts.sent, spans_dropped: exporter.counts.dropped },
-      ...{ last_sent_at: exporter.lastSentAt(), error: chosen ? exporter.error() : null },
+      endpoint: chosen?.endpoint ?? null,
+      from: chosen?.from ?? null,
+      content: chosen?.content ?? false,
+      spans_sent: exporter.counts.sent,
+      spans_dropped: exporter.counts.dropped,
+      last_sent_at: exporter.lastSentAt(),
+      error: chosen ? exporter.error() : null,
     };
   };
   gaugeWork(metrics, deps.store, deps.folder.root);

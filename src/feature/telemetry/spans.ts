@@ -91,8 +91,12 @@ export function createSpans({ store, masking }: SpansDeps) {
     return {
       place: places.ofRun(id),
       draft: {
-        ...{ spanId: SPAN.run(id), name: `invoke_workflow ${run.pipeline_id}`, kind: "internal", attributes },
-        ...{ start: Date.parse(run.created_at), end: Date.parse(run.finished_at ?? at) },
+        spanId: SPAN.run(id),
+        name: `invoke_workflow ${run.pipeline_id}`,
+        kind: "internal",
+        attributes,
+        start: Date.parse(run.created_at),
+        end: Date.parse(run.finished_at ?? at),
         error: codeOf(run.error, run.status),
       },
     };
@@ -117,8 +121,12 @@ export function createSpans({ store, masking }: SpansDeps) {
     return {
       place: places.inRun(run_id, SPAN.run(run_id)),
       draft: {
-        ...{ spanId: SPAN.step(step.id), name: `step ${step_id}`, kind: "internal", attributes },
-        ...{ start: Date.parse(step.started_at ?? step.created_at), end: Date.parse(step.finished_at ?? event.at) },
+        spanId: SPAN.step(step.id),
+        name: `step ${step_id}`,
+        kind: "internal",
+        attributes,
+        start: Date.parse(step.started_at ?? step.created_at),
+        end: Date.parse(step.finished_at ?? event.at),
         error: codeOf(step.error, step.status),
       },
     };
@@ -144,8 +152,12 @@ export function createSpans({ store, masking }: SpansDeps) {
     return {
       place: places.ofExecution(row),
       draft: {
-        ...{ spanId: SPAN.execution(row.id), name: `invoke_agent ${row.agent_id}`, kind: "internal", attributes },
-        ...{ start: Date.parse(row.started_at), end: Date.parse(row.finished_at ?? at) },
+        spanId: SPAN.execution(row.id),
+        name: `invoke_agent ${row.agent_id}`,
+        kind: "internal",
+        attributes,
+        start: Date.parse(row.started_at),
+        end: Date.parse(row.finished_at ?? at),
         error: codeOf(row.error, row.status),
       },
     };
@@ -177,8 +189,12 @@ export function createSpans({ store, masking }: SpansDeps) {
     return {
       place: places.within(row),
       draft: {
-        ...{ spanId: SPAN.call(session_id, data.call_id), name: `execute_tool ${data.tool}`, kind: "internal" },
-        ...{ attributes, start: end - data.duration_ms, end },
+        spanId: SPAN.call(session_id, data.call_id),
+        name: `execute_tool ${data.tool}`,
+        kind: "internal",
+        attributes,
+        start: end - data.duration_ms,
+        end,
         error: data.ok ? undefined : data.interrupted ? "interrupted" : "tool_error",
       },
     };
@@ -221,8 +237,12 @@ export function createSpans({ store, masking }: SpansDeps) {
         ? places.within(row)
         : { traceId: traceIdOf(`model ${data.id}`), parentSpanId: undefined, isDropped: false },
       draft: {
-        ...{ spanId: SPAN.model(data.id), name: `chat ${model}`, kind: "client", attributes },
-        ...{ start: end - data.duration_ms, end },
+        spanId: SPAN.model(data.id),
+        name: `chat ${model}`,
+        kind: "client",
+        attributes,
+        start: end - data.duration_ms,
+        end,
         error: data.error?.code,
       },
     };

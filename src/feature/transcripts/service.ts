@@ -67,10 +67,15 @@ const present = (
     calls: calls
       .filter((call) => call.seq === seq)
       .map(({ call_id, tool, input, status, ok, output, started_at, duration_ms }) => ({
-        ...{ call_id, tool, input: shortInput(input), status, ok },
+        call_id,
+        tool,
+        input: shortInput(input),
+        status,
+        ok,
         output: output === null ? null : ends(output, searched),
         output_characters: output?.length ?? 0,
-        ...{ started_at, duration_ms },
+        started_at,
+        duration_ms,
       })),
     created_at,
   };

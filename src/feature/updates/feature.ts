@@ -13,7 +13,10 @@ type Needs = Core & {
 
 export const updates = defineFeature("updates", ({ clock, config, settings, notifications }: Needs) => {
   const service = createUpdates({
-    ...{ build: BUILD, clock, notices: notifications, manifestUrl: config.updateCheckUrl },
+    build: BUILD,
+    clock,
+    notices: notifications,
+    manifestUrl: config.updateCheckUrl,
     publicKey: config.updatePublicKey ?? RELEASE_KEY,
     settings: () => settings.get().updates,
   });

@@ -25,8 +25,18 @@ const PERIOD = { from: day("2026-03-01"), to: day("2026-03-04"), userId: undefin
 const NONE = { input_tokens: 1, output_tokens: 1, cache_read_tokens: 0, cache_write_tokens: 0, reasoning_tokens: 0 };
 const spend = (model: string, costUsd: number | null, more: Partial<LlmCallRecord> = {}) =>
   usage.record({
-    ...{ agentId: "ann", provider: "demo", model, keySource: "none", usage: NONE, costUsd, costSource: "table" },
-    ...{ durationMs: 1, timeToFirstTokenMs: null, attempts: 1, finish: "stop", ...more },
+    agentId: "ann",
+    provider: "demo",
+    model,
+    keySource: "none",
+    usage: NONE,
+    costUsd,
+    costSource: "table",
+    durationMs: 1,
+    timeToFirstTokenMs: null,
+    attempts: 1,
+    finish: "stop",
+    ...more,
   });
 
 const RUN = `INSERT INTO runs (id, pipeline_id, definition_id, task_description, status, created_by, created_at)

@@ -169,7 +169,10 @@ describe("sums", () => {
     // The first calls are a day and a half old: the mean is theirs, not a week's.
     spend("2026-03-11T09:00:00Z", 2, "usr_2");
     expect(expected("2026-03-11T12:00:00Z")).toEqual({
-      ...{ until: "2026-04-01T00:00:00.000Z", spent_usd: 6, per_day_usd: 4, expected_usd: 6 + 4 * 20.5 },
+      until: "2026-04-01T00:00:00.000Z",
+      spent_usd: 6,
+      per_day_usd: 4,
+      expected_usd: 6 + 4 * 20.5,
     });
     expect(expected("2026-03-11T12:00:00Z", "usr_2")).toMatchObject({ spent_usd: 2, per_day_usd: 2 });
     // A month later what is older than seven days no longer counts, but that it was says that the week was whole.

@@ -53,7 +53,8 @@ export function createUserLists({ store, clock, storedBy }: UserListsDeps): User
     const { stored, workspaces } = storedBy(row.id);
     return {
       ...presentUser(row),
-      ...{ stored_bytes: stored.bytes, workspaces_bytes: workspaces.bytes },
+      stored_bytes: stored.bytes,
+      workspaces_bytes: workspaces.bytes,
       sessions: db.select({ n: count() }).from(authSessions).where(held).get()?.n ?? 0,
       api_keys: db.select({ n: count() }).from(apiKeys).where(keys).get()?.n ?? 0,
       providers: links

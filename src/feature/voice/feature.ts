@@ -36,7 +36,11 @@ export const voice = defineFeature("voice", (deps: Needs) => {
       elevenlabs: (baseUrl, apiKey) => createElevenLabsSpeech({ baseUrl, apiKey }),
       localServer: (baseUrl) =>
         createOpenAiSpeech({
-          ...{ name: "localvoice", baseUrl, apiKey: undefined, defaultModel: "tts-1", defaultVoice: "alloy" },
+          name: "localvoice",
+          baseUrl,
+          apiKey: undefined,
+          defaultModel: "tts-1",
+          defaultVoice: "alloy",
           voicesPath: "/audio/voices",
         }),
       espeak: () => espeak,
@@ -53,7 +57,9 @@ export const voice = defineFeature("voice", (deps: Needs) => {
   return {
     routes: () =>
       voiceRoutes({
-        ...{ voices, services, settings },
+        voices,
+        services,
+        settings,
         async kept({ callId, mediaType: media_type, audio }, caller) {
           const bytes = new Uint8Array(await new Response(audio).arrayBuffer());
           const name = `${callId}.${ENDINGS[media_type]}`;

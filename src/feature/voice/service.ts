@@ -83,7 +83,10 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       );
     const service = await services.of(chosen.provider, userId);
     return {
-      ...{ said, service, provider: chosen.provider, speed: chosen.speed },
+      said,
+      service,
+      provider: chosen.provider,
+      speed: chosen.speed,
       voiceId: voice_id ?? chosen.voice_id ?? undefined,
       model: chosen.model ?? undefined,
       format: formatOf(service, format, chosen.format),
@@ -100,7 +103,11 @@ export function createVoices({ store, clock, masking, settings, services, cache 
       const row = { id, agent_id: request.agent_id, user_id: userId ?? null, provider, voice_id: voiceId ?? null };
       const logged = (bytes: number, costUsd: number | null, cached: boolean, error: Row["error"] = null) =>
         log({
-          ...{ ...row, bytes, cached, error, characters: said.length },
+          ...row,
+          bytes,
+          cached,
+          error,
+          characters: said.length,
           cost_nano: costUsd === null ? null : toNano(costUsd),
           duration_ms: Math.round(performance.now() - started),
         });

@@ -31,7 +31,12 @@ export interface VoiceSettingsDeps {
 
 const NAME = "tts";
 const NOTHING_OWN: OwnTtsSettings = {
-  ...{ enabled: null, provider: null, voice_id: null, model: null, format: null, speed: null },
+  enabled: null,
+  provider: null,
+  voice_id: null,
+  model: null,
+  format: null,
+  speed: null,
 };
 
 /** `base` with those fields of `over` that the schema names and that fit it: nothing else is ever read. */

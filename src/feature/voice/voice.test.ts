@@ -57,15 +57,22 @@ describe("speech", () => {
     expect(answer.body).toBe("<sound of First one.><sound of Second one.>" as never);
     expect(speech.asked).toEqual([
       {
-        ...{ path: "/v1/audio/speech", key: "Bearer sk-speech-key" },
+        path: "/v1/audio/speech",
+        key: "Bearer sk-speech-key",
         body: { model: "tts-1", input: "First one.", voice: "nova", response_format: "mp3", speed: 1.5 },
       },
       expect.objectContaining({ body: expect.objectContaining({ input: "Second one." }) }),
     ]);
     const [call] = await calls();
     expect(call).toMatchObject({
-      ...{ id: answer.headers.get("x-tts-call-id")!, agent_id: "scribe", provider: "openai", voice_id: "nova" },
-      ...{ characters: 22, bytes: 43, cached: false, error: null },
+      id: answer.headers.get("x-tts-call-id")!,
+      agent_id: "scribe",
+      provider: "openai",
+      voice_id: "nova",
+      characters: 22,
+      bytes: 43,
+      cached: false,
+      error: null,
     });
     expect(call!.cost_usd).toBeCloseTo(21 * 15e-6, 6);
   });
@@ -96,7 +103,8 @@ describe("speech", () => {
     await instance({ provider: "elevenlabs" });
     expect((await speak({ text: "Hello there.", voice_id: "v 1" })).status).toBe(200);
     expect(speech.asked[0]).toMatchObject({
-      ...{ path: "/v1/text-to-speech/v%201", key: "el-speech-key" },
+      path: "/v1/text-to-speech/v%201",
+      key: "el-speech-key",
       body: { text: "Hello there.", model_id: "eleven_multilingual_v2" },
     });
     expect((await calls())[0]!.cost_usd).toBeCloseTo(12 * 0.0003, 9);
@@ -107,7 +115,9 @@ describe("speech", () => {
     const path = "/v1/agents/scribe/tts-settings";
     const own = await server.request<AgentTtsSettings>("PUT", path, { body: { provider: "elevenlabs", speed: 2 } });
     expect(own.body).toMatchObject({
-      ...{ agent_id: "scribe", provider: "elevenlabs", voice_id: null },
+      agent_id: "scribe",
+      provider: "elevenlabs",
+      voice_id: null,
       effective: { enabled: true, provider: "elevenlabs", voice_id: null, speed: 2, format: "mp3" },
     });
     const stale = { headers: { "If-Match": '"old"' }, body: { speed: 1 } };

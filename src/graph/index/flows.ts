@@ -44,7 +44,7 @@ function productCallees(graph: CodeGraph): number[][] {
     callees[a]!.push(b);
   }
   for (const list of callees) {
-    if (list.length > 1) list.splice(0, list.length, ...[...new Set(list)]);
+    if (list.length > 1) list.splice(0, list.length, ...new Set(list));
   }
   return callees;
 }

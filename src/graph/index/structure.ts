@@ -29,8 +29,16 @@ const REASON_ROW = new Map<Reason, number>(REASONS.map((reason, i) => [reason, i
 export class GraphBuilder {
   readonly nodes: Record<"label" | "exported" | "file" | "startLine" | "endLine" | "ordinal", number[]> &
     Record<"name" | "qualified" | "signature" | "doc", string[]> = {
-    ...{ label: [], exported: [], file: [], startLine: [], endLine: [], ordinal: [] },
-    ...{ name: [], qualified: [], signature: [], doc: [] },
+    label: [],
+    exported: [],
+    file: [],
+    startLine: [],
+    endLine: [],
+    ordinal: [],
+    name: [],
+    qualified: [],
+    signature: [],
+    doc: [],
   };
   readonly edges = {
     type: new GrowingInts(),
@@ -84,7 +92,9 @@ export class GraphBuilder {
     return {
       type: Uint8Array.from(type.ints),
       reason: Uint8Array.from(reason.ints),
-      ...{ from: from.ints, to: to.ints, line: line.ints },
+      from: from.ints,
+      to: to.ints,
+      line: line.ints,
       file: Int32Array.from(this.nodes.file),
       found: Int32Array.from(this.found),
     };

@@ -82,15 +82,23 @@ interface Found {
 async function compareTree(repository: Repository, index: GitIndex): Promise<Found> {
   using top = openFolder(repository.top, "latin1");
   const comparison = compareWorkingCopy({
-    ...{ top, index, hash: repository.hash, start: repository.start },
+    top,
+    index,
+    hash: repository.hash,
+    start: repository.start,
     baseRules: excludeRules(repository),
     maxFileBytes: MAX_COMPARED_BYTES,
     nested: "left out",
     untracked: "named",
   });
   const found: Found = {
-    ...{ edits: [], contents: [], gone: comparison.gone, read: comparison.refreshed },
-    ...{ modified: [], untracked: [], doubtful: [] },
+    edits: [],
+    contents: [],
+    gone: comparison.gone,
+    read: comparison.refreshed,
+    modified: [],
+    untracked: [],
+    doubtful: [],
   };
   let handed = 0;
   for await (const { data, isTracked, ...entry } of comparison.changes) {

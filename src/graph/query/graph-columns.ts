@@ -243,7 +243,11 @@ function columnsOf(
   };
   const { edges, cut } = edgesAmong(graph, chosen);
   return {
-    ...{ labels: [...NODE_LABELS], types: [...EDGE_TYPES], files: [...files.keys()], nodes, edges },
+    labels: [...NODE_LABELS],
+    types: [...EDGE_TYPES],
+    files: [...files.keys()],
+    nodes,
+    edges,
     communities: { ...communityColumns(graph, community, shown), x: [], y: [], r: [] },
     links: { from: [], to: [], count: [] },
     truncated: cut,

@@ -36,8 +36,15 @@ function libraryWords(): string[] {
       ...[...(supertypes?.values() ?? [])].flat(),
       ...(library.functions?.keys() ?? []),
       ...(library.stringLists ?? []),
-      ...[rules.constructorName, rules.callMember, rules.iteratorMember, rules.nextMember, rules.indexMember],
-      ...[rules.emptyName, rules.openValues?.prototype, rules.packages?.index, rules.packages?.ending],
+      rules.constructorName,
+      rules.callMember,
+      rules.iteratorMember,
+      rules.nextMember,
+      rules.indexMember,
+      rules.emptyName,
+      rules.openValues?.prototype,
+      rules.packages?.index,
+      rules.packages?.ending,
       ...configNames,
     ];
   });

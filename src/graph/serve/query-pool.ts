@@ -38,7 +38,10 @@ const unprepared = ({ message }: WorkerLost) =>
 
 export function createQueryPool({ timeoutMs, prepareTimeoutMs, keptBytes, spawn }: QueryPoolOptions): QueryPool {
   const pool = createWorkerPool<GraphReply>({
-    ...{ processes: PROCESSES, waiting: WAITING, keptBytes, spawn },
+    processes: PROCESSES,
+    waiting: WAITING,
+    keptBytes,
+    spawn,
     busy: () => unavailable("graph_busy", "Too many queries wait for the code graph. Try again in a moment."),
   });
 

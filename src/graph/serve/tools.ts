@@ -24,7 +24,9 @@ export interface ToolSchema {
 const text = (description: string) => ({ type: "string", minLength: 1, maxLength: 1_000, description });
 const whole = (minimum: number, maximum: number, preset: number) => ({
   type: "integer",
-  ...{ minimum, maximum, default: preset },
+  minimum,
+  maximum,
+  default: preset,
 });
 
 const TOOLS = [

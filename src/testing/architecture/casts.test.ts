@@ -65,3 +65,14 @@ test("no part has more casts than it had", () => {
   expect(over).toEqual([]);
   // Each file is parsed: on a busy machine that takes longer than the usual bound.
 }, 300_000);
+
+test("no literal is spread into another one: its members stand in it", () => {
+  const spread = (node: ts.Node) => {
+    if (!ts.isSpreadAssignment(node) && !ts.isSpreadElement(node) && !ts.isJsxSpreadAttribute(node)) return false;
+    return ts.isObjectLiteralExpression(node.expression) || ts.isArrayLiteralExpression(node.expression);
+  };
+  const places = filesOf("**/*.{ts,tsx}")
+    .filter((file) => !/\/fixtures\/|\.gen\.ts$/.test(file))
+    .flatMap((file) => linesIn(file, /\.\.\.[{[]/, spread).map((line) => `${file}:${line}`));
+  expect(places).toEqual([]);
+});

@@ -71,7 +71,8 @@ beforeAll(async () => {
   const routine = (await by(a, "POST", "/v1/pulse-routines/scribe", planned)).body["id"] as string;
   const tick = (await by(a, "POST", `/v1/pulse-routines/scribe/${routine}/trigger`)).body["id"] as string;
   const eval_ = await by(a, "POST", "/v1/evals", {
-    ...{ name: "of a", oracle: true },
+    name: "of a",
+    oracle: true,
     tasks: [{ name: "of-a", instruction: "Of a", tests: [script("test.sh")], solution: [script("solve.sh")] }],
   });
   const [said] = await itemsOf(a, `/v1/sessions/${call!["session_id"]}/transcript`);

@@ -134,19 +134,15 @@ const urls = (port: number): string[] => [
   ...["[::ffff:7f00:1]", "[::ffff:127.0.0.1]", "[::7f00:1]", "[64:ff9b::7f00:1]", "127.0.0.1.", "①②⑦.⓪.⓪.①"].map(
     (host) => `http://${host}:${port}/`,
   ),
-  ...[
-    "http://169.254.169.254/latest/meta-data/",
-    "http://metadata.google.internal/",
-    "http://[fd00:ec2::254]/",
-    "http://10.0.0.1/",
-  ],
-  ...[
-    `file://${outside}/needle.txt`,
-    "gopher://127.0.0.1/",
-    `http://x@127.0.0.1:${port}/`,
-    "data:text/plain,x",
-    `ftp://127.0.0.1:${port}/`,
-  ],
+  "http://169.254.169.254/latest/meta-data/",
+  "http://metadata.google.internal/",
+  "http://[fd00:ec2::254]/",
+  "http://10.0.0.1/",
+  `file://${outside}/needle.txt`,
+  "gopher://127.0.0.1/",
+  `http://x@127.0.0.1:${port}/`,
+  "data:text/plain,x",
+  `ftp://127.0.0.1:${port}/`,
   `http://127.0.0.2:${port}/redirect`,
 ];
 

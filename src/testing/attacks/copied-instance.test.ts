@@ -46,7 +46,8 @@ async function restored(server: TestServer, name: string, ...flags: string[]): P
 function openWorld() {
   const asked: string[] = [];
   const http = Bun.serve({
-    ...{ hostname: "127.0.0.1", port: 0 },
+    hostname: "127.0.0.1",
+    port: 0,
     fetch(request) {
       asked.push(new URL(request.url).pathname);
       return new Response(null, { status: 503 });
@@ -101,7 +102,8 @@ describe("A50: a restored copy", () => {
       expect.objectContaining({ check: "standby", verdict: "warn", remedy: expect.stringContaining("skep activate") }),
     );
     expect(await copy.request("POST", "/v1/codehost/webhooks", { body: {} })).toMatchObject({
-      ...{ status: 503, body: { code: "standby", detail: expect.stringContaining("skep activate") } },
+      status: 503,
+      body: { code: "standby", detail: expect.stringContaining("skep activate") },
     });
     // A project that is asked for now is cloned once the copy is activated.
     const wanted = { name: "wanted", repository: `${world.url}/wanted.git` };

@@ -53,7 +53,10 @@ async function refusal(data: string): Promise<string> {
   const { code, stdout, stderr } = await skep(["serve"], { env: { DATA: data, PORT: "0", SANDBOX: "process" } });
   const lines = stderr.split("\n").filter((line) => line.startsWith("skep: "));
   expect({ code, stdout, lines: lines.length, trace: /^\s+at /m.test(stderr) }).toEqual({
-    ...{ code: 1, stdout: "", lines: 1, trace: false },
+    code: 1,
+    stdout: "",
+    lines: 1,
+    trace: false,
   });
   return lines[0]!;
 }

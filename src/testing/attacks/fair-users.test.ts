@@ -65,7 +65,8 @@ describe("a user who has as much as a user may have", () => {
     };
     expect((await upload(ann, 900_000)).status).toBe(201);
     expect(await upload(ann, 900_000)).toMatchObject({
-      ...{ status: 413, body: { code: "quota_exceeded", current: 900_000, limit: 1024 ** 2 } },
+      status: 413,
+      body: { code: "quota_exceeded", current: 900_000, limit: 1024 ** 2 },
     });
     expect((await upload(ben, 900_000)).status).toBe(201);
     // Entries of memory that are one's own count with it.
@@ -102,10 +103,8 @@ describe("a user who has as much as a user may have", () => {
     expect(size).toBeGreaterThan(86_000);
     expect([await evalsOf(ben), await evalsOf(ann)]).toEqual([size, 0]);
     expect(await start(ben, [...tasks, task("t8"), task("t9"), task("t10"), task("t11"), task("t12")])).toMatchObject({
-      ...{
-        status: 413,
-        body: { code: "quota_exceeded", evals_bytes: size, detail: expect.stringContaining("evals that") },
-      },
+      status: 413,
+      body: { code: "quota_exceeded", evals_bytes: size, detail: expect.stringContaining("evals that") },
     });
     const { id: job } = (await post(admin, "/v1/admin/disk/measure", {})).body;
     await readUntil(
@@ -148,7 +147,8 @@ describe("a user who has as much as a user may have", () => {
       ["/v1/runs", { pipeline_id: "waits", task_description: "Wait" }],
     ] as const)
       expect(await post(ann, path, body)).toMatchObject({
-        ...{ status: 413, body: { code: "workspaces_full", current: full.workspaces.bytes, limit: 1024 ** 2 } },
+        status: 413,
+        body: { code: "workspaces_full", current: full.workspaces.bytes, limit: 1024 ** 2 },
       });
     expect((await post(ben, "/v1/chat/sessions", chat)).status).toBe(201);
     expect((await post(ben, "/v1/runs", { pipeline_id: "waits", task_description: "Wait" })).status).toBe(201);
@@ -184,14 +184,17 @@ describe("a user who has as much as a user may have", () => {
       const close = new AbortController();
       const headers = { Authorization: `Bearer ${token}` };
       return fetch(`${server.url}/v1/events/stream`, { headers, signal: close.signal }).then((answer) => ({
-        ...{ answer, close: () => close.abort() },
+        answer,
+        close: () => close.abort(),
       }));
     };
     const opened = await Promise.all(Array.from({ length: LIMITS.streamsPerUser }, () => open(ann)));
     const refused = await open(ann);
     expect(refused.answer.status).toBe(429);
     expect(await refused.answer.json()).toMatchObject({
-      ...{ code: "too_many_streams", current: LIMITS.streamsPerUser, limit: LIMITS.streamsPerUser },
+      code: "too_many_streams",
+      current: LIMITS.streamsPerUser,
+      limit: LIMITS.streamsPerUser,
     });
     const other = await open(ben);
     expect(other.answer.status).toBe(200);

@@ -76,7 +76,11 @@ async function workOf(who: Account) {
   expect(await readUntil(state, (status) => status !== "running")).toBe("failed");
   const project = await made(admin, "/v1/projects", { name: "pond" });
   return {
-    ...{ chat, message: messages[0]!.id, ended, swarm, project },
+    chat,
+    message: messages[0]!.id,
+    ended,
+    swarm,
+    project,
     waiting: await made(who, "/v1/runs", RUN),
     interview: await made(who, "/v1/onboarding/sessions", {}),
     task: await made(who, `/v1/projects/${project}/tasks`, { title: "Feed the ducks" }),

@@ -33,9 +33,23 @@ const HANG_MS = 240_000;
 const COST_MS = 200;
 /** Requests for each operation; credentials that get further try more. */
 const ROUNDS = {
-  ...{ none: 2, garbage: 1, user: 3, key: 2, execution: 3, engine: 2, admin: 8 },
-  ...{ cookie: 2, adminCookie: 1, readKey: 1, runsKey: 1, writeKey: 1, adminKey: 2 },
-  ...{ endedSession: 1, revokedKey: 1, refreshToken: 1, basic: 1 },
+  none: 2,
+  garbage: 1,
+  user: 3,
+  key: 2,
+  execution: 3,
+  engine: 2,
+  admin: 8,
+  cookie: 2,
+  adminCookie: 1,
+  readKey: 1,
+  runsKey: 1,
+  writeKey: 1,
+  adminKey: 2,
+  endedSession: 1,
+  revokedKey: 1,
+  refreshToken: 1,
+  basic: 1,
 } as const;
 type Credential = keyof typeof ROUNDS;
 /** A part that this server does not have, said so: the only answers of 500 and above that are right. */
@@ -98,8 +112,12 @@ beforeAll(async () => {
   writeFileSync(join(folder, "script.json"), SCRIPT);
   server = await startServer({
     env: {
-      ...{ AUTH_ENABLED: "true", ENGINE_INTERNAL_TOKEN: ENGINE, RATE_LIMIT: "0", TRUSTED_PROXIES: "127.0.0.1" },
-      ...{ DEMO_SCRIPT: join(folder, "script.json"), ALLOW_HOST_SHELL: "true" },
+      AUTH_ENABLED: "true",
+      ENGINE_INTERNAL_TOKEN: ENGINE,
+      RATE_LIMIT: "0",
+      TRUSTED_PROXIES: "127.0.0.1",
+      DEMO_SCRIPT: join(folder, "script.json"),
+      ALLOW_HOST_SHELL: "true",
     },
   });
   admin = await setupAdmin(server);
@@ -135,7 +153,11 @@ async function furnish(): Promise<Known> {
   expect(done["status"]).toBe("succeeded");
   const victim = await makeUser(server, admin, "victim@example.test");
   await admins("POST", "/v1/auth/oidc", {
-    ...{ slug: "fuzzed", name: "F", issuer: "https://127.0.0.1:9/", client_id: "c", client_secret: "s" },
+    slug: "fuzzed",
+    name: "F",
+    issuer: "https://127.0.0.1:9/",
+    client_id: "c",
+    client_secret: "s",
   });
   await admins("PUT", "/v1/settings/providers/custom-fuzzed", {
     base_url: "http://127.0.0.1:9/v1",
@@ -155,34 +177,34 @@ async function furnish(): Promise<Known> {
   const steps = await admins("GET", `/v1/steps/${run["id"]}`);
   const step = (steps["items"] as { id: string }[])[0]!.id;
   return {
-    ...{
-      agent_id: ["fuzzed", "holder"],
-      agent: ["fuzzed"],
-      agents: ["fuzzed"],
-      name: ["fuzzed", "FUZZED"],
-      slug: ["fuzzed"],
-    },
-    ...{
-      pipeline_id: ["fuzzed"],
-      project_id: [project["id"] as string],
-      project_name: ["fuzzed"],
-      tool: ["bash", "read"],
-    },
-    ...{ run_id: [run["id"] as string, held.id], step_id: ["ask", step], session_id: [held.sessionId] },
-    ...{
-      provider: ["custom-fuzzed", "openai"],
-      model: ["demo/scripted"],
-      scope: ["global", "agent"],
-      user_id: [victim.id],
-    },
-    ...{ kinds: ["activity,run_created"], password: [PASSWORD], source: [pipeline("fuzzed"), pipeline("fresh")] },
-    ...{ "secrets/id": [secret["id"] as string, "FUZZED"], "agents/id": ["fuzzed"], "pipelines/id": ["fuzzed"] },
-    ...{ "runs/id": [run["id"] as string], "projects/id": [project["id"] as string], "users/id": [victim.id] },
-    ...{
-      "api-keys/id": [spare.body.id],
-      "llm-calls/id": [call],
-      "providers/id": ["custom-fuzzed", "openai", "ollama"],
-    },
+    agent_id: ["fuzzed", "holder"],
+    agent: ["fuzzed"],
+    agents: ["fuzzed"],
+    name: ["fuzzed", "FUZZED"],
+    slug: ["fuzzed"],
+    pipeline_id: ["fuzzed"],
+    project_id: [project["id"] as string],
+    project_name: ["fuzzed"],
+    tool: ["bash", "read"],
+    run_id: [run["id"] as string, held.id],
+    step_id: ["ask", step],
+    session_id: [held.sessionId],
+    provider: ["custom-fuzzed", "openai"],
+    model: ["demo/scripted"],
+    scope: ["global", "agent"],
+    user_id: [victim.id],
+    kinds: ["activity,run_created"],
+    password: [PASSWORD],
+    source: [pipeline("fuzzed"), pipeline("fresh")],
+    "secrets/id": [secret["id"] as string, "FUZZED"],
+    "agents/id": ["fuzzed"],
+    "pipelines/id": ["fuzzed"],
+    "runs/id": [run["id"] as string],
+    "projects/id": [project["id"] as string],
+    "users/id": [victim.id],
+    "api-keys/id": [spare.body.id],
+    "llm-calls/id": [call],
+    "providers/id": ["custom-fuzzed", "openai", "ollama"],
   };
 }
 
@@ -272,7 +294,10 @@ async function ask(method: string, { path, headers, body }: Sent, credential: He
   const before = mainThreadMs(server.pid);
   try {
     const answer = await fetch(server.url + path, {
-      ...{ method, body, redirect: "manual" as const, signal: leave.signal },
+      method,
+      body,
+      redirect: "manual" as const,
+      signal: leave.signal,
       headers: { ...headers, ...credential },
     });
     const type = answer.headers.get("content-type")?.split(";")[0] ?? "";

@@ -50,7 +50,10 @@ beforeAll(async () => {
   const interviewers = PHASES.map((phase) => [`interviewer-${phase}`, "You ask."]);
   const agents = { ann, ben: "You are Ben.", scribe: "You are the scribe.", ...Object.fromEntries(interviewers) };
   rig = await rigs.started({
-    ...{ pipelines: PIPELINES, agents, models: model, env: { ALLOW_HOST_SHELL: "true" } },
+    pipelines: PIPELINES,
+    agents,
+    models: model,
+    env: { ALLOW_HOST_SHELL: "true" },
     sandboxes: createProcessSandboxes({ allowHostShell: true }),
   });
   for (const id of [A, B]) addAccount(rig, id);
@@ -202,7 +205,11 @@ const SOURCES: Record<string, { read(): Promise<Work> }> = {
 };
 /** Sources that are the tools above, under the name that their mark has. */
 const BY_TOOL: Partial<Record<OutsideSource, string>> = {
-  ...{ memory: "recall", skill: "load_skill", task: "list_tasks", run: "get_run_history", project: "get_vision" },
+  memory: "recall",
+  skill: "load_skill",
+  task: "list_tasks",
+  run: "get_run_history",
+  project: "get_vision",
 };
 
 let planted = 0;
@@ -266,7 +273,8 @@ const INTERVIEW = {
   strategy: { problem: CANARY, goals: [CANARY] },
   product: { features: [{ title: "Feed", description: CANARY }] },
   architecture: {
-    ...{ approach: CANARY, pipeline_id: null },
+    approach: CANARY,
+    pipeline_id: null,
     tasks: [{ key: "first", title: "Feed the herons", description: CANARY }],
   },
 };

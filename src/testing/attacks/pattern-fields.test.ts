@@ -52,7 +52,9 @@ test("A31: no field of any operation lets long input stall the server", async ()
     const before = mainThreadMs(server.pid);
     const leave = new AbortController();
     const answering = fetch(server.url + path, {
-      ...{ method, redirect: "manual" as const, signal: leave.signal },
+      method,
+      redirect: "manual" as const,
+      signal: leave.signal,
       ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { "Content-Type": "application/json" } }),
     });
     // The neighbour: what somebody else would have to wait.

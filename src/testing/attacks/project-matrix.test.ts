@@ -46,16 +46,25 @@ const BY_BODY: Record<string, (project: { id: string; name: string }) => unknown
   "/v1/runs": ({ name }) => ({ pipeline_id: "wait", task_description: "Wait", project_name: name }),
   "/v1/chat/sessions": ({ id }) => ({ agent_id: "scribe", project_id: id }),
   "/v1/swarm/execute": ({ id }) => ({
-    ...{ agent_id: "scribe", project_id: id, tasks: [{ key: "look", prompt: "Look" }] },
+    agent_id: "scribe",
+    project_id: id,
+    tasks: [{ key: "look", prompt: "Look" }],
   }),
   "/v1/spawn-executor/execute": ({ id }) => ({ agent_id: "scribe", project_id: id, prompt: "Look" }),
   "/v1/pulse-routines/{agent_id}": ({ id }) => ({
-    ...{ name: `r${routines++}`, instructions: "Look", schedule: "0 5 * * *", project_id: id, enabled: false },
+    name: `r${routines++}`,
+    instructions: "Look",
+    schedule: "0 5 * * *",
+    project_id: id,
+    enabled: false,
   }),
   "/v1/ingest/document": ({ id }) => ({ title: "Notes", content: "# Notes", project_id: id }),
   "/v1/ingest/transcript": ({ id }) => ({ transcript: "Ann: hello", project_id: id }),
   "/v1/notification-channels": ({ id }) => ({
-    ...{ name: "c", kind: "webhook", url: "https://hooks.example.com/a", project_id: id },
+    name: "c",
+    kind: "webhook",
+    url: "https://hooks.example.com/a",
+    project_id: id,
   }),
 };
 let routines = 0;
@@ -132,14 +141,20 @@ beforeAll(async () => {
   const administrator = await setupAdmin(server);
   const user = (name: string) => makeUser(server, administrator, `${name}@example.test`);
   people = {
-    ...{ viewer: await user("viewer"), contributor: await user("contributor"), maintainer: await user("maintainer") },
-    ...{ outsider: await user("outsider"), administrator },
+    viewer: await user("viewer"),
+    contributor: await user("contributor"),
+    maintainer: await user("maintainer"),
+    outsider: await user("outsider"),
+    administrator,
   };
   await post(administrator, "/v1/pipelines", {
-    ...{ id: "wait", name: "Wait", steps: [{ id: "ask", approval: { message: "Go on?" } }] },
+    id: "wait",
+    name: "Wait",
+    steps: [{ id: "ask", approval: { message: "Go on?" } }],
   });
   const project = async (name: string) => ({
-    ...{ id: await post(administrator, "/v1/projects", { name, access: "members" }), name },
+    id: await post(administrator, "/v1/projects", { name, access: "members" }),
+    name,
   });
   projects = { theirs: await project("birdcage"), other: await project("lighthouse") };
   const members = [...ROLES, "outsider"] as const;
@@ -203,33 +218,67 @@ function keptRows(user: string, project: string, session: string) {
       )
       .run(row);
   insert("jobs", {
-    ...{ id: job, kind: "clone", state: "failed", payload: "{}", priority: 0, run_at: 0, failures: 0 },
-    ...{ interruptions: 0, cancel_requested: 0, user_id: user, project_id: project },
-    ...{ created_at: at, updated_at: at, finished_at: at },
+    id: job,
+    kind: "clone",
+    state: "failed",
+    payload: "{}",
+    priority: 0,
+    run_at: 0,
+    failures: 0,
+    interruptions: 0,
+    cancel_requested: 0,
+    user_id: user,
+    project_id: project,
+    created_at: at,
+    updated_at: at,
+    finished_at: at,
   });
   insert("permission_requests", {
-    ...{ id: request, session_id: session, execution_id: execution, call_id: "c", agent_id: "scribe", tool: "bash" },
-    ...{ tool_kind: "execute", subject: "git push", rules: "[]", can_remember: 1, state: "waiting", created_at: at },
+    id: request,
+    session_id: session,
+    execution_id: execution,
+    call_id: "c",
+    agent_id: "scribe",
+    tool: "bash",
+    tool_kind: "execute",
+    subject: "git push",
+    rules: "[]",
+    can_remember: 1,
+    state: "waiting",
+    created_at: at,
     deadline: Date.now() + 86_400_000,
   });
   const columns = db.prepare("SELECT name FROM pragma_table_info('executions') WHERE \"notnull\" = 1").pluck().all();
   const like = db.prepare("SELECT * FROM executions LIMIT 1").get() as Record<string, unknown>;
   insert("executions", {
     ...Object.fromEntries(columns.map((name) => [name as string, like[name as string]])),
-    ...{ id: execution, session_id: session, status: "succeeded", finished_at: at },
+    id: execution,
+    session_id: session,
+    status: "succeeded",
+    finished_at: at,
   });
   insert("llm_calls", {
-    ...{ id: call, agent_id: "scribe", session_id: session, project_id: project, user_id: user, purpose: "turn" },
-    ...{ provider: "demo", model: "m", key_source: "none", input_tokens: 1, output_tokens: 1, cache_read_tokens: 0 },
-    ...{
-      cache_write_tokens: 0,
-      reasoning_tokens: 0,
-      estimated: 0,
-      cost_nano: 0,
-      cost_source: "unknown",
-      duration_ms: 1,
-    },
-    ...{ attempts: 1, finish_reason: "stop", created_at: at },
+    id: call,
+    agent_id: "scribe",
+    session_id: session,
+    project_id: project,
+    user_id: user,
+    purpose: "turn",
+    provider: "demo",
+    model: "m",
+    key_source: "none",
+    input_tokens: 1,
+    output_tokens: 1,
+    cache_read_tokens: 0,
+    cache_write_tokens: 0,
+    reasoning_tokens: 0,
+    estimated: 0,
+    cost_nano: 0,
+    cost_source: "unknown",
+    duration_ms: 1,
+    attempts: 1,
+    finish_reason: "stop",
+    created_at: at,
   });
   db.close();
   return { job: [[job]], request: [[request]], execution: [[execution]], call: [[call]] };

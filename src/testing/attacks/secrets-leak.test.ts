@@ -94,8 +94,13 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     writeFileSync(join(folder, "script.json"), JSON.stringify({ version: 1, steps: { leak: leaker(secrets) } }));
     server = await startServer({
       env: {
-        ...{ AUTH_ENABLED: "true", ENGINE_INTERNAL_TOKEN: ENGINE, LOG_LEVEL: "debug", SANDBOX: kind },
-        ...{ ALLOW_HOST_SHELL: "true", DEMO_SCRIPT: join(folder, "script.json"), MISTRAL_API_KEY: keys.environment },
+        AUTH_ENABLED: "true",
+        ENGINE_INTERNAL_TOKEN: ENGINE,
+        LOG_LEVEL: "debug",
+        SANDBOX: kind,
+        ALLOW_HOST_SHELL: "true",
+        DEMO_SCRIPT: join(folder, "script.json"),
+        MISTRAL_API_KEY: keys.environment,
         ...(docker ? { AGENT_IMAGE: await testImage(docker), IMAGE_PULL: "false" } : {}),
       },
     });
@@ -136,11 +141,9 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
       ["UNUSED", others.unused],
     ]) {
       const made = await server.request("POST", "/v1/secrets", {
-        ...{
-          token: admin.token,
-          body: { name, value, secret_type: "token" },
-          headers: { "Idempotency-Key": `s-${name}` },
-        },
+        token: admin.token,
+        body: { name, value, secret_type: "token" },
+        headers: { "Idempotency-Key": `s-${name}` },
       });
       expect(made.status).toBe(201);
       answers.push(JSON.stringify(made.body));
@@ -151,7 +154,11 @@ describe.each(["process", "docker"] as const)("a whole run in the %s sandbox", (
     await must("PUT", "/v1/settings/providers/custom-canary", { base_url, api_key: keys.provider });
     await must("PUT", "/v1/settings/user-providers/custom-canary", { api_key: keys.own }, user.token);
     await must("POST", "/v1/auth/oidc", {
-      ...{ slug: "canary", name: "C", issuer: "https://127.0.0.1:9/", client_id: "c", client_secret: others.oidc },
+      slug: "canary",
+      name: "C",
+      issuer: "https://127.0.0.1:9/",
+      client_id: "c",
+      client_secret: others.oidc,
     });
     // Shown once, by design: kept out of the answers that are searched.
     hidden["API key"] = (await call("POST", "/v1/auth/api-keys", { name: "canary" }))["key"] as string;

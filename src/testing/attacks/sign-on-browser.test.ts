@@ -31,9 +31,14 @@ describe.skipIf(!hasBrowser())("a browser", () => {
     const made = await server.request("POST", "/v1/auth/oidc", {
       token: admin.token,
       body: {
-        ...{ slug: "house", name: "House", issuer: provider.issuer, ...CLIENT },
-        ...{ auto_create: true, allowed_domains: ["example.test"] },
-        ...{ role_claim: "groups", admin_values: ["skep-admins"] },
+        slug: "house",
+        name: "House",
+        issuer: provider.issuer,
+        ...CLIENT,
+        auto_create: true,
+        allowed_domains: ["example.test"],
+        role_claim: "groups",
+        admin_values: ["skep-admins"],
       },
     });
     expect(made.status).toBe(201);

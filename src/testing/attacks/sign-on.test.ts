@@ -271,7 +271,9 @@ describe("around it", () => {
 
   test("is in the audit: providers that came, changed and went, who was linked, and what was refused", async () => {
     const { body } = await server.request<{ items: { action: string; data: object }[] }>(
-      ...["GET" as const, "/v1/admin/audit?limit=200" as const, { token: admin.token }],
+      "GET" as const,
+      "/v1/admin/audit?limit=200" as const,
+      { token: admin.token },
     );
     const actions = new Set(body.items.map(({ action }) => action));
     for (const action of ["created", "updated", "deleted"])

@@ -78,7 +78,8 @@ test("a skill and a note made from outside text reach no administrator's run, an
   expect(poisoned.run).toMatchObject({ status: "succeeded", outside: expect.stringContaining("fetch_url") });
   const skill = "/v1/skills/deploy?agent_id=engineer";
   expect((await by(user, "GET", skill)).body).toMatchObject({
-    ...{ trusted: false, owner_id: user.id },
+    trusted: false,
+    owner_id: user.id,
     origin: { by: "agent", author: "engineer", outside: expect.stringContaining("fetch_url") },
   });
   const entry = "/v1/memory/vaults/engineer/entries/note%2Fdeploy";

@@ -67,7 +67,10 @@ describe.skipIf(lacks("Linux", process.platform === "linux"))("A38: bodies that 
   test("856 of 1 MiB to the routes of strangers are refused unread, and closed", async () => {
     const before = memoryMib();
     const connections = await many(856, (index) => ({
-      ...{ path: STRANGERS[index % 4]!, announced: MIB, sent: MIB - 1, headers: elsewhere() },
+      path: STRANGERS[index % 4]!,
+      announced: MIB,
+      sent: MIB - 1,
+      headers: elsewhere(),
     }));
     const grown = memoryMib() - before;
     expect(await endings(connections)).toEqual([413]);
@@ -78,7 +81,9 @@ describe.skipIf(lacks("Linux", process.platform === "linux"))("A38: bodies that 
   test("small ones are held up to a bound: for strangers, for one address, and none for long", async () => {
     const before = memoryMib();
     const strangers = await many(1_000, (index) => ({
-      ...{ path: STRANGERS[index % 4]!, sent: 16_000, headers: elsewhere() },
+      path: STRANGERS[index % 4]!,
+      sent: 16_000,
+      headers: elsewhere(),
     }));
     expect(memoryMib() - before).toBeLessThan(64);
 

@@ -161,7 +161,8 @@ describe("the event loop answers others while it works on", () => {
 
   test("5,000 tasks of a list, each after all that may come before it", async () => {
     const tasks = Array.from({ length: 5_000 }, (_, i) => ({
-      ...{ key: `k${i}`, title: `t${i}` },
+      key: `k${i}`,
+      title: `t${i}`,
       depends_on: Array.from({ length: Math.min(i, 8) }, (_, n) => `k${i - n - 1}`),
     }));
     const path = `/v1/projects/${rig.project}/tasks/import`;

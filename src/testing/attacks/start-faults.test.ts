@@ -53,7 +53,9 @@ async function tried(data: string): Promise<{ code: number; stderr: string }> {
   const env = { PATH: process.env["PATH"] ?? "", HOME: folder.path, DATA: data, PORT: "0", SANDBOX: "process" };
   const child = Bun.spawn(skepCommand("serve"), {
     env: { ...env, LOG_LEVEL: "silent", XDG_STATE_HOME: "/dev/null" },
-    ...{ stdin: "ignore", stdout: "pipe", stderr: "pipe" },
+    stdin: "ignore",
+    stdout: "pipe",
+    stderr: "pipe",
   });
   const stderr = new Response(child.stderr).text();
   let text = "";
@@ -81,9 +83,12 @@ test.skipIf(!library && process.env["CI"] !== "true")(
     const set = (by: string) => writeFileSync(offset, `${by}\n`);
     set("+0");
     const faked = {
-      ...{ LD_PRELOAD: library ?? "", FAKETIME_TIMESTAMP_FILE: offset, FAKETIME_NO_CACHE: "1" },
+      LD_PRELOAD: library ?? "",
+      FAKETIME_TIMESTAMP_FILE: offset,
+      FAKETIME_NO_CACHE: "1",
       // What never goes back stays the machine's own.
-      ...{ FAKETIME_DONT_FAKE_MONOTONIC: "1", ALLOW_HOST_SHELL: "true" },
+      FAKETIME_DONT_FAKE_MONOTONIC: "1",
+      ALLOW_HOST_SHELL: "true",
     };
     const server = await startServer({ env: faked });
     try {

@@ -32,7 +32,8 @@ describe.skipIf(lacks("executable (SKEP_BINARY)", binary !== undefined))("the ex
   /** A server that answers; `stop` waits for its end. */
   async function serve(env: Record<string, string> = {}) {
     const child = Bun.spawn([own, "serve", "--port", "0"], {
-      ...{ cwd: place, env: { LOG_LEVEL: "warn", ...env } },
+      cwd: place,
+      env: { LOG_LEVEL: "warn", ...env },
       ...({ stdin: "ignore", stdout: "pipe", stderr: "inherit" } as const),
     });
     const reader = child.stdout.getReader();

@@ -60,10 +60,29 @@ describe.skipIf(!docker || lacks("docker command", Bun.which("docker") !== null)
 
     test("starts on a read-only root with a /tmp that is mounted noexec, and says that it is well", async () => {
       const made = await engine([
-        ...["run", "--detach", "--name", name, "--network", "none", "--read-only"],
-        ...["--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", `${user}:${user}`],
-        ...["--tmpfs", "/tmp:rw,noexec,nosuid,size=16m", "--volume", `${data}:/data`],
-        ...[`${name}:latest`, "serve", "--data", "/data", "--sandbox", "process"],
+        "run",
+        "--detach",
+        "--name",
+        name,
+        "--network",
+        "none",
+        "--read-only",
+        "--cap-drop",
+        "ALL",
+        "--security-opt",
+        "no-new-privileges",
+        "--user",
+        `${user}:${user}`,
+        "--tmpfs",
+        "/tmp:rw,noexec,nosuid,size=16m",
+        "--volume",
+        `${data}:/data`,
+        `${name}:latest`,
+        "serve",
+        "--data",
+        "/data",
+        "--sandbox",
+        "process",
       ]);
       expect(made.stderr).toBe("");
       expect(await started()).toContain("Listening on http://127.0.0.1:8000");

@@ -175,7 +175,9 @@ const PREPARED: Readonly<Record<string, (server: TestServer) => Promise<unknown>
   "docs/skills.md": (server) =>
     server.request("POST", "/v1/skills", {
       body: {
-        ...{ scope: "agent", agent_id: "engineer", name: "release" },
+        scope: "agent",
+        agent_id: "engineer",
+        name: "release",
         description: "Releases.",
         content: "Look.",
       },

@@ -11,7 +11,9 @@ import { lacks } from "../parts.ts";
 
 const ROOT = resolve(import.meta.dir, "../../..");
 const pages = [
-  ...["README.md", "CONTRIBUTING.md", "CHANGELOG.md"],
+  "README.md",
+  "CONTRIBUTING.md",
+  "CHANGELOG.md",
   ...readdirSync(join(ROOT, "docs"))
     .filter((name) => name.endsWith(".md"))
     .map((name) => `docs/${name}`),

@@ -118,8 +118,15 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
     const executable = join(out, "skep-linux-x64");
     mkdirSync(at("work"));
     const later = makeDebianPackage({
-      ...{ version: "9.0.0", epoch: 1_700_000_000, url: URL, out: folder.path, work: at("work") },
-      ...{ executable, architecture: "amd64", manual: "", licences: "" },
+      version: "9.0.0",
+      epoch: 1_700_000_000,
+      url: URL,
+      out: folder.path,
+      work: at("work"),
+      executable,
+      architecture: "amd64",
+      manual: "",
+      licences: "",
     });
     const include = "--include=systemd,libstdc++6,libgcc-s1,ca-certificates";
     const makeRoot = ["mmdebstrap", "--variant=minbase", "--quiet", include, "bookworm", at("root.tar")];
@@ -127,8 +134,21 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
     if ((await run(makeRoot)).code !== 0) await must(makeRoot);
     await must(["docker", "import", at("root.tar"), `${name}:latest`]);
     await must([
-      ...["docker", "run", "--detach", "--name", name, "--network", "none", "--init"],
-      ...["--volume", `${out}:/out:ro`, "--volume", `${folder.path}:/later:ro`, `${name}:latest`, "sleep", "infinity"],
+      "docker",
+      "run",
+      "--detach",
+      "--name",
+      name,
+      "--network",
+      "none",
+      "--init",
+      "--volume",
+      `${out}:/out:ro`,
+      "--volume",
+      `${folder.path}:/later:ro`,
+      `${name}:latest`,
+      "sleep",
+      "infinity",
     ]);
     const inside = (script: string) => must(["docker", "exec", name, "sh", "-c", script]);
     const paths = async () =>
@@ -161,8 +181,13 @@ describe.skipIf(!docker || lacks(missing.join(", "), missing.length === 0))("a r
     const image = `skep:0.0.0-test${process.pid}`;
     mkdirSync(at("image"));
     const path = makeImage({
-      ...{ version: `0.0.0-test${process.pid}`, epoch: 1_700_000_000, url: URL, out: folder.path, work: at("image") },
-      ...{ executable: join(out, "skep-linux-x64"), architecture: "amd64" },
+      version: `0.0.0-test${process.pid}`,
+      epoch: 1_700_000_000,
+      url: URL,
+      out: folder.path,
+      work: at("image"),
+      executable: join(out, "skep-linux-x64"),
+      architecture: "amd64",
     });
     await must(["docker", "load", "--quiet", "--input", path]);
     const box = [

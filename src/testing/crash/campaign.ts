@@ -47,7 +47,9 @@ export async function crashCampaign(options: CampaignOptions): Promise<CampaignR
       for (let point = todo.shift(); point; point = todo.shift()) {
         const disturbed = await lane.disturb(point);
         const report = {
-          ...{ point, runId: disturbed.run.id, faults: findings(disturbed, expected) },
+          point,
+          runId: disturbed.run.id,
+          faults: findings(disturbed, expected),
           interrupted: interruptedIn(disturbed),
           acknowledged: disturbed.acknowledged,
         };

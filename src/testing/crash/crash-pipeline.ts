@@ -39,7 +39,11 @@ function turns(outputs: Record<string, unknown>, pace: Pace): object[] {
 }
 
 const step = (id: string, needs: string[], input: string, output: string, more: object = {}) => ({
-  ...{ id, agent: "noter", needs, input, outputs: [output] },
+  id,
+  agent: "noter",
+  needs,
+  input,
+  outputs: [output],
   ...more,
 });
 

@@ -72,7 +72,10 @@ async function openDockerRoom(data: string): Promise<Room> {
   return {
     run: twoSteps(PACE),
     env: {
-      ...{ SANDBOX: "docker", DOCKER_HOST: engine.address, AGENT_IMAGE: await testImage(docker), IMAGE_PULL: "false" },
+      SANDBOX: "docker",
+      DOCKER_HOST: engine.address,
+      AGENT_IMAGE: await testImage(docker),
+      IMAGE_PULL: "false",
     },
     surroundings: { engine },
     close: engine.cut,
@@ -108,7 +111,8 @@ async function openProviderRoom(): Promise<Room> {
   const answer = playScript(run);
   server.answerBy(answer);
   const provider = {
-    ...{ base_url: `${server.origin}/v1`, default: "custom-lab/m1" },
+    base_url: `${server.origin}/v1`,
+    default: "custom-lab/m1",
     models: [{ id: "m1", context_window: 32_768 }],
   };
   return {

@@ -123,7 +123,10 @@ export async function openLane(
     last = seen.at(-1)!.id;
     return {
       ...answer,
-      ...{ seen, from, failed, acknowledged: writes.length },
+      seen,
+      from,
+      failed,
+      acknowledged: writes.length,
       log: await readLog(from, last),
       journal: readJournal(join(data, "workspaces", body.id, "journal")),
       lostWrites: await missing(writes),

@@ -99,18 +99,16 @@ export async function openLives(pipelines: Record<string, string>) {
           signal.addEventListener("abort", () => answer(reply([], "aborted")), { once: true });
         }),
       info: (id) => ({
-        ...{
-          id,
-          context_window: null,
-          max_context_window: null,
-          max_output_tokens: null,
-          input_usd_per_mtok: 0,
-          output_usd_per_mtok: 0,
-          reasoning: false,
-          tools: true,
-          images: false,
-          documents: false,
-        },
+        id,
+        context_window: null,
+        max_context_window: null,
+        max_output_tokens: null,
+        input_usd_per_mtok: 0,
+        output_usd_per_mtok: 0,
+        reasoning: false,
+        tools: true,
+        images: false,
+        documents: false,
       }),
       estimateUsd: () => 0,
     };
@@ -143,7 +141,9 @@ export async function openLives(pipelines: Record<string, string>) {
     life.services.engine.active() === life.asked.size;
 
   return {
-    ...{ clock, store, eventLog },
+    clock,
+    store,
+    eventLog,
     get runs() {
       return life.services.runs;
     },

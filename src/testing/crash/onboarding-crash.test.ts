@@ -68,12 +68,15 @@ test(`an onboarding makes one project, with each phase once, however often the s
     `SELECT json_extract(data, '$.change') AS change, json_extract(data, '$.phase') AS phase ${own} ORDER BY id`,
   );
   expect(changes.filter(({ change }) => change === "phase").map(({ phase }) => phase)).toEqual([
-    ...["strategy", "product", "architecture"],
+    "strategy",
+    "product",
+    "architecture",
   ]);
   expect(changes.filter(({ change }) => change === "completed").length).toBe(1);
   expect(db.query("SELECT id FROM projects").values()).toEqual([[end.project_id!]]);
   expect(db.query("SELECT title FROM tasks ORDER BY id").values().flat()).toEqual([
-    ...["Make the skeleton", "Build the first feature"],
+    "Make the skeleton",
+    "Build the first feature",
   ]);
   db.close();
 }, 600_000);

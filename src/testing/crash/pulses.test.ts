@@ -14,7 +14,9 @@ afterAll(() => rmSync(data, { recursive: true, force: true }));
 /** Lives until it is killed, so many ms after so many minutes of its own began, or to its end. @returns exit code. */
 async function live(minutes: number, kill?: { minutes: number; laterMs: number }): Promise<number | null> {
   const child = Bun.spawn([process.execPath, join(import.meta.dir, "pulse-life.ts"), data, String(minutes)], {
-    ...{ stdout: "pipe", stderr: "inherit", stdin: "ignore" },
+    stdout: "pipe",
+    stderr: "inherit",
+    stdin: "ignore",
     env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/tmp" },
   });
   let begun = 0;

@@ -32,7 +32,11 @@ export const STATES = {
     (typeof RUN_STATUSES)[number]
   >,
   "steps.status": {
-    ...{ pending: "open", queued: "open", running: "open", waiting: "open", skipped: "end" },
+    pending: "open",
+    queued: "open",
+    running: "open",
+    waiting: "open",
+    skipped: "end",
     ...ENDS,
   } satisfies Words<(typeof STEP_STATUSES)[number]>,
   "jobs.state": { queued: "open", running: "open", ...ENDS } satisfies Words<(typeof JOB_STATES)[number]>,
@@ -45,26 +49,34 @@ export const STATES = {
   } satisfies Words<SessionStatus>,
   "executions.status": { queued: "open", running: "open", ...ENDS } satisfies Words<ExecutionStatus>,
   "tool_calls.status": {
-    ...{ requested: "passing", running: "open", done: "end", interrupted: "end" },
+    requested: "passing",
+    running: "open",
+    done: "end",
+    interrupted: "end",
   } satisfies Words<typeof toolCalls.$inferSelect.status>,
   "permission_requests.state": {
-    ...{ waiting: "open", allowed: "end", denied: "end", expired: "end", withdrawn: "end" },
+    waiting: "open",
+    allowed: "end",
+    denied: "end",
+    expired: "end",
+    withdrawn: "end",
   } satisfies Words<PermissionState>,
   "evals.status": { running: "open", done: "end", cancelled: "end" } satisfies Words<(typeof EVAL_STATUSES)[number]>,
   "eval_attempts.status": {
-    ...{
-      queued: "open",
-      running: "open",
-      passed: "end",
-      failed: "end",
-      error: "end",
-      cancelled: "end",
-      skipped: "end",
-    },
+    queued: "open",
+    running: "open",
+    passed: "end",
+    failed: "end",
+    error: "end",
+    cancelled: "end",
+    skipped: "end",
   } satisfies Words<(typeof ATTEMPT_STATES)[number]>,
   "swarms.status": { running: "open", ...ENDS } satisfies Words<SwarmStatus>,
   "swarm_tasks.status": {
-    ...{ pending: "open", ready: "open", running: "open", skipped: "end" },
+    pending: "open",
+    ready: "open",
+    running: "open",
+    skipped: "end",
     ...ENDS,
   } satisfies Words<SwarmTaskStatus>,
   "pulse_ticks.status": {
@@ -107,8 +119,10 @@ export const STATES = {
 
 /** Columns of that name that say something else. */
 export const NO_STATES: readonly string[] = [
-  ...["idempotency.status", "api_usage.status"], // of HTTP
-  ...["task_history.from_status", "task_history.to_status"], // of the past
+  "idempotency.status",
+  "api_usage.status", // of HTTP
+  "task_history.from_status",
+  "task_history.to_status", // of the past
   "projects.status", // set by people
 ];
 
@@ -135,8 +149,15 @@ export const JOB_PAYLOADS: Readonly<Record<string, (at: Places) => object>> = {
   notify: ({ notice, channel }) => ({ delivery_id: notice, channel_id: channel }),
   notify_outcome: ({ channel }) => ({ question_id: newId("notificationQuestion"), channel_id: channel }),
   merge_run: ({ run, project }) => ({
-    ...{ work_id: run, project_id: project, strategy: "merge", into: null, message: "m" },
-    ...{ push: false, task: false, actor: "local", address: null },
+    work_id: run,
+    project_id: project,
+    strategy: "merge",
+    into: null,
+    message: "m",
+    push: false,
+    task: false,
+    actor: "local",
+    address: null,
   }),
   delete_history: () => ({ deletion_id: newId("deletion") }),
   measure_disk: () => ({}),

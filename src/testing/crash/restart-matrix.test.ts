@@ -74,8 +74,12 @@ const sender =
 /** A model, an agent, pipelines, and a project whose tasks they do. @returns its id. */
 async function furnish(send: Send, model: HeldModel): Promise<string> {
   await send("PUT", "/v1/settings/providers/custom-held", {
-    ...{ kind: "openai-compatible", base_url: `${model.origin}/v1`, name: "Held", api_key: "sk-held-1234567890" },
-    ...{ enabled: true, models: [{ id: "m" }] },
+    kind: "openai-compatible",
+    base_url: `${model.origin}/v1`,
+    name: "Held",
+    api_key: "sk-held-1234567890",
+    enabled: true,
+    models: [{ id: "m" }],
   });
   await send("PUT", "/v1/settings", { limits: { executions_per_agent: 20 } });
   await send("POST", "/v1/agents", { id: "holder", prompt: "You hold.", model: "custom-held/m" });
@@ -110,15 +114,21 @@ async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Le
   await post(`/v1/chat/sessions/${chat}/message`, { message: "MARK-CHAT" });
   const one = (key: string, ...depends_on: string[]) => ({ key, prompt: `MARK-SWARM-${key}`, depends_on });
   const swarm = await post("/v1/swarm/execute", {
-    ...{ agent_id: "holder", max_concurrent: 1, tasks: [one("A"), one("B"), one("C", "B")] },
+    agent_id: "holder",
+    max_concurrent: 1,
+    tasks: [one("A"), one("B"), one("C", "B")],
   });
   const tasked = await task("Tasked", "feature");
   await post("/v1/onboarding/sessions", { message: "MARK-ONBOARD", model: "custom-held/m" });
   const evalTask = (name: string, instruction: string) => ({
-    ...{ name, instruction, tests: [{ path: "test.sh", content: btoa("exit 0") }] },
+    name,
+    instruction,
+    tests: [{ path: "test.sh", content: btoa("exit 0") }],
   });
   const tried = await post("/v1/evals", {
-    ...{ name: "Held", agents: ["holder"], parallel: 1 },
+    name: "Held",
+    agents: ["holder"],
+    parallel: 1,
     tasks: [evalTask("one", "MARK-EVAL"), evalTask("two", "MARK-EVAL2")],
   });
   const routine = { schedule: "0 6 * * *", timeout_seconds: 86_000 };
@@ -143,8 +153,14 @@ async function leaveUnfinished(server: TestServer, model: HeldModel): Promise<Le
     url: `${model.origin}/nothing`,
   });
   const at = {
-    ...{ project, run: reviewed.run, session: chat, channel },
-    ...{ attachment: newId("attachment"), document: newId("document"), delivery: newId("delivery"), notice: "ntf_1" },
+    project,
+    run: reviewed.run,
+    session: chat,
+    channel,
+    attachment: newId("attachment"),
+    document: newId("document"),
+    delivery: newId("delivery"),
+    notice: "ntf_1",
   };
   return { at, gates, runs: [first, bash, later, tasked.run], later, chat, swarm, tried, reviewed: reviewed.id };
 }
@@ -161,8 +177,14 @@ function leaveRows(
         .prepare(`INSERT INTO ${table} (${Object.keys(row)}) VALUES (${Object.keys(row).map(() => "?")})`)
         .run(...Object.values(row));
     insert("attachments", {
-      ...{ id: attachment, filename: "a.txt", media_type: "text/plain", size_bytes: 1, sha256: "0".repeat(64) },
-      ...{ text_available: 0, created_at: now, status: "processing" },
+      id: attachment,
+      filename: "a.txt",
+      media_type: "text/plain",
+      size_bytes: 1,
+      sha256: "0".repeat(64),
+      text_available: 0,
+      created_at: now,
+      status: "processing",
     });
     const columns = db
       .prepare<unknown[], { name: string; notnull: number; dflt_value: unknown; type: string }>(
@@ -173,26 +195,47 @@ function leaveRows(
     const filled = blank.map(({ name, type }) => [name, type === "INTEGER" ? 0 : name.endsWith("_at") ? now : "x"]);
     insert("documents", { ...Object.fromEntries(filled), id: document, status: "processing", sha256: "0".repeat(64) });
     insert("permission_requests", {
-      ...{ id: "perm_left", session_id: db.prepare("SELECT id FROM sessions LIMIT 1").pluck().get() },
-      ...{ execution_id: "exe_none", call_id: "call_none", agent_id: "scribe", tool: "bash", tool_kind: "execute" },
-      ...{ subject: "x", rules: "[]", can_remember: 0, state: "waiting", created_at: now, deadline: Date.now() + 1e9 },
+      id: "perm_left",
+      session_id: db.prepare("SELECT id FROM sessions LIMIT 1").pluck().get(),
+      execution_id: "exe_none",
+      call_id: "call_none",
+      agent_id: "scribe",
+      tool: "bash",
+      tool_kind: "execute",
+      subject: "x",
+      rules: "[]",
+      can_remember: 0,
+      state: "waiting",
+      created_at: now,
+      deadline: Date.now() + 1e9,
     });
     insert("codehost_deliveries", {
-      ...{ id: delivery, delivery_id: "1", body_hash: "0", event: "issues", state: "queued", received_at: now },
+      id: delivery,
+      delivery_id: "1",
+      body_hash: "0",
+      event: "issues",
+      state: "queued",
+      received_at: now,
     });
     insert("codehost_runs", {
-      ...{ run_id: run, repository: "o/r", read_only: 0, wants_pull: 0, pull_state: "open", again: 0, attempts: 0 },
-      ...{ state: "pending", created_at: now, updated_at: now },
+      run_id: run,
+      repository: "o/r",
+      read_only: 0,
+      wants_pull: 0,
+      pull_state: "open",
+      again: 0,
+      attempts: 0,
+      state: "pending",
+      created_at: now,
+      updated_at: now,
     });
     insert("notification_deliveries", {
-      ...{
-        id: notice,
-        channel_id: channel,
-        event: "test",
-        message: '{"title":"t","text":"t"}',
-        state: "queued",
-        attempts: 0,
-      },
+      id: notice,
+      channel_id: channel,
+      event: "test",
+      message: '{"title":"t","text":"t"}',
+      state: "queued",
+      attempts: 0,
       created_at: now,
     });
     const cloning = {
@@ -210,16 +253,18 @@ function leaveRows(
     for (const [kind, payload] of Object.entries(JOB_PAYLOADS))
       for (const state of ["running", "queued"])
         insert("jobs", {
-          ...{
-            id: newId("job"),
-            kind,
-            state,
-            payload: JSON.stringify(payload(at)),
-            priority: 0,
-            run_at: 0,
-            failures: 0,
-          },
-          ...{ interruptions: 0, cancel_requested: 0, subject: "matrix", created_at: now, updated_at: now },
+          id: newId("job"),
+          kind,
+          state,
+          payload: JSON.stringify(payload(at)),
+          priority: 0,
+          run_at: 0,
+          failures: 0,
+          interruptions: 0,
+          cancel_requested: 0,
+          subject: "matrix",
+          created_at: now,
+          updated_at: now,
         });
   });
 }

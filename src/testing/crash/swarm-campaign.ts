@@ -21,7 +21,10 @@ export interface SwarmPoint {
 
 const KEYS = ["plan", "left", "right", "hand", "join"];
 const task = (key: string, agent_id: string, ...depends_on: string[]) => ({
-  ...{ key, agent_id, prompt: `Do ${key}`, depends_on },
+  key,
+  agent_id,
+  prompt: `Do ${key}`,
+  depends_on,
 });
 const SWARM = {
   agent_id: "noter",

@@ -98,7 +98,9 @@ const importOf = (server: TestServer, { project, n }: Work) =>
   server.request<Job>("POST", `/v1/projects/${project.id}/tasks/import`, {
     body: {
       tasks: Array.from({ length: IMPORTED }, (_, at) => ({
-        ...{ key: `k${at}`, title: `imported ${n}`, depends_on: at === 0 ? [] : [`k${at - 1}`] },
+        key: `k${at}`,
+        title: `imported ${n}`,
+        depends_on: at === 0 ? [] : [`k${at - 1}`],
       })),
     },
     headers: { "Idempotency-Key": `import-${n}` },

@@ -72,7 +72,9 @@ describe.skipIf(!hasBrowser())("administration", () => {
       const kept = (await server.request("GET", "/v1/auth/oidc")).body as { items: object[] };
       expect(kept.items).toMatchObject([
         {
-          ...{ slug: "house", role_claim: "groups", admin_values: ["Skep Admins", "owners"] },
+          slug: "house",
+          role_claim: "groups",
+          admin_values: ["Skep Admins", "owners"],
           button: { label: "Log in with House", icon: "key", color: "#1a56db" },
         },
       ]);

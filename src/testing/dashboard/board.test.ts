@@ -154,7 +154,8 @@ describe.skipIf(!hasBrowser())("a board", () => {
     });
     expect(job.status).toBe(202);
     const { page, close, open, overflow, faults } = await visit(browser, server.url, {
-      ...{ viewport: PHONE, hasTouch: true },
+      viewport: PHONE,
+      hasTouch: true,
     });
     await open("/board");
     const backlog = column(page, "Backlog");

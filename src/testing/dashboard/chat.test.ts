@@ -109,7 +109,9 @@ describe.skipIf(!hasBrowser())("chat", () => {
     ).body;
     await open(`/chat/${id}`);
     await page.setInputFiles("input[type=file]", {
-      ...{ name: "notes.txt", mimeType: "text/plain", buffer: Buffer.from("Mind the commas.") },
+      name: "notes.txt",
+      mimeType: "text/plain",
+      buffer: Buffer.from("Mind the commas."),
     });
     await page.getByRole("list", { name: "Files to send" }).getByText("notes.txt").waitFor();
     await page.getByRole("img", { name: "uploading" }).waitFor({ state: "detached" });

@@ -102,8 +102,11 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
     await rules.getByText(/begins with a command, \/go/).waitFor();
 
     const body = JSON.stringify({
-      ...{ action: "created", issue: { number }, repository: { full_name: host.repository } },
-      ...{ comment: { id: host.say(number, "stranger", "/go now").id, body: "/go" }, sender: { login: "stranger" } },
+      action: "created",
+      issue: { number },
+      repository: { full_name: host.repository },
+      comment: { id: host.say(number, "stranger", "/go now").id, body: "/go" },
+      sender: { login: "stranger" },
     });
     const headers = signed("gitea", "issue_comment", body);
     expect((await server.request("POST", "/v1/codehost/webhooks", { body, headers })).status).toBe(202);
@@ -135,7 +138,8 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
   test("a channel is added with its key shown once, tested, mended, and deleted; what was sent is listed", async () => {
     const taken: { title: string }[] = [];
     const receiver = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
+      port: 0,
+      hostname: "127.0.0.1",
       async fetch(request) {
         if (!request.url.endsWith("/hook")) return new Response("no", { status: 404 });
         taken.push(((await request.json()) as { data: { title: string } }).data);
@@ -240,7 +244,9 @@ describe.skipIf(!hasBrowser())("what Skep is connected to", () => {
       mcpServers: { tickets: { url: web.url, headers: { "X-Team": "abc-1234567" } }, broken: { args: 3 } },
     };
     await page.getByLabel("File", { exact: true }).setInputFiles({
-      ...{ name: "mcp.json", mimeType: "application/json", buffer: Buffer.from(JSON.stringify(config)) },
+      name: "mcp.json",
+      mimeType: "application/json",
+      buffer: Buffer.from(JSON.stringify(config)),
     });
     await page.getByRole("button", { name: "Import", exact: true }).click();
     const done = page.getByRole("dialog", { name: "Imported" });

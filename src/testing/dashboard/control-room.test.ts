@@ -46,8 +46,13 @@ describe.skipIf(!hasBrowser())("the control room", () => {
       (row) => /(survey|Run the tests|after)( round \d)?/.exec(row)?.[0],
     );
     expect(names).toEqual([
-      ...["survey", "Run the tests", "survey round 2", "Run the tests round 2"],
-      ...["survey round 3", "Run the tests round 3", "after"],
+      "survey",
+      "Run the tests",
+      "survey round 2",
+      "Run the tests round 2",
+      "survey round 3",
+      "Run the tests round 3",
+      "after",
     ]);
     const head = await page.locator("main header").boundingBox();
     expect(head && head.height <= HEAD ? "low" : head).toBe("low");
@@ -138,7 +143,12 @@ describe.skipIf(!hasBrowser())("the control room", () => {
     expect(await page.getByLabel("Pipeline").inputValue()).toBe(newest.body.items[0]!.pipeline_id);
     const main = page.getByRole("navigation", { name: "Main" });
     expect(await main.locator(":scope > ul > li").allTextContents()).toEqual([
-      ...["Home", "Inbox1 waiting for you", "Runs", "Board", "Chat", "Code"],
+      "Home",
+      "Inbox1 waiting for you",
+      "Runs",
+      "Board",
+      "Chat",
+      "Code",
     ]);
     await page.getByRole("combobox", { name: "Working in" }).selectOption(ids.project);
     await main.getByRole("link", { name: "Runs", exact: true }).click();

@@ -3,7 +3,8 @@ import { factsOf } from "../../web/page/activity/facts.ts";
 import { lanesOf } from "../../web/page/activity/lane-rows.ts";
 
 const row = (kind: string, session_id?: string, data: Record<string, unknown> = {}) => ({
-  ...{ kind, data },
+  kind,
+  data,
   ...(session_id === undefined ? {} : { session_id }),
 });
 const kinds = (...rows: ReturnType<typeof row>[]) =>
@@ -36,7 +37,9 @@ test("what agents said stays, what the engine put into a prompt does not", () =>
 
 const second = (count: number) => new Date(count * 1000).toISOString();
 const span = (agent_id: string, from: number, to: number | null) => ({
-  ...{ agent_id, started_at: second(from), finished_at: to === null ? null : second(to) },
+  agent_id,
+  started_at: second(from),
+  finished_at: to === null ? null : second(to),
 });
 /** The second in which each began, by agent and row. */
 const rowsOf = (spans: ReturnType<typeof span>[], least: number) =>

@@ -1,47 +1,8 @@
-import type { CodeHostFake } from "../code-host.ts";
-import { signed, WEBHOOK_SECRET } from "../code-host.ts";
 import { BUN, ODD_SERVER } from "../mcp/image.ts";
-import type { ModelServer } from "../model-server.ts";
-import type { TestServer } from "../server.ts";
-import type { SourceTree } from "../source-tree.ts";
-import { type ApiDocument, thingOf } from "./hostile-fields.ts";
-import { type Hostile, type Marks, marksIn } from "./hostile-marks.ts";
+import type { Hostile } from "./hostile-marks.ts";
+import { furnishConnections, furnishPapers } from "./hostile-papers.ts";
+import { type Bad, createSender, type HostileDeps, type Send } from "./hostile-sender.ts";
 import { ended } from "./seed.ts";
-
-export interface HostileDeps {
-  server: TestServer;
-  token: string;
-  marks: Marks;
-  document: ApiDocument;
-  host: CodeHostFake;
-  models: ModelServer;
-  repository: SourceTree;
-}
-
-/** Sends as the administrator, and writes down which field of the API each mark went into. */
-export function createSender({ server, token, marks, document }: HostileDeps) {
-  const routes = Object.keys(document.paths).map((path) => ({
-    thing: thingOf(path),
-    pattern: new RegExp(`^${path.replace(/\{[^}]+\}/g, "[^/]+")}$`),
-  }));
-  const record = (thing: string, value: unknown, at = ""): void => {
-    if (value instanceof File) record(thing, value.name, at);
-    else if (typeof value === "string")
-      for (const mark of marksIn(value)) marks.places.set(mark, marks.places.get(mark) || `${thing} ${at}`);
-    else if (Array.isArray(value)) for (const one of value) record(thing, one, `${at}/[]`);
-    else if (value && typeof value === "object")
-      for (const [name, one] of Object.entries(value))
-        record(thing, one, `${at}/${/\/(env|headers|inputs|metadata)$/.test(at) ? "*" : name}`);
-  };
-  return async <T = { id: string }>(method: string, path: string, body?: object): Promise<T> => {
-    const thing = routes.find(({ pattern }) => pattern.test(path.split("?")[0]!))?.thing ?? path;
-    record(thing, body instanceof FormData ? Object.fromEntries(body.entries()) : body);
-    const answer = await server.request<T>(method, path, { token, ...(body ? { body } : {}) });
-    if (answer.status >= 400) throw new Error(`${method} ${path}: ${answer.status} ${JSON.stringify(answer.body)}`);
-    return answer.body;
-  };
-}
-type Send = ReturnType<typeof createSender>;
 
 /** @returns the pages that show it. */
 export async function furnishHostile(deps: HostileDeps): Promise<string[]> {
@@ -59,25 +20,41 @@ export async function furnishHostile(deps: HostileDeps): Promise<string[]> {
   ]);
   return [...team, ...project.pages, ...all.flat()];
 }
-type Bad = (max?: number, more?: Hostile) => string;
 
 async function furnishTeam(send: Send, bad: Bad, { models }: HostileDeps): Promise<string[]> {
   await send("POST", "/v1/agents", {
-    ...{ id: "hostile", name: bad(256), emoji: bad(16), role: bad(256), description: bad(), prompt: bad() },
-    ...{ model: "demo/scripted", permissions: [{ deny: { tool: "fetch", matches: bad(200) } }] },
+    id: "hostile",
+    name: bad(256),
+    emoji: bad(16),
+    role: bad(256),
+    description: bad(),
+    prompt: bad(),
+    model: "demo/scripted",
+    permissions: [{ deny: { tool: "fetch", matches: bad(200) } }],
   });
   await send("POST", "/v1/agents", { id: "worker", prompt: "You work.", model: "demo/scripted" });
   const skill = { name: "hostile", description: bad(), content: bad(), tags: [bad(100)] };
   await send("POST", "/v1/skills", skill);
   await send("PUT", "/v1/settings/providers/custom-evil", {
-    ...{ kind: "openai-compatible", base_url: `${models.origin}/v1`, name: bad(256), api_key: "sk-evil-1234567890" },
-    ...{ enabled: true, models: [{ id: "plain" }, { id: bad(250, { tight: true }), name: bad(256) }] },
+    kind: "openai-compatible",
+    base_url: `${models.origin}/v1`,
+    name: bad(256),
+    api_key: "sk-evil-1234567890",
+    enabled: true,
+    models: [{ id: "plain" }, { id: bad(250, { tight: true }), name: bad(256) }],
   });
   await send("POST", "/v1/users", { email: "hostile@example.test", display_name: bad(256, { name: true }) });
   await send("POST", "/v1/auth/api-keys", { name: bad(256) });
   await send("POST", "/v1/auth/oidc", {
-    ...{ slug: "evil", name: bad(256), issuer: models.origin, client_id: bad(256), client_secret: "secret-of-evil" },
-    ...{ scopes: ["openid"], role_claim: bad(256), admin_values: [bad(256)], button: { label: bad(64) } },
+    slug: "evil",
+    name: bad(256),
+    issuer: models.origin,
+    client_id: bad(256),
+    client_secret: "secret-of-evil",
+    scopes: ["openid"],
+    role_claim: bad(256),
+    admin_values: [bad(256)],
+    button: { label: bad(64) },
   });
   await send("POST", "/v1/secrets", { name: "HOSTILE", description: bad(), value: "tok-1234567890abcdef" });
   await send("PUT", "/v1/admin/tts-settings", {
@@ -89,33 +66,41 @@ async function furnishTeam(send: Send, bad: Bad, { models }: HostileDeps): Promi
   await send("PUT", "/v1/agents/hostile/tts-settings", { enabled: true, voice_id: bad(250), model: bad(250) });
   const script = (name: string) => [{ path: name, content: btoa("exit 0") }];
   const tried = await send("POST", "/v1/evals", {
-    ...{ name: bad(200), oracle: true },
+    name: bad(200),
+    oracle: true,
     tasks: [{ name: "one", instruction: "Solve it.", tests: script("test.sh"), solution: script("solve.sh") }],
   });
   return [
-    ...["/evals", `/evals/${tried.id}`],
-    ...[
-      "/agents",
-      "/agents/hostile",
-      ...["config", "tools", "secrets", "voice"].map((tab) => `/agents/hostile?tab=${tab}`),
-    ],
-    ...[
-      "/skills",
-      "/skills/hostile",
-      "/providers",
-      "/providers?provider=custom-evil",
-      "/users",
-      "/users?tab=sign-on",
-      "/account",
-      "/secrets",
-    ],
-    ...["/voice", "/settings", "/settings?tab=models", "/system?tab=audit", "/system?tab=requests", "/usage"],
+    "/evals",
+    `/evals/${tried.id}`,
+    "/agents",
+    "/agents/hostile",
+    ...["config", "tools", "secrets", "voice"].map((tab) => `/agents/hostile?tab=${tab}`),
+    "/skills",
+    "/skills/hostile",
+    "/providers",
+    "/providers?provider=custom-evil",
+    "/users",
+    "/users?tab=sign-on",
+    "/account",
+    "/secrets",
+    "/voice",
+    "/settings",
+    "/settings?tab=models",
+    "/system?tab=audit",
+    "/system?tab=requests",
+    "/usage",
   ];
 }
 
 async function startToolServer(send: Send, bad: Bad, { marks }: HostileDeps): Promise<void> {
   await send("POST", "/v1/mcp", {
-    ...{ id: "odd", name: bad(256), description: bad(), transport: "stdio", command: BUN, agents: ["*"] },
+    id: "odd",
+    name: bad(256),
+    description: bad(),
+    transport: "stdio",
+    command: BUN,
+    agents: ["*"],
     args: [ODD_SERVER, `--words=${marks.text("tool server: its words")}`],
   });
   await ended(async () => (await send<{ status: string }>("GET", "/v1/mcp/odd")).status === "running");
@@ -124,13 +109,11 @@ async function startToolServer(send: Send, bad: Bad, { marks }: HostileDeps): Pr
 async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps) {
   const name = bad(250, { name: true });
   const { id } = await send("POST", "/v1/projects", {
-    ...{
-      name,
-      description: bad(),
-      repository: repository.root,
-      check: bad(2_000),
-      scip_path: bad(400, { name: true }),
-    },
+    name,
+    description: bad(),
+    repository: repository.root,
+    check: bad(2_000),
+    scip_path: bad(400, { name: true }),
   });
   const path = `/v1/projects/${id}`;
   const cloned = (address: string) =>
@@ -148,7 +131,10 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
   const { columns } = await send<{ columns: { id: string }[] }>("GET", path);
   await send("PUT", path, { columns: columns.map((one, at) => (at ? one : { ...one, name: bad(60) })) });
   const { id: task } = await send("POST", `${path}/tasks`, {
-    ...{ title: bad(500), description: bad(), tags: [bad(50, { tight: true })], metadata: { note: bad() } },
+    title: bad(500),
+    description: bad(),
+    tags: [bad(50, { tight: true })],
+    metadata: { note: bad() },
   });
   await send("POST", `${path}/tasks/${task}/transition`, { status: "ready", note: bad(2_000), force: true });
   await send("POST", `${path}/tasks/import`, { tasks: [{ key: bad(100), title: bad(500), description: bad() }] });
@@ -161,15 +147,15 @@ async function furnishProject(send: Send, bad: Bad, { repository }: HostileDeps)
   });
   const graph = `/projects/${id}/graph`;
   const pages = [
-    ...[
-      "/projects",
-      `/projects/${id}`,
-      `/projects/${other}`,
-      "/board",
-      `/board?project=${id}`,
-      `/projects/${id}/tasks/${task}`,
-    ],
-    ...[`/projects/${id}/policy`, `${graph}?tab=symbols&q=first`, `${graph}?tab=symbols&symbol=first`],
+    "/projects",
+    `/projects/${id}`,
+    `/projects/${other}`,
+    "/board",
+    `/board?project=${id}`,
+    `/projects/${id}/tasks/${task}`,
+    `/projects/${id}/policy`,
+    `${graph}?tab=symbols&q=first`,
+    `${graph}?tab=symbols&symbol=first`,
     ...["map", "changes", "clusters", "flows"].map((tab) => `${graph}?tab=${tab}`),
   ];
   return { id, name, pages };
@@ -180,7 +166,10 @@ async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: st
   const defaults = { model: "demo/scripted" };
   const step = (id: string) => ({ id, agent: "hostile", input: bad(), name: bad(200) });
   await send("POST", "/v1/pipelines", {
-    ...{ id: "hostile", name: bad(256), description: bad(), defaults },
+    id: "hostile",
+    name: bad(256),
+    description: bad(),
+    defaults,
     inputs: { what: { description: bad(), required: true } },
     steps: [
       { ...step("talk"), outputs: ["findings"] },
@@ -196,7 +185,10 @@ async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: st
   for (const one of failing)
     await send("POST", "/v1/pipelines", { id: one.id, name: bad(256), defaults, steps: [one] });
   await send("POST", "/v1/pipelines", {
-    ...{ id: "refused", name: bad(256), defaults: { model: "custom-evil/plain" }, steps: [step("asked")] },
+    id: "refused",
+    name: bad(256),
+    defaults: { model: "custom-evil/plain" },
+    steps: [step("asked")],
   });
   const reached = (id: string, state: string) =>
     ended(async () => {
@@ -232,16 +224,25 @@ async function furnishRuns(send: Send, bad: Bad, project: { id: string; name: st
     () => {},
   );
   return [
-    ...["/", "/runs", `/runs/new?pipeline=hostile`, "/pipelines", "/pipelines/hostile"],
-    ...[`/runs/${waiting}`, `/runs/${waiting}?step=talk`, `/runs/${waiting}?step=ok`, `/runs/${answered}?step=ok`],
+    "/",
+    "/runs",
+    `/runs/new?pipeline=hostile`,
+    "/pipelines",
+    "/pipelines/hostile",
+    `/runs/${waiting}`,
+    `/runs/${waiting}?step=talk`,
+    `/runs/${waiting}?step=ok`,
+    `/runs/${answered}?step=ok`,
     ...["graph", "steps", "result", "changes"].map((tab) => `/runs/${answered}?tab=${tab}`),
-    ...[
-      ...others.map((id) => `/runs/${id}?tab=steps`),
-      `/runs/${asked.id}`,
-      "/pipelines/refused",
-      ...failing.map(({ id }) => `/pipelines/${id}`),
-    ],
-    ...["/activity", "/activity?tab=handed", `/activity?tab=handed&work=${handed.id}`, "/jobs", "/swarms"],
+    ...others.map((id) => `/runs/${id}?tab=steps`),
+    `/runs/${asked.id}`,
+    "/pipelines/refused",
+    ...failing.map(({ id }) => `/pipelines/${id}`),
+    "/activity",
+    "/activity?tab=handed",
+    `/activity?tab=handed&work=${handed.id}`,
+    "/jobs",
+    "/swarms",
   ];
 }
 
@@ -259,7 +260,11 @@ async function furnishTalks(send: Send, bad: Bad, { server, token }: HostileDeps
     message: bad(200, { name: true }),
   });
   const routine = await send("POST", "/v1/pulse-routines/hostile", {
-    ...{ name: bad(100), description: bad(1_000), instructions: bad(), schedule: "0 9 * * mon", enabled: false },
+    name: bad(100),
+    description: bad(1_000),
+    instructions: bad(),
+    schedule: "0 9 * * mon",
+    enabled: false,
   });
   const swarm = await send("POST", "/v1/swarm/execute", {
     agent_id: "hostile",
@@ -270,99 +275,13 @@ async function furnishTalks(send: Send, bad: Bad, { server, token }: HostileDeps
   );
   await server.request("GET", "/v1/status", { token });
   return [
-    ...["/chat", `/chat/${chat.id}`, "/onboarding", `/onboarding/${onboarding.id}`],
-    ...["/routines", "/routines?tab=calendar", `/routines/hostile/${routine.id}`, `/swarms/${swarm.id}`],
-  ];
-}
-
-async function furnishPapers(send: Send, bad: Bad): Promise<string[]> {
-  const vault = "/v1/memory/vaults/hostile/entries";
-  const entry = await send("POST", vault, { title: bad(200), content: bad(), tags: [bad(50, { tight: true })] });
-  const linked = await send("POST", vault, {
-    title: bad(200),
-    content: `[[${entry.id}]] [[${bad(60, { name: true })}]]`,
-  });
-  const document = await send("POST", "/v1/ingest/document", {
-    ...{ title: bad(300), content: `# ${bad(200)}\n\n${bad()}\n\n## ${bad(200)}\n\nEnd.`, media_type: "text/markdown" },
-  });
-  const html = await send("POST", "/v1/ingest/document", {
-    ...{ title: bad(300), content: `<h1>${bad(20)}</h1><p>${bad()}</p>`, media_type: "text/html" },
-  });
-  const transcript = await send<{ document_id: string }>("POST", "/v1/ingest/transcript", {
-    ...{ title: bad(300), participants: [bad(200)], tags: [bad(50, { tight: true })] },
-    segments: [{ speaker: bad(200), text: bad(), at: bad(40) }],
-  });
-  const form = new FormData();
-  form.set("name", bad(256));
-  const line = ["shop.example.test", "FALSE", "/", "TRUE", "4102444800", "session", "abc"].join("\t");
-  form.set("file", new File([`# Netscape HTTP Cookie File\n${line}\n`], "cookies.txt"));
-  const cookies = await send("POST", "/v1/browser/cookies", form);
-  const papers = [document.id, html.id];
-  for (const id of papers)
-    await ended(async () => (await send<{ status: string }>("GET", `/v1/documents/${id}`)).status !== "processing");
-  return [
-    ...["/memory", "/memory/hostile", "/memory/hostile?tab=links", "/memory?q=alert"],
-    ...[entry.id, linked.id].map((id) => `/memory/hostile?entry=${encodeURIComponent(id)}`),
-    ...["/documents", "/documents?q=alert", ...papers.map((id) => `/documents/${id}`)],
-    ...[`/documents/${transcript.document_id}`, "/cookies", `/cookies?set=${cookies.id}`],
-  ];
-}
-
-async function furnishConnections(send: Send, bad: Bad, deps: HostileDeps, project: string): Promise<string[]> {
-  const { host, marks, models, server } = deps;
-  await send("POST", "/v1/mcp", {
-    ...{ id: "away", name: bad(256), transport: "http", url: `${models.origin}/mcp`, enabled: false },
-    ...{ headers: { "X-A": "plain" }, oauth: { client_id: bad(), issuer: models.origin } },
-  });
-  await send("POST", "/v1/mcp", {
-    ...{ id: "local", transport: "stdio", command: bad(), args: [bad()], env: { A: bad() }, enabled: false },
-  });
-  await send("PUT", "/v1/codehost/connection", {
-    ...{ kind: "gitea", url: host.origin, token: "pat-token-0451", webhook_secret: WEBHOOK_SECRET },
-  });
-  const rule = { project_id: project, pipeline_id: "feature", event: "issue_opened" };
-  const hosted = await send("POST", "/v1/projects", { name: "hosted", repository: host.clone });
-  await send("POST", "/v1/codehost/rules", { ...rule, project_id: hosted.id, name: bad(256) });
-  await send("POST", "/v1/codehost/rules", {
-    ...{ ...rule, project_id: hosted.id, name: bad(256), event: "issue_labeled", label: bad(250), enabled: false },
-  });
-  const number = host.newNumber();
-  const login = "alice";
-  host.permissions.set(login, "write");
-  host.issues.set(number, {
-    ...{ title: marks.text("code host: title"), body: marks.text("code host: body"), user: login },
-    ...{ labels: ["agent"], state: "open" },
-  });
-  const body = JSON.stringify({
-    ...{ action: "opened", issue: { number }, repository: { full_name: host.repository }, sender: { login } },
-  });
-  await server.request("POST", "/v1/codehost/webhooks", { body, headers: signed("gitea", "issues", body) });
-  let run: string | null = null;
-  await ended(async () => {
-    const { items } = await send<{ items: { run_id: string | null }[] }>("GET", "/v1/codehost/deliveries");
-    run = items[0]?.run_id ?? null;
-    return run !== null;
-  });
-  models.get("/hook", {}, 500);
-  const channel = await send("POST", "/v1/notification-channels", {
-    ...{ kind: "webhook", name: bad(256), url: `${models.origin}/hook`, on: ["failed"] },
-  });
-  await send("POST", `/v1/notification-channels/${channel.id}/test`).catch(() => {});
-
-  await send("POST", "/v1/messengers", {
-    ...{ kind: "telegram", name: bad(100), token: "1:hostile", enabled: false },
-  });
-
-  return [
-    ...["/tool-servers", "/tool-servers/odd", "/tool-servers/away", "/tool-servers/local"],
-    ...["/code-host", "/code-host?tab=rules", "/code-host?tab=deliveries", "/code-host?tab=repositories"],
-    ...[
-      "/notifications",
-      `/notifications?channel=${channel.id}`,
-      "/notifications?tab=notices",
-      "/notifications?tab=messengers",
-      "/setup",
-      `/runs/${run}`,
-    ],
+    "/chat",
+    `/chat/${chat.id}`,
+    "/onboarding",
+    `/onboarding/${onboarding.id}`,
+    "/routines",
+    "/routines?tab=calendar",
+    `/routines/hostile/${routine.id}`,
+    `/swarms/${swarm.id}`,
   ];
 }

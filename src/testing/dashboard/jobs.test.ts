@@ -122,9 +122,16 @@ describe.skipIf(!hasBrowser())("the main jobs", () => {
       await page.getByRole("dialog").waitFor({ state: "detached" });
     });
     expect(taken).toEqual({
-      ...{ "answer a question": 1, "send back with a comment": 3, "review and merge": 2 },
-      ...{ "start a run": 2, "invite somebody": 2, "stop everything": 2, "restart what broke": 2 },
-      ...{ "set a budget": 2, "ask an agent": 3, "put agents on a task": 3 },
+      "answer a question": 1,
+      "send back with a comment": 3,
+      "review and merge": 2,
+      "start a run": 2,
+      "invite somebody": 2,
+      "stop everything": 2,
+      "restart what broke": 2,
+      "set a budget": 2,
+      "ask an agent": 3,
+      "put agents on a task": 3,
     });
     await close();
     expect(faults).toEqual([]);

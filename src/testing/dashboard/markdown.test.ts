@@ -130,14 +130,19 @@ async function furnish(server: TestServer, admin: Account, other: Account): Prom
   const { id } = await send(admin, "POST", `/v1/projects/${project.id}/tasks`, task);
   const content = `# Chapter\n\n${corpus("document")}`;
   const document = await send(admin, "POST", "/v1/ingest/document", {
-    ...{ title: "Document", content, media_type: "text/markdown" },
+    title: "Document",
+    content,
+    media_type: "text/markdown",
   });
   await send(admin, "POST", "/v1/skills", { name: "texts", description: "T", content: corpus("skill") });
   const isRead = async () =>
     (await send<{ status: string }>(admin, "GET", `/v1/documents/${document.id}`)).status === "ready";
   for (const ready of [isWaiting, isAnswered, isRead]) await becomes(ready, true);
   return {
-    ...{ approval: "/", chat: `/chat/${chat.id}`, memory: `/memory/writer?entry=${encodeURIComponent(memory.id)}` },
-    ...{ task: `/projects/${project.id}/tasks/${id}`, document: `/documents/${document.id}` },
+    approval: "/",
+    chat: `/chat/${chat.id}`,
+    memory: `/memory/writer?entry=${encodeURIComponent(memory.id)}`,
+    task: `/projects/${project.id}/tasks/${id}`,
+    document: `/documents/${document.id}`,
   };
 }

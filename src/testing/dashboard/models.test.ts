@@ -28,13 +28,17 @@ describe.skipIf(!hasBrowser())("models", () => {
   });
   const file = (path: string, text: string) => ({ path, content: Buffer.from(text).toString("base64") });
   const used = {
-    ...{ kind: "status" as const, status: 429, headers: { "retry-after": "7200" } },
+    kind: "status" as const,
+    status: 429,
+    headers: { "retry-after": "7200" },
     body: { error: { message: "You have used up your quota", type: "usage_limit_reached" } },
   };
 
   test("an eval shows who passed what as a picture and in numbers, its attempts, and another one beside it", async () => {
     const task = (name: string, solution: string) => ({
-      ...{ name, instruction: "Write 42.", tests: [file("test.sh", 'test "$(cat answer)" = 42')] },
+      name,
+      instruction: "Write 42.",
+      tests: [file("test.sh", 'test "$(cat answer)" = 42')],
       solution: [file("solve.sh", solution)],
     });
     const make = async (name: string, second: string) => {
@@ -114,7 +118,10 @@ describe.skipIf(!hasBrowser())("models", () => {
     await page.getByText("custom-lab/m1 is saved.").waitFor();
     const found = await server.request<{ items: Record<string, unknown>[] }>("GET", "/v1/models?provider=custom-lab");
     expect(found.body.items[0]).toMatchObject({
-      ...{ input_usd_per_mtok: 0.5, output_usd_per_mtok: null, images: true, context_window: 16_384 },
+      input_usd_per_mtok: 0.5,
+      output_usd_per_mtok: null,
+      images: true,
+      context_window: 16_384,
     });
     models.next(
       reply({ text: "ready" }),

@@ -67,7 +67,9 @@ const STEPS: [sentence: string, turns: (asked: string) => Turns][] = [
     "What changed in the cart?",
     () => [
       call("I note it, too.", "remember", {
-        ...{ title: "Discounts are in the cart", content: "A discount is a float in the cart.", type: "fact" },
+        title: "Discounts are in the cart",
+        content: "A discount is a float in the cart.",
+        type: "fact",
       }),
       { text: "The cart multiplies its sum by **90 per cent**, in `src/cart.ts`." },
     ],

@@ -42,8 +42,11 @@ describe.skipIf(!hasBrowser())("a person who has never used a terminal", () => {
       startServer({
         env: {
           OLLAMA_BASE_URL: `${ollama.origin}/v1`,
-          ...{ AUTH_ENABLED: "true", RATE_LIMIT: "0", ALLOW_HOST_SHELL: "true" },
-          ...{ ALLOW_LOCAL_REPOSITORIES: "true", FETCH_ALLOW: "127.0.0.1" },
+          AUTH_ENABLED: "true",
+          RATE_LIMIT: "0",
+          ALLOW_HOST_SHELL: "true",
+          ALLOW_LOCAL_REPOSITORIES: "true",
+          FETCH_ALLOW: "127.0.0.1",
         },
       }),
       openBrowser(),

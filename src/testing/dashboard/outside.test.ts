@@ -50,7 +50,9 @@ describe.skipIf(!hasBrowser())("outside text", () => {
     await send("POST", "/v1/agents", { id: "stranger", name: "Stranger", prompt: "You read." });
     const steps = [{ id: "stranger", agent: "stranger", input: "Read the page." }];
     await send("POST", "/v1/pipelines", {
-      ...{ id: "read", name: "Read", steps },
+      id: "read",
+      name: "Read",
+      steps,
       defaults: { model: "demo/scripted" },
     });
     run = (await send("POST", "/v1/runs", { pipeline_id: "read", task_description: "Read", project_name: "shop" })).id;

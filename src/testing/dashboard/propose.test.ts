@@ -6,7 +6,9 @@ const VALID = ["bugfix", "feature", "hello", "research"];
 const SHOP = { id: "prj_1", name: "shop", repository: "https://git.example.org/shop.git" };
 const NOTES = { id: "prj_2", name: "notes", repository: null };
 const run = (pipeline_id: string, created_by: string | null, project_id: string | null = null) => ({
-  ...{ pipeline_id, created_by, project_id },
+  pipeline_id,
+  created_by,
+  project_id,
 });
 
 describe("the project that a new run proposes", () => {

@@ -67,15 +67,20 @@ const overlaps = (boxes: Box[]): string[] =>
 const STEPS = [
   { id: "draft", run: "true" },
   {
-    ...{ id: "check", needs: ["draft"] },
+    id: "check",
+    needs: ["draft"],
     run: "echo x >> checks; test $(wc -l < checks) -gt 2",
     on_failure: { goto: "draft", max_visits: 5 },
   },
   ...Array.from({ length: WIDE }, (_, at) => ({
-    ...{ id: `part-${at}`, name: `A part with a long name, number ${at}`, run: "true", needs: ["check"] },
+    id: `part-${at}`,
+    name: `A part with a long name, number ${at}`,
+    run: "true",
+    needs: ["check"],
   })),
   {
-    ...{ id: "join", needs: Array.from({ length: WIDE }, (_, at) => `part-${at}`) },
+    id: "join",
+    needs: Array.from({ length: WIDE }, (_, at) => `part-${at}`),
     run: "test -e joined || { touch joined; exit 1; }",
     on_failure: { goto: "check", max_visits: 5 },
   },

@@ -65,7 +65,9 @@ describe.skipIf(!hasBrowser())("a run", () => {
   test("a dry run of a pipeline asks no model, costs nothing and plays every step", async () => {
     const { server, browser } = dashboard();
     const body = {
-      ...{ id: "plain", name: "Plain", description: "Two steps." },
+      id: "plain",
+      name: "Plain",
+      description: "Two steps.",
       steps: [
         { id: "survey", agent: "researcher", input: "Look.", outputs: ["findings"], model: "anthropic/not-asked" },
         { id: "plan", agent: "architect", input: "{{ steps.survey.outputs.findings }}", outputs: ["plan"] },
@@ -90,12 +92,17 @@ describe.skipIf(!hasBrowser())("a run", () => {
     const { server, browser } = dashboard();
     const steps = [{ id: "survey", agent: "researcher", input: "{{ inputs.notes }}", outputs: ["findings"] }];
     const pipeline = {
-      ...{ id: "noted", name: "Noted", description: "One step.", defaults: { budget_usd: 2 } },
-      ...{ inputs: { notes: {}, tone: {} }, steps },
+      id: "noted",
+      name: "Noted",
+      description: "One step.",
+      defaults: { budget_usd: 2 },
+      inputs: { notes: {}, tone: {} },
+      steps,
     };
     expect((await server.request("POST", "/v1/pipelines", { body: pipeline })).status).toBe(201);
     const given = {
-      ...{ pipeline_id: "noted", task_description: "Two lines,\nof a task." },
+      pipeline_id: "noted",
+      task_description: "Two lines,\nof a task.",
       inputs: { notes: "  first\n\n  second", tone: "short" },
     };
     const more = { human_context: "Be brief.", model: "demo/scripted", budget_usd: 1.25 };

@@ -12,7 +12,10 @@ export async function furnishCodeHost(server: TestServer, host: CodeHostFake): P
     return answer.body;
   };
   await send("PUT", "/v1/codehost/connection", {
-    ...{ kind: "gitea", url: host.origin, token: "pat-token-0451", webhook_secret: WEBHOOK_SECRET },
+    kind: "gitea",
+    url: host.origin,
+    token: "pat-token-0451",
+    webhook_secret: WEBHOOK_SECRET,
   });
   const project = await send("POST", "/v1/projects", { name: "shop on the host", repository: host.clone });
   const rule = { project_id: project.id, pipeline_id: "feature" };
@@ -23,13 +26,20 @@ export async function furnishCodeHost(server: TestServer, host: CodeHostFake): P
     label: "agent",
   });
   await send("POST", "/v1/codehost/rules", {
-    ...{ ...rule, name: "Asked for in a comment", event: "issue_comment", command: "/skep", permission: "admin" },
-    ...{ bots: ["renovate[bot]"], enabled: false },
+    ...rule,
+    name: "Asked for in a comment",
+    event: "issue_comment",
+    command: "/skep",
+    permission: "admin",
+    bots: ["renovate[bot]"],
+    enabled: false,
   });
   const number = host.newNumber();
   host.issues.set(number, { title: "Too low", body: "", user: "stranger", labels: ["agent"], state: "open" });
   const body = JSON.stringify({
-    ...{ action: "opened", issue: { number }, repository: { full_name: host.repository } },
+    action: "opened",
+    issue: { number },
+    repository: { full_name: host.repository },
     sender: { login: "stranger" },
   });
   await server.request("POST", "/v1/codehost/webhooks", { body, headers: signed("gitea", "issues", body) });

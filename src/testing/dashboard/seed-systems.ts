@@ -32,7 +32,8 @@ export const SYSTEMS_SCRIPT = {
     reviewer: [
       {
         text: `It takes a while: ${"one, two, three, four, five. ".repeat(60)}That was all.`,
-        ...{ delay_ms: 9_000, chunk: 6 },
+        delay_ms: 9_000,
+        chunk: 6,
       },
       LAST,
     ],
@@ -70,13 +71,17 @@ export async function furnishSystems(send: Send): Promise<Systems> {
   await send("PUT", "/v1/agents/lead/config", { pulse_enabled: true });
   const routines = "/v1/pulse-routines/lead";
   const routine = await send("POST", routines, {
-    ...{ name: "Morning round", schedule: "0 9 * * mon-fri", timezone: "Europe/Berlin", project_id: null },
+    name: "Morning round",
+    schedule: "0 9 * * mon-fri",
+    timezone: "Europe/Berlin",
+    project_id: null,
     instructions: "Look at your open tasks. Say which of them wait for a person, and for what.",
     blackouts: [{ start: "00:00", end: "06:00" }],
   });
   await send("POST", routines, {
     name: "Looks every half hour whether somebody has written, and answers what it can by itself",
-    ...{ schedule: { every_minutes: 30 }, instructions: "Answer what others wrote to you." },
+    schedule: { every_minutes: 30 },
+    instructions: "Answer what others wrote to you.",
   });
   const tick = await send("POST", `${routines}/${routine.id}/trigger`);
   const swarm = await send("POST", "/v1/swarm/execute", {
@@ -86,8 +91,11 @@ export async function furnishSystems(send: Send): Promise<Systems> {
       { key: "tests", prompt: "List which routes have no test.", depends_on: ["routes"] },
       { key: "prices", title: "Where prices are computed", prompt: "Find every place that computes a price." },
       {
-        ...{ key: "report", agent_id: "scribe", title: "One page for a newcomer" },
-        ...{ prompt: "Write one page about it.", depends_on: ["tests", "prices"] },
+        key: "report",
+        agent_id: "scribe",
+        title: "One page for a newcomer",
+        prompt: "Write one page about it.",
+        depends_on: ["tests", "prices"],
       },
     ],
   });

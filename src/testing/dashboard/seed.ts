@@ -116,18 +116,23 @@ const SCRIPT = {
 };
 
 const step = (id: string, agent: string, more: Record<string, unknown> = {}) => ({
-  ...{ id, agent, input: `Do ${id} for: {{ task_description }}` },
+  id,
+  agent,
+  input: `Do ${id} for: {{ task_description }}`,
   ...more,
 });
 
 const PIPELINES = [
   {
-    ...{ id: "change", name: "Change with approval", description: "Survey, plan, ask, build." },
+    id: "change",
+    name: "Change with approval",
+    description: "Survey, plan, ask, build.",
     steps: [
       step("survey", "researcher", { name: "Look around", outputs: ["findings"] }),
       step("plan", "architect", { name: "Plan", outputs: ["plan", "risk", "files"] }),
       {
-        ...{ id: "confirm", name: "Confirm the plan" },
+        id: "confirm",
+        name: "Confirm the plan",
         approval: {
           message: "Shall they build it this way?\n\n{{ steps.plan.outputs.plan }}",
           timeout_seconds: 86_400,
@@ -139,7 +144,9 @@ const PIPELINES = [
     ],
   },
   {
-    ...{ id: "checks", name: "Nightly checks", description: "Runs what is slow." },
+    id: "checks",
+    name: "Nightly checks",
+    description: "Runs what is slow.",
     steps: [
       step("survey", "researcher"),
       step("broken", "reviewer", { name: "Run the tests" }),
@@ -147,12 +154,16 @@ const PIPELINES = [
     ],
   },
   {
-    ...{ id: "implement", name: "Implement", description: "Changes the repository." },
+    id: "implement",
+    name: "Implement",
+    description: "Changes the repository.",
     steps: [step("implement", "engineer", { name: "Write the code" })],
   },
-  { ...{ id: "rival", name: "Rival", description: "Changes the same." }, steps: [step("rival", "engineer")] },
+  { id: "rival", name: "Rival", description: "Changes the same.", steps: [step("rival", "engineer")] },
   {
-    ...{ id: "long", name: "Everything", description: "Takes its time." },
+    id: "long",
+    name: "Everything",
+    description: "Takes its time.",
     steps: [step("survey", "researcher"), step("slow", "engineer", { name: "Test everything" })],
   },
 ];
@@ -274,7 +285,8 @@ async function addCookies(server: TestServer, token: string | undefined): Promis
   const line = ["shop.example.test", "FALSE", "/", "TRUE", "4102444800", "session", "abc"].join("\t");
   form.set("file", new File([`# Netscape HTTP Cookie File\n${line}\n`], "cookies.txt"));
   const { status, body } = await server.request<{ id: string }>("POST", "/v1/browser/cookies", {
-    ...{ body: form, ...(token ? { token } : {}) },
+    body: form,
+    ...(token ? { token } : {}),
   });
   if (status >= 400) throw new Error(`cookies: ${status} ${JSON.stringify(body)}`);
   return body.id;
@@ -289,7 +301,9 @@ async function furnishMemory(server: TestServer, send: Send): Promise<void> {
     "Exports quote every name",
     "Names may hold commas. See [[decision/one-writer]] and [[note/lost]].",
     {
-      ...{ type: "fact", pinned: true, tags: ["export", "csv"] },
+      type: "fact",
+      pinned: true,
+      tags: ["export", "csv"],
     },
   );
   await write("engineer", "One writer", "All exports go through **one** writer, with tests.", { type: "decision" });
@@ -313,7 +327,9 @@ async function furnishBoard(send: Send, project: string): Promise<{ blocked: str
   const add = async (title: string, status: string, more: object = {}) =>
     (await send("POST", `${path}/tasks`, { title, status, ...more })).id;
   const first = await add("Quote names in every export the same way", "ready", {
-    ...{ priority: "p1", tags: ["export", "csv"], assigned_agent: "engineer" },
+    priority: "p1",
+    tags: ["export", "csv"],
+    assigned_agent: "engineer",
     description: "Three places write CSV by hand.\n\n- one **writer** with tests\n- use it everywhere",
   });
   const blocked = await add("Export reports as CSV", "ready", {

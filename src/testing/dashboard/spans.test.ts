@@ -5,8 +5,15 @@ const at = (ms: number): string => new Date(ms).toISOString();
 const attempt = (id: string, times: [queued: number, started: number | null, finished: number | null], more = {}) => {
   const [queued, started, finished] = times;
   const row: Timed = {
-    ...{ id, step_id: id, index: null, status: "succeeded", kind: "agent", visit: 1, queued_at: at(queued) },
-    ...{ started_at: started === null ? null : at(started), finished_at: finished === null ? null : at(finished) },
+    id,
+    step_id: id,
+    index: null,
+    status: "succeeded",
+    kind: "agent",
+    visit: 1,
+    queued_at: at(queued),
+    started_at: started === null ? null : at(started),
+    finished_at: finished === null ? null : at(finished),
   };
   return { ...row, ...more };
 };
@@ -45,11 +52,15 @@ test("items stand below the attempt that gathers them, and many of them are fold
 test("a span has its queue before it, lasts until now while it runs, and is never negative when a clock went back", () => {
   expect(spanOf(attempt("late", [5_000, 6_000, 9_000]), 1_000, 0)).toEqual({ queued: 4_000, start: 5_000, end: 8_000 });
   expect(spanOf(attempt("runs", [100, 50, null], { status: "running" }), 0, 1_000)).toEqual({
-    ...{ queued: 50, start: 50, end: 1_000 },
+    queued: 50,
+    start: 50,
+    end: 1_000,
   });
   expect(spanOf(attempt("back", [0, 400, 300]), 0, 1_000)).toEqual({ queued: 0, start: 400, end: 400 });
   expect(spanOf(attempt("waits", [300, null, null], { status: "queued" }), 0, 1_000)).toEqual({
-    ...{ queued: 300, start: 1_000, end: 1_000 },
+    queued: 300,
+    start: 1_000,
+    end: 1_000,
   });
   expect(spanOf(attempt("never", [0, null, null], { status: "pending" }), 0, 1_000)).toBeNull();
 });

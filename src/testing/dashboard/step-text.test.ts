@@ -52,8 +52,12 @@ test("a text that is no pipeline stays as it is", () => {
 
 test("steps at the same time stand in lines of their own, four at most", () => {
   const step = (from: number, to: number | null) => ({
-    ...{ step_id: String(from), name: "", status: "succeeded" as const, person: false },
-    ...{ started_at: new Date(from).toISOString(), finished_at: to === null ? null : new Date(to).toISOString() },
+    step_id: String(from),
+    name: "",
+    status: "succeeded" as const,
+    person: false,
+    started_at: new Date(from).toISOString(),
+    finished_at: to === null ? null : new Date(to).toISOString(),
   });
   const { bars, lanes } = lanesOf([step(0, 500), step(500, null), step(600, 700)], 0, 1_000);
   expect(lanes).toBe(2);

@@ -42,7 +42,9 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
       ...(["GET", "/v1/pulse-routines/lead"] as const),
     );
     expect(body.items.find(({ name }) => name === "Weekly report")).toMatchObject({
-      ...{ blackouts: [{ start: "22:00", end: "06:00" }], runs: 1, timezone: "Europe/Berlin" },
+      blackouts: [{ start: "22:00", end: "06:00" }],
+      runs: 1,
+      timezone: "Europe/Berlin",
     });
     await page.getByRole("button", { name: "Switch off" }).click();
     await page.getByText("Off", { exact: true }).waitFor();
@@ -197,7 +199,8 @@ describe.skipIf(!hasBrowser())("what agents do besides runs", () => {
     await page.getByRole("heading", { name: "away" }).waitFor();
     await page.locator("header").getByText("Failed").waitFor();
     expect((await server.request("GET", "/v1/mcp/away")).body).toMatchObject({
-      ...{ elicitation: "defaults", oauth: { client_id: "skep", issuer: "http://127.0.0.1:9" } },
+      elicitation: "defaults",
+      oauth: { client_id: "skep", issuer: "http://127.0.0.1:9" },
     });
     await page.getByRole("button", { name: "Switch off" }).click();
     await page.locator("header").getByText("Ended").waitFor();

@@ -25,8 +25,16 @@ const RULES = {
   all: null,
   theme: ["color-contrast"],
   layout: [
-    ...["aria-hidden-focus", "button-name", "heading-order", "label", "landmark-one-main", "link-name"],
-    ...["nested-interactive", "page-has-heading-one", "region", "scrollable-region-focusable"],
+    "aria-hidden-focus",
+    "button-name",
+    "heading-order",
+    "label",
+    "landmark-one-main",
+    "link-name",
+    "nested-interactive",
+    "page-has-heading-one",
+    "region",
+    "scrollable-region-focusable",
   ],
 };
 

@@ -172,7 +172,10 @@ export async function startFakeCluster(options: FakeClusterOptions = {}) {
   const address = pair ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   const tls = { rejectUnauthorized: true, ...(pair ? { ...pair, ca: pair.cert } : {}) };
   const access: ClusterAccess = {
-    ...{ address, server: new URL(address), namespace: "work", tls },
+    address,
+    server: new URL(address),
+    namespace: "work",
+    tls,
     authorization: () => `Bearer ${token}`,
   };
   return {

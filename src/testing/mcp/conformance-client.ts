@@ -29,7 +29,11 @@ const given: GivenClient | undefined =
   client_id && issuer ? { client_id, issuer, ...(client_secret ? { client_secret } : {}) } : undefined;
 const options = {
   answersDefaults: true,
-  ...{ signal, timeoutMs: 60_000, maxMessageBytes: 4 << 20, maxNoiseBytes: 4 << 20, onToolsChanged() {} },
+  signal,
+  timeoutMs: 60_000,
+  maxMessageBytes: 4 << 20,
+  maxNoiseBytes: 4 << 20,
+  onToolsChanged() {},
   onLog: (_: string, text: string) => console.error(text),
 };
 /** What the logins gave, and a scope that a call lacked. */
@@ -37,7 +41,10 @@ let kept: Credentials = {};
 const connect = () =>
   connectServer(
     {
-      ...{ transport: "http" as const, url, headers: {}, fetch },
+      transport: "http" as const,
+      url,
+      headers: {},
+      fetch,
       ...(kept.tokens ? { auth: renewingProvider(kept, () => {}, given) } : {}),
       onScopeNeeded(scope) {
         kept.scope = [kept.scope, scope].filter(Boolean).join(" ");

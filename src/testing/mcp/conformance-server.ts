@@ -54,7 +54,8 @@ function plainTools(server: McpServer): void {
     resource("test://embedded-resource", "text/plain", "This is an embedded resource content."),
   ]);
   tool("test_multiple_content_types", [
-    ...[text("Multiple content types test:"), image],
+    text("Multiple content types test:"),
+    image,
     resource("test://mixed-content-resource", "application/json", '{"test":"data","value":123}'),
   ]);
   server.registerTool("test_error_handling", { description: "Fails.", inputSchema: nothing }, () => {
@@ -191,17 +192,17 @@ function things(server: McpServer): void {
     messages: [{ role: "user", content: text("This is a simple prompt for testing.") }],
   }));
   const two = fromJsonSchema<{ arg1: string; arg2: string }>({
-    ...{
-      type: "object",
-      properties: { arg1: { type: "string" }, arg2: { type: "string" } },
-      required: ["arg1", "arg2"],
-    },
+    type: "object",
+    properties: { arg1: { type: "string" }, arg2: { type: "string" } },
+    required: ["arg1", "arg2"],
   });
   server.registerPrompt("test_prompt_with_arguments", { description: "Two.", argsSchema: two }, ({ arg1, arg2 }) => ({
     messages: [{ role: "user", content: text(`Prompt with arguments: arg1='${arg1}', arg2='${arg2}'`) }],
   }));
   const one = fromJsonSchema<{ resourceUri: string }>({
-    ...{ type: "object", properties: { resourceUri: { type: "string" } }, required: ["resourceUri"] },
+    type: "object",
+    properties: { resourceUri: { type: "string" } },
+    required: ["resourceUri"],
   });
   server.registerPrompt(
     "test_prompt_with_embedded_resource",

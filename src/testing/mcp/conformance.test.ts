@@ -43,7 +43,10 @@ afterAll(async () => {
 
 const suite = async (args: readonly string[]): Promise<string> => {
   const child = Bun.spawn([BUN, SUITE, ...args], {
-    ...{ cwd: folder, stdout: "pipe", stderr: "pipe", env: { PATH: process.env["PATH"] ?? "", HOME: folder } },
+    cwd: folder,
+    stdout: "pipe",
+    stderr: "pipe",
+    env: { PATH: process.env["PATH"] ?? "", HOME: folder },
   });
   const [out, err] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()]);
   await child.exited;

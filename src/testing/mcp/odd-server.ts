@@ -50,7 +50,9 @@ if (has("more"))
 const words = process.argv.find((one) => one.startsWith("--words="))?.slice("--words=".length);
 if (words)
   tools.unshift({
-    ...{ name: "speak", title: words, description: words },
+    name: "speak",
+    title: words,
+    description: words,
     inputSchema: { type: "object", title: words, properties: { text: { type: "string", description: words } } },
   });
 const PAGE = 4;

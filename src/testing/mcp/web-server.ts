@@ -78,12 +78,16 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
         });
       if (options.oauth && pathname.startsWith("/.well-known/oauth-authorization-server"))
         return Response.json({
-          ...{ issuer: origin, authorization_endpoint: `${origin}/authorize`, token_endpoint: `${origin}/token` },
-          ...{ ...(options.client ? {} : { registration_endpoint: `${origin}/register` }) },
-          ...{ response_types_supported: ["code"], code_challenge_methods_supported: ["S256"] },
+          issuer: origin,
+          authorization_endpoint: `${origin}/authorize`,
+          token_endpoint: `${origin}/token`,
+          ...(options.client ? {} : { registration_endpoint: `${origin}/register` }),
+          response_types_supported: ["code"],
+          code_challenge_methods_supported: ["S256"],
           token_endpoint_auth_methods_supported: [options.client ? "client_secret_basic" : "none"],
-          ...{ grant_types_supported: ["authorization_code", "refresh_token"] },
-          ...{ authorization_response_iss_parameter_supported: true, ...options.metadata?.(origin) },
+          grant_types_supported: ["authorization_code", "refresh_token"],
+          authorization_response_iss_parameter_supported: true,
+          ...options.metadata?.(origin),
         });
       if (pathname === "/register")
         return Response.json({ ...((await request.json()) as object), client_id: fresh() }, { status: 201 });
@@ -142,7 +146,10 @@ export function startWebServer(options: WebServerOptions = {}): WebServer {
   });
   const origin = `http://127.0.0.1:${server.port}`;
   return {
-    ...{ origin, url: `${origin}/mcp`, asked, scopes },
+    origin,
+    url: `${origin}/mcp`,
+    asked,
+    scopes,
     expire() {
       access = new Map();
     },

@@ -89,8 +89,13 @@ export function openFakeDiscord(): FakeMessenger {
     },
     press(who, message, custom_id) {
       add("INTERACTION_CREATE", {
-        ...{ id: idOf(), token: "interaction-token", type: 3, channel_id: who.chat, message: { id: message } },
-        ...{ user: { id: who.sender }, data: { custom_id, component_type: 2 } },
+        id: idOf(),
+        token: "interaction-token",
+        type: 3,
+        channel_id: who.chat,
+        message: { id: message },
+        user: { id: who.sender },
+        data: { custom_id, component_type: 2 },
       });
     },
     repeat() {

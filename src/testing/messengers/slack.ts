@@ -85,7 +85,9 @@ export function openFakeSlack(): FakeMessenger {
     },
     press(who, message, value) {
       add("interactive", {
-        ...{ type: "block_actions", user: { id: who.sender }, channel: { id: who.chat } },
+        type: "block_actions",
+        user: { id: who.sender },
+        channel: { id: who.chat },
         container: { type: "message", message_ts: message, channel_id: who.chat },
         actions: [{ type: "button", action_id: "skep_yes", value }],
       });

@@ -18,7 +18,11 @@ export const onItsMachine = (): boolean => ["localhost", "127.0.0.1", "[::1]"].i
 
 /** The server did not answer at all. Has a problem's shape, so that it is shown like one. */
 const unreachable = (): Problem => ({
-  ...{ type: "about:blank", title: "No answer", status: 0, instance: "", request_id: "" },
+  type: "about:blank",
+  title: "No answer",
+  status: 0,
+  instance: "",
+  request_id: "",
   detail: "The server does not answer. It may be restarting, or the connection is gone.",
   code: "unreachable",
 });

@@ -17,8 +17,14 @@ const [{ createChange }, { editOf }, { List }, { ListPage }, { DetailPage }, { F
   );
 
 const problem = (status: number, errors: { pointer: string; message: string }[] = []) => ({
-  ...{ type: "about:blank", title: "Refused", status, code: "refused", detail: "It was refused.", instance: "" },
-  ...{ request_id: "req_1", errors },
+  type: "about:blank",
+  title: "Refused",
+  status,
+  code: "refused",
+  detail: "It was refused.",
+  instance: "",
+  request_id: "req_1",
+  errors,
 });
 
 /** A change with a record of what it did beside its requests. */
@@ -112,8 +118,14 @@ const NOTES: Note[] = [
   { id: "n2", text: "Feed the cat" },
 ];
 const listed = (part: object = {}) => ({
-  ...{ rows: [] as Note[], isPending: false, error: null, data: {}, refetch() {} },
-  ...{ hasNextPage: false, isFetchingNextPage: false, fetchNextPage() {} },
+  rows: [] as Note[],
+  isPending: false,
+  error: null,
+  data: {},
+  refetch() {},
+  hasNextPage: false,
+  isFetchingNextPage: false,
+  fetchNextPage() {},
   ...part,
 });
 const list = {

@@ -165,7 +165,11 @@ export function useEntries(typed: string, stop: () => void): EntryGroup[] {
   if (text === "") {
     const runs = (latest.data?.items ?? []).map(
       ({ id, task_description, pipeline_id, status }): Entry => ({
-        ...{ id: `Runs/${id}`, group: "Runs", label: task_description, detail: pipeline_id, status },
+        id: `Runs/${id}`,
+        group: "Runs",
+        label: task_description,
+        detail: pipeline_id,
+        status,
         path: `/runs/${id}`,
       }),
     );

@@ -63,8 +63,10 @@ function useNaming() {
   const named = useContext(Naming);
   return named
     ? {
-        ...{ id: named.id, name: named.name },
-        ...{ "aria-describedby": named.describedBy, "aria-invalid": named.invalid || undefined },
+        id: named.id,
+        name: named.name,
+        "aria-describedby": named.describedBy,
+        "aria-invalid": named.invalid || undefined,
       }
     : {};
 }

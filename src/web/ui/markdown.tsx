@@ -27,7 +27,12 @@ const COMPONENTS: Components = {
     </a>
   ),
   input: ({ checked }) => <span>{checked ? "☑ " : "☐ "}</span>,
-  ...{ h1: heading, h2: heading, h3: heading, h4: heading, h5: heading, h6: heading },
+  h1: heading,
+  h2: heading,
+  h3: heading,
+  h4: heading,
+  h5: heading,
+  h6: heading,
   table: ({ children }) => <table tabIndex={0}>{children}</table>,
   pre: ({ children, node }) => (
     <div className="group/code relative">

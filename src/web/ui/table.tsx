@@ -60,7 +60,7 @@ export function Table<T>({ label, rows, columns, keyOf, hrefOf, selection, more 
           </thead>
           <tbody>
             {drawn.map((row) => (
-              <Row key={keyOf(row)} {...{ row, columns, keyOf, hrefOf, selection }} />
+              <Row key={keyOf(row)} row={row} columns={columns} keyOf={keyOf} hrefOf={hrefOf} selection={selection} />
             ))}
           </tbody>
         </table>

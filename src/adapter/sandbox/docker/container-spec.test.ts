@@ -6,10 +6,20 @@ import { CONTAINER_LIMITS } from "./lock-down.ts";
 const requestOf = (engine: "docker" | "podman") =>
   containerRequest({
     spec: {
-      ...{ executionId: "exe_1", sessionId: "sess_1", agentId: "engineer", home: "/srv/work", network: "none" },
-      ...{ memoryMb: 256, cpus: 0.5, env: { A: "1" } },
+      executionId: "exe_1",
+      sessionId: "sess_1",
+      agentId: "engineer",
+      home: "/srv/work",
+      network: "none",
+      memoryMb: 256,
+      cpus: 0.5,
+      env: { A: "1" },
     } as never,
-    ...{ instanceId: "ins_1", imageId: "sha256:0", owner: { uid: 1234, gid: 1235 }, engine, network: "none" },
+    instanceId: "ins_1",
+    imageId: "sha256:0",
+    owner: { uid: 1234, gid: 1235 },
+    engine,
+    network: "none",
     mounts: [],
     imageVolumes: ["/workspace", "/tmp", "/home/agent", "/data"],
   });

@@ -86,7 +86,11 @@ function hostConfig({
   // Podman cannot give a folder in memory to a user; nobody else is in the container.
   const homeRights = engine === "podman" ? "mode=1777" : `mode=0700,uid=${owner.uid},gid=${owner.gid}`;
   const locked = lockedDown({
-    ...{ memoryMb: spec.memoryMb, cpus: spec.cpus, runtime: spec.runtime, network, usernsMode },
+    memoryMb: spec.memoryMb,
+    cpus: spec.cpus,
+    runtime: spec.runtime,
+    network,
+    usernsMode,
     folder: { source: spec.home, target: MOUNT_POINT, isEngines },
     imageVolumes: imageVolumes.filter((path) => path !== HOME),
   });

@@ -24,7 +24,10 @@ export async function writeCookies(docker: DockerClient, containerId: string, te
   if (text === undefined) return;
   let said = "";
   const writer = await docker.containers.exec(containerId, {
-    ...{ argv: ["sh", "-c", WRITER, "sh", COOKIE_FILE], user: "0:0", cwd: "/", stdin: text },
+    argv: ["sh", "-c", WRITER, "sh", COOKIE_FILE],
+    user: "0:0",
+    cwd: "/",
+    stdin: text,
     onOutput: (_stream, chunk) => {
       said += new TextDecoder().decode(chunk);
     },

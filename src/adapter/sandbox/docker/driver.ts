@@ -58,7 +58,10 @@ export interface DockerSandboxes extends SandboxDriver {
 }
 
 const capabilitiesOf = (carries: boolean): Capabilities => ({
-  ...{ shell: true, network: "own", isolation: "container", filesAtOnce: 10_000 },
+  shell: true,
+  network: "own",
+  isolation: "container",
+  filesAtOnce: 10_000,
   files: carries ? "carried" : "shared",
 });
 
@@ -159,16 +162,16 @@ async function startSandbox(parts: Parts, spec: SandboxSpec, signal: AbortSignal
     const place = copies ? await carriedPlace(copies, wanted, image.id) : await mountedPlace(wanted);
     const harness = place.state === undefined ? undefined : { state: place.state };
     const request = containerRequest({
-      ...{ instanceId: parts.deps.instanceId, imageId: image.id, imageVolumes: image.volumes },
-      ...{
-        engine,
-        owner,
-        network,
-        usernsMode,
-        mounts: place.mounts,
-        isEngines: place.isEngines,
-        program: place.program,
-      },
+      instanceId: parts.deps.instanceId,
+      imageId: image.id,
+      imageVolumes: image.volumes,
+      engine,
+      owner,
+      network,
+      usernsMode,
+      mounts: place.mounts,
+      isEngines: place.isEngines,
+      program: place.program,
       spec: { ...spec, home: place.home, harness },
     });
     try {

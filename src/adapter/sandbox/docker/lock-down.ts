@@ -18,7 +18,10 @@ export interface SharedFolder {
 
 /** A folder of the engine's machine in a container. What is mounted inside never shows outside. */
 export const bound = ({ source, target, isEngines }: SharedFolder, isReadOnly = false): Docker.MountSettings => ({
-  ...{ Type: "bind", Source: source, Target: target, ReadOnly: isReadOnly },
+  Type: "bind",
+  Source: source,
+  Target: target,
+  ReadOnly: isReadOnly,
   BindOptions: { Propagation: isEngines ? "rslave" : "rprivate" },
 });
 
@@ -51,7 +54,9 @@ export function lockedDown({ folder, imageVolumes, ...plan }: LockDown): Docker.
         .filter((path) => path !== folder.target && path !== "/tmp")
         .map(
           (path): Docker.MountSettings => ({
-            ...{ Type: "tmpfs", Source: "", Target: path },
+            Type: "tmpfs",
+            Source: "",
+            Target: path,
             TmpfsOptions: { SizeBytes: CONTAINER_LIMITS.homeBytes, Mode: 0o1777 },
           }),
         ),

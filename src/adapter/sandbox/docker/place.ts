@@ -60,13 +60,19 @@ export async function mountedPlace({ spec, home, server, owner, arch, relayFolde
     for (const folder of [home, ...(state === undefined ? [] : [state])]) await giveWorkspace(folder, owner);
   const nothing = async () => {};
   return {
-    ...{ home, state, isEngines: false, program: undefined, forget() {} },
+    home,
+    state,
+    isEngines: false,
+    program: undefined,
+    forget() {},
     attach: nothing,
     relay: relay && RELAY_PATH,
     mounts: relay === undefined ? [] : [bound({ source: relay, target: RELAY_PATH }, true)],
     files: () => ({
       workspace: createWorkspaceFiles(home, server.uid === 0 ? owner : undefined),
-      ...{ begin: nothing, bringIn: nothing, end: nothing },
+      begin: nothing,
+      bringIn: nothing,
+      end: nothing,
     }),
   };
 }
@@ -89,7 +95,9 @@ export async function carriedPlace(
       attached = attachLink(docker, containerId);
       await attached;
     },
-    ...{ home: workspace.folder, state: state?.folder, isEngines: true },
+    home: workspace.folder,
+    state: state?.folder,
+    isEngines: true,
     mounts: [programsOf(workspace)],
     relay: hasRoutes(spec) ? CARRIED_RELAY_PATH : undefined,
     files: (container) => createCarriedFiles({ ...container, places, attached }),

@@ -59,7 +59,9 @@ export function createContainerRelay({ docker, containerId, user, program }: Rel
     const connections = createRelayConnections((bytes) => started?.write(bytes));
     started = await docker.containers.exec(containerId, {
       argv: [program],
-      ...{ user, cwd: "/", keepsInput: true },
+      user,
+      cwd: "/",
+      keepsInput: true,
       onOutput: (stream, chunk) => {
         if (stream === "stdout") connections.feed(chunk);
       },

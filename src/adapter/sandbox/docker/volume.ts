@@ -36,7 +36,10 @@ export async function makeFilesVolume(docker: DockerClient, plan: VolumePlan): P
   const mountpoint = await docker.volumes.ensure(name, labels);
   // Never started: the engine unpacks into what a container would have.
   const id = await docker.containers.create({
-    ...{ Image: imageId, Entrypoint: ["true"], Cmd: [], Labels: labels },
+    Image: imageId,
+    Entrypoint: ["true"],
+    Cmd: [],
+    Labels: labels,
     HostConfig: { NetworkMode: "none", Mounts: [{ Type: "volume", Source: name, Target: "/v", VolumeOptions }] },
   });
   try {
@@ -55,7 +58,11 @@ const VolumeOptions: Docker.MountSettings["VolumeOptions"] = {
 };
 
 export const programsOf = ({ name }: FilesVolume): Docker.MountSettings => ({
-  ...{ Type: "volume", Source: name, Target: PROGRAMS, ReadOnly: true, VolumeOptions },
+  Type: "volume",
+  Source: name,
+  Target: PROGRAMS,
+  ReadOnly: true,
+  VolumeOptions,
 });
 
 function contents({ uid, gid }: Owner, arch: string): Readable {

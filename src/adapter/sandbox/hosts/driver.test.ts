@@ -24,7 +24,9 @@ function machine(name: string, slots: number) {
     return await act();
   };
   const host: Host = {
-    ...{ name, slots, ping: () => there(async () => {}) },
+    name,
+    slots,
+    ping: () => there(async () => {}),
     driver: {
       ...driver,
       close: async () => {},
@@ -45,8 +47,14 @@ function machine(name: string, slots: number) {
   return { host, state };
 }
 const specOf = (home = mkdtempSync(join(root, "home-")), executionId = newId("execution")): SandboxSpec => ({
-  ...{ executionId, sessionId: newId("session"), agentId: "engineer", network: "none" as const },
-  ...{ memoryMb: 64, cpus: 1, env: {}, home },
+  executionId,
+  sessionId: newId("session"),
+  agentId: "engineer",
+  network: "none" as const,
+  memoryMb: 64,
+  cpus: 1,
+  env: {},
+  home,
 });
 const said = async (sandbox: Sandbox) =>
   (await sandbox.exec(["echo", "on"], { timeoutMs: 240_000, maxOutputBytes: 100 })).output;

@@ -174,7 +174,10 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
   }
 
   return {
-    ...{ name: "docker", capabilities, noticeMs, start },
+    name: "docker",
+    capabilities,
+    noticeMs,
+    start,
     async about(spec) {
       const [known] = candidates(spec);
       return await (known?.driver.about ?? about)(spec);

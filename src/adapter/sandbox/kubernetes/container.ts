@@ -32,7 +32,12 @@ export function createPodCommands(place: PodPlace) {
     place.lost.throwIfAborted();
     const { client, namespace, pod } = place;
     const exec = await client.exec({
-      ...{ namespace, pod, container: CONTAINER, argv: TAKES_LINE, hasInput: true, onOutput },
+      namespace,
+      pod,
+      container: CONTAINER,
+      argv: TAKES_LINE,
+      hasInput: true,
+      onOutput,
     });
     place.lost.addEventListener("abort", exec.detach, { once: true });
     const forget = () => place.lost.removeEventListener("abort", exec.detach);

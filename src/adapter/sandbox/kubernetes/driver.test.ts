@@ -23,15 +23,24 @@ afterEach(async () => {
 const EXEC: ExecOptions = { timeoutMs: 240_000, maxOutputBytes: 100_000 };
 const never = new AbortController().signal;
 const specOf = (changes: Partial<SandboxSpec> = {}): SandboxSpec => ({
-  ...{ executionId: newId("execution"), sessionId: newId("session"), agentId: "engineer", network: "none" as const },
-  ...{ memoryMb: 64, cpus: 1, env: {}, home, ...changes },
+  executionId: newId("execution"),
+  sessionId: newId("session"),
+  agentId: "engineer",
+  network: "none" as const,
+  memoryMb: 64,
+  cpus: 1,
+  env: {},
+  home,
+  ...changes,
 });
 
 async function opened(options: FakeClusterOptions = {}, placeMs?: number) {
   const cluster = await startFakeCluster(options);
   const driver = createKubernetesSandboxes({
     client: connectCluster(cluster.access, 1),
-    ...{ namespace: "work", instanceId: newId("instance"), pullSecrets: ["registry"] },
+    namespace: "work",
+    instanceId: newId("instance"),
+    pullSecrets: ["registry"],
     defaultImage: docker ? await testImage(docker) : "none",
     ...(placeMs === undefined ? {} : { placeMs }),
   });
@@ -40,7 +49,8 @@ async function opened(options: FakeClusterOptions = {}, placeMs?: number) {
 }
 
 const waiting = (reason: string, message: string) => ({
-  ...{ phase: "Pending", containerStatuses: [{ name: "agent", state: { waiting: { reason, message } } }] },
+  phase: "Pending",
+  containerStatuses: [{ name: "agent", state: { waiting: { reason, message } } }],
 });
 
 describe("a Pod that cannot be had", () => {
@@ -116,13 +126,18 @@ test("a Pod has no right, no secret and no name of this host", () => {
   const pod = podManifest({ ...plan, spec: specOf({ env, runtime: "gvisor", cookies: "canary-71c0" }) });
   expect(JSON.stringify(pod)).not.toMatch(new RegExp(`canary|${home}`));
   expect(pod.spec).toMatchObject({
-    ...{ restartPolicy: "Never", automountServiceAccountToken: false, enableServiceLinks: false },
-    ...{ runtimeClassName: "gvisor", imagePullSecrets: [{ name: "registry" }] },
+    restartPolicy: "Never",
+    automountServiceAccountToken: false,
+    enableServiceLinks: false,
+    runtimeClassName: "gvisor",
+    imagePullSecrets: [{ name: "registry" }],
     securityContext: { runAsNonRoot: true, runAsUser: 10_001, seccompProfile: { type: "RuntimeDefault" } },
   });
   const [container] = pod.spec.containers;
   expect(container?.securityContext).toEqual({
-    ...{ privileged: false, allowPrivilegeEscalation: false, readOnlyRootFilesystem: true },
+    privileged: false,
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
     capabilities: { drop: ["ALL"] },
   });
   expect(container?.resources.limits).toEqual({ memory: "64Mi", cpu: "1000m" });

@@ -42,7 +42,10 @@ export interface KubernetesSandboxes extends SandboxDriver {
 }
 
 const CAPABILITIES: Capabilities = {
-  ...{ shell: true, network: "policy", isolation: "container", files: "carried" },
+  shell: true,
+  network: "policy",
+  isolation: "container",
+  files: "carried",
   filesAtOnce: 10_000,
 };
 const NOTICE_MS = 30_000;

@@ -37,7 +37,8 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
   /** @throws Problem when the cluster does not answer, or does not allow it. */
   async function watching(): Promise<void> {
     watch ??= client.watch({
-      ...{ path, query: { labelSelector } },
+      path,
+      query: { labelSelector },
       onObject(object) {
         const name = textIn(membersOf(object)["metadata"], "name") ?? "";
         const state = stateOf(object);
@@ -88,7 +89,8 @@ export function createPods({ client, namespace, instanceId, placeMs = PLACE_MS, 
   async function remove(name: string, signal?: AbortSignal): Promise<void> {
     try {
       await client.call("DELETE", `${path}/${name}`, {
-        ...{ body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 }, signal },
+        body: { apiVersion: "v1", kind: "DeleteOptions", gracePeriodSeconds: 0 },
+        signal,
       });
     } catch (error) {
       if (!isProblem(error) || error.code !== "kubernetes_not_found") throw error;

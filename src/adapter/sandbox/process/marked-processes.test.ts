@@ -17,8 +17,14 @@ afterAll(() => rmSync(workspace, { recursive: true, force: true }));
 
 const never = new AbortController().signal;
 const spec = (executionId: string) => ({
-  ...{ executionId, sessionId: "sess_test", agentId: "engineer", home: workspace, network: "none" as const },
-  ...{ memoryMb: 128, cpus: 1, env: {} },
+  executionId,
+  sessionId: "sess_test",
+  agentId: "engineer",
+  home: workspace,
+  network: "none" as const,
+  memoryMb: 128,
+  cpus: 1,
+  env: {},
 });
 
 test.skipIf(lacks("/proc", existsSync("/proc/self/environ")))(

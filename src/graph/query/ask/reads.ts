@@ -63,8 +63,17 @@ function addSettings(
 
 /** A configuration file as an answer shows it; it is no node of the graph. */
 const settingsFile = (path: string): SymbolView => ({
-  ...{ id: `File:${path}`, label: "File", name: basename(path), qualified_name: path, file_path: path },
-  ...{ start_line: 0, end_line: 0, language: "", exported: false, signature: "", doc: "" },
+  id: `File:${path}`,
+  label: "File",
+  name: basename(path),
+  qualified_name: path,
+  file_path: path,
+  start_line: 0,
+  end_line: 0,
+  language: "",
+  exported: false,
+  signature: "",
+  doc: "",
 });
 
 function describe(

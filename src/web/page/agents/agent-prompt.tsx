@@ -17,8 +17,10 @@ export function AgentPrompt({ tagged }: { tagged: Tagged<Agent> }) {
   const admin = useAdmin();
   const change = useChange("/v1/agents");
   const draft = useDraft(`agent/${agent.id}/prompt`, {
-    ...{ saved: agent.prompt, version: etag },
-    ...{ what: `the instructions of ${agent.name}`, asks: true },
+    saved: agent.prompt,
+    version: etag,
+    what: `the instructions of ${agent.name}`,
+    asks: true,
   });
   const save = async (version: string | undefined) => {
     const params = { path: { id: agent.id } };

@@ -63,8 +63,10 @@ function VoiceForm({ own }: { own: Own }) {
           word="Save"
           submit={async ({ choice, text, number }) => {
             const body: Body = {
-              ...{ enabled: SWITCH[text("enabled")] ?? null, voice_id: text("voice_id") || null },
-              ...{ model: text("model") || null, speed: number("speed") ?? null },
+              enabled: SWITCH[text("enabled")] ?? null,
+              voice_id: text("voice_id") || null,
+              model: text("model") || null,
+              speed: number("speed") ?? null,
               provider: choice<NonNullable<Own["provider"]>>("provider") || null,
               format: choice<NonNullable<Own["format"]>>("format") || null,
             };

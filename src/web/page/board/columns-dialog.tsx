@@ -13,7 +13,10 @@ export function ColumnsDialog({ project, onClose }: { project: Project; onClose(
       changes={["/v1/projects"]}
       submit={async ({ text, number }) => {
         const columns = project.columns.map(({ id, statuses }) => ({
-          ...{ id, statuses, name: text(`name:${id}`), wip_limit: number(`limit:${id}`) ?? null },
+          id,
+          statuses,
+          name: text(`name:${id}`),
+          wip_limit: number(`limit:${id}`) ?? null,
         }));
         const call = client.PUT("/v1/projects/{id}", { params: { path: { id: project.id } }, body: { columns } });
         await must(call);

@@ -28,13 +28,14 @@ export function TaskDialog({ project, task, status, onClose }: Props) {
       changes={["/v1/projects/{id}/tasks", "/v1/projects"]}
       submit={async ({ choice, text, raw, number }) => {
         const body = {
-          ...{ title: text("title"), description: raw("description").trim() },
-          ...{
-            priority: choice<Task["priority"]>("priority"),
-            work_type: choice<NonNullable<Task["work_type"]>>("work_type"),
-          },
-          ...{ assigned_agent: text("assigned_agent") || null, estimate_hours: number("estimate_hours") ?? null },
-          ...{ tags: wordsOf(text("tags")), depends_on: wordsOf(text("depends_on")) },
+          title: text("title"),
+          description: raw("description").trim(),
+          priority: choice<Task["priority"]>("priority"),
+          work_type: choice<NonNullable<Task["work_type"]>>("work_type"),
+          assigned_agent: text("assigned_agent") || null,
+          estimate_hours: number("estimate_hours") ?? null,
+          tags: wordsOf(text("tags")),
+          depends_on: wordsOf(text("depends_on")),
         } satisfies Body;
         if (task)
           await must(

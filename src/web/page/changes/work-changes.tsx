@@ -11,7 +11,11 @@ const Changes = lazy(() => import("./changes.tsx"));
 type Work = Schemas["Changes"];
 
 const KINDS: Record<Work["kind"], string> = {
-  ...{ run: "Run", chat: "Chat", routine: "Routine", swarm: "Swarm", spawn: "Spawned work" },
+  run: "Run",
+  chat: "Chat",
+  routine: "Routine",
+  swarm: "Swarm",
+  spawn: "Spawned work",
 };
 
 /** The page of what made the changes, where it has one. */

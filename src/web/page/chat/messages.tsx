@@ -105,12 +105,15 @@ const Row = memo(function Row({ message, agent, busy, actions }: Omit<ListProps,
         <ToolCall
           key={call_id}
           call={{
-            ...{ call_id, tool, input, ok, output, output_characters: output?.length ?? 0 },
-            ...{
-              status: ok === null ? (busy ? "running" : "interrupted") : "done",
-              started_at: null,
-              duration_ms: null,
-            },
+            call_id,
+            tool,
+            input,
+            ok,
+            output,
+            output_characters: output?.length ?? 0,
+            status: ok === null ? (busy ? "running" : "interrupted") : "done",
+            started_at: null,
+            duration_ms: null,
           }}
         />
       ))}

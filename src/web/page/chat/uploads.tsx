@@ -41,7 +41,9 @@ export function useUploads(): Uploads {
     add(files) {
       const fresh = [...files].slice(0, MOST - list.length);
       const rows = fresh.map((file) => ({
-        ...{ key: crypto.randomUUID(), name: file.name || "pasted.png", size: file.size },
+        key: crypto.randomUUID(),
+        name: file.name || "pasted.png",
+        size: file.size,
       }));
       setList((old) => [...old, ...rows]);
       for (const [at, file] of fresh.entries()) void send(file, rows[at]!.key);

@@ -40,9 +40,12 @@ function ConnectForm({ connection, onClose }: { connection: Connection; onClose(
         const secret = (name: "private_key" | "token" | "webhook_secret") =>
           raw(name).trim() ? { [name]: raw(name).trim() } : {};
         const body: Schemas["UpdateCodehostConnectionBody"] = {
-          ...{ kind, url: text("url") || null },
+          kind,
+          url: text("url") || null,
           ...(github ? { app_id: text("app_id") || null } : {}),
-          ...{ ...secret("private_key"), ...secret("token"), ...secret("webhook_secret") },
+          ...secret("private_key"),
+          ...secret("token"),
+          ...secret("webhook_secret"),
         };
         await must(client.PUT("/v1/codehost/connection", { body }));
         notify("The connection is saved.");

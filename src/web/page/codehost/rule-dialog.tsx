@@ -32,7 +32,9 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | undefined; onClose(
       changes={["/v1/codehost/rules"]}
       submit={async ({ choice, text, checked }) => {
         const fields = {
-          ...{ name: text("name"), event, pipeline_id: text("pipeline_id") },
+          name: text("name"),
+          event,
+          pipeline_id: text("pipeline_id"),
           label: event.endsWith("_labeled") ? text("label") : null,
           command: event === "issue_comment" ? text("command") : null,
           permission: choice<Rule["permission"]>("permission"),

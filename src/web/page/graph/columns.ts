@@ -64,7 +64,9 @@ export function grown(opened: readonly string[], answers: readonly (Columns | un
     });
     edges.from.forEach((from, nth) => {
       const line = {
-        ...{ from: nodes.id[from]!, to: nodes.id[edges.to[nth]!]!, type: types[edges.type[nth]!]! },
+        from: nodes.id[from]!,
+        to: nodes.id[edges.to[nth]!]!,
+        type: types[edges.type[nth]!]!,
         sure: edges.confidence[nth]! >= 0.9,
       };
       lines.set(`${line.from} ${line.to}`, line);

@@ -243,7 +243,9 @@ function List({ map, cluster, marked, choose }: ListProps) {
             <li key={nodes.id[at]}>
               <SymbolLink
                 symbol={{
-                  ...{ id: nodes.id[at]!, name: nodes.name[at]!, start_line: nodes.line[at]! },
+                  id: nodes.id[at]!,
+                  name: nodes.name[at]!,
+                  start_line: nodes.line[at]!,
                   label: map.labels[nodes.label[at]!] as never,
                   file_path: map.files[nodes.file[at]!] ?? "",
                 }}

@@ -23,7 +23,9 @@ export function AnswerSeveral({ approvals, onClose }: { approvals: Approval[]; o
     action.run(async () => {
       const asked = approvals.filter(({ id }) => chosen.has(id));
       const answers = asked.map(({ run_id, step_id }) => ({
-        ...{ run_id, step_id, approved },
+        run_id,
+        step_id,
+        approved,
         ...(comment.trim() ? { comment: comment.trim() } : {}),
       }));
       const { items } = await must(client.POST("/v1/approvals", { body: { answers } }));

@@ -144,7 +144,9 @@ function FirstAdministrator({ onDone }: { onDone(): Promise<void> }) {
     try {
       const setup_token = text("setup_token");
       const body: Schemas["CreateSetupBody"] = {
-        ...{ email: text("email"), password: String(form.get("password")), session: "cookie" },
+        email: text("email"),
+        password: String(form.get("password")),
+        session: "cookie",
         ...(text("display_name") ? { display_name: text("display_name") } : {}),
         ...(setup_token ? { setup_token } : {}),
       };

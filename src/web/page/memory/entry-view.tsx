@@ -252,7 +252,8 @@ function EditEntry({ tagged, onClose }: { tagged: Tagged<Entry>; onClose(): void
 }
 
 const bodyOf = ({ text, raw }: Fields) => ({
-  ...{ title: text("title"), content: raw("content") },
+  title: text("title"),
+  content: raw("content"),
   tags: text("tags")
     .split(/[\s,]+/)
     .filter(Boolean),

@@ -197,13 +197,13 @@ function NewEntry({ agent, onClose }: { agent: string; onClose(): void }) {
       changes={["/v1/memory", "/v1/memory-scores"]}
       submit={async ({ choice, text, raw, checked }) => {
         const body = {
-          ...{ title: text("title"), content: raw("content"), type: choice<Entry["type"]>("type") },
-          ...{
-            pinned: checked("pinned"),
-            tags: text("tags")
-              .split(/[\s,]+/)
-              .filter(Boolean),
-          },
+          title: text("title"),
+          content: raw("content"),
+          type: choice<Entry["type"]>("type"),
+          pinned: checked("pinned"),
+          tags: text("tags")
+            .split(/[\s,]+/)
+            .filter(Boolean),
           ...(checked("private") ? { private: true } : {}),
         };
         const call = client.POST("/v1/memory/vaults/{agent_id}/entries", {

@@ -44,7 +44,9 @@ export function ChannelForm({ channel, onClose, onMade }: Props) {
   const submit = async (fields: Fields) => {
     const { text, checked } = fields;
     const common = {
-      ...{ name: text("name"), on: WHEN.map(([id]) => id).filter((id) => checked(id)), enabled: checked("enabled") },
+      name: text("name"),
+      on: WHEN.map(([id]) => id).filter((id) => checked(id)),
+      enabled: checked("enabled"),
       ...secretsOf(kind, fields),
     };
     const project = text("project_id");

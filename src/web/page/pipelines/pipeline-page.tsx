@@ -59,7 +59,9 @@ function PipelineEditor({ tagged }: { tagged: Tagged<Schemas["Pipeline"]> | unde
   const [, navigate] = useLocation();
   const stored = tagged?.value;
   const draft = useDraft(`pipeline/${stored?.id ?? "+new"}`, {
-    ...{ saved: stored?.source ?? TEMPLATE, version: tagged?.etag, asks: true },
+    saved: stored?.source ?? TEMPLATE,
+    version: tagged?.etag,
+    asks: true,
     what: stored ? `the pipeline ${stored.name || stored.id}` : "a new pipeline",
   });
   const { text, set: setText } = draft;

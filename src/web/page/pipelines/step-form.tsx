@@ -184,7 +184,8 @@ function changeOf(fields: Fields, { kind, steps, id, stored }: Context): StepCha
   const own: StepChange =
     kind === "agent"
       ? {
-          ...{ agent: fields.text("agent"), input: fields.raw("input").replaceAll("\r\n", "\n") },
+          agent: fields.text("agent"),
+          input: fields.raw("input").replaceAll("\r\n", "\n"),
           outputs: listOf(fields.text("outputs")),
           model: fields.text("model"),
         }

@@ -51,8 +51,12 @@ function backEdges(ways: readonly Way[], { direction, width, height }: Layout): 
     // The next one runs beyond the words of this.
     lane = place + (label === "" ? 0 : direction === "TB" ? label.length * LETTER : LINE);
     return {
-      ...{ id: `${id}<${to}${at}`, type: "back", source: id, target: to },
-      ...{ sourceHandle: "back-out", targetHandle: "back-in" },
+      id: `${id}<${to}${at}`,
+      type: "back",
+      source: id,
+      target: to,
+      sourceHandle: "back-out",
+      targetHandle: "back-in",
       data: { lane: place, label, taken, direction },
     };
   });
@@ -163,7 +167,9 @@ export default function RunGraph({ steps, attempts = NONE, current, onPick, plai
   const nodes: StepNode[] = steps.map((step) => {
     const { x, y } = places.get(step.id) ?? { x: 0, y: 0 };
     return {
-      ...{ id: step.id, type: "step", position: { x: x - layout.box / 2, y: y - BOX_HEIGHT / 2 } },
+      id: step.id,
+      type: "step",
+      position: { x: x - layout.box / 2, y: y - BOX_HEIGHT / 2 },
       data: { step, rows: attemptsOf(attempts, step.id), current: step.id === current, direction, width: layout.box },
       ariaLabel: `${step.name}, ${step.status}`,
     };
@@ -173,7 +179,8 @@ export default function RunGraph({ steps, attempts = NONE, current, onPick, plai
   const below = isDown ? 0 : ways.reduce((sum, { label }) => sum + LANE + (label ? LINE : 0), 0);
   // The row of buttons at the bottom lies over no step.
   const fit = {
-    ...{ maxZoom: 1, minZoom: SMALLEST },
+    maxZoom: 1,
+    minZoom: SMALLEST,
     padding: { top: "20px", right: `${(isDown ? side : 0) + EDGE}px`, bottom: `${68 + below}px`, left: `${EDGE}px` },
   } as const;
   return (

@@ -199,7 +199,7 @@ function Work({ run, view }: { run: Run; view: string }) {
           <Waiting run={run} />
         </div>
         <div className={`pane flex min-w-0 flex-col lg:col-start-1 lg:row-span-2 lg:row-start-1 ${aside}`}>
-          <Gantt {...{ run, plan: steps, timeline: timeline.data, step: current, attempt: shown?.id, onPick: pick }} />
+          <Gantt run={run} plan={steps} timeline={timeline.data} step={current} attempt={shown?.id} onPick={pick} />
         </div>
         <div
           ref={detailBox}

@@ -75,8 +75,14 @@ export function rowsOf<T extends Timed>(
     else items.set(one.attempt.step_id, [one]);
   }
   const toRow = ({ attempt, note }: Counted<T>): GanttRow<T> => ({
-    ...{ key: attempt.id, step: attempt.step_id, name: names.get(attempt.step_id) ?? attempt.step_id, note },
-    ...{ status: attempt.status, inner: note !== "", attempt, folded: 0 },
+    key: attempt.id,
+    step: attempt.step_id,
+    name: names.get(attempt.step_id) ?? attempt.step_id,
+    note,
+    status: attempt.status,
+    inner: note !== "",
+    attempt,
+    folded: 0,
   });
   const itemRows = (step: string): GanttRow<T>[] => {
     const all = (items.get(step) ?? []).map(toRow);
@@ -99,7 +105,14 @@ export function rowsOf<T extends Timed>(
   return [
     ...rows,
     ...ahead.map(({ id, name, status }) => ({
-      ...{ key: id, step: id, name, note: "", status, inner: false, attempt: undefined, folded: 0 },
+      key: id,
+      step: id,
+      name,
+      note: "",
+      status,
+      inner: false,
+      attempt: undefined,
+      folded: 0,
     })),
   ];
 }
@@ -125,9 +138,28 @@ const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const STEPS_MS = [
-  ...[100, 200, 500, SECOND, 2 * SECOND, 5 * SECOND, 10 * SECOND, 15 * SECOND, 30 * SECOND],
-  ...[MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 30 * MINUTE],
-  ...[HOUR, 2 * HOUR, 4 * HOUR, 8 * HOUR, DAY, 2 * DAY, 7 * DAY],
+  100,
+  200,
+  500,
+  SECOND,
+  2 * SECOND,
+  5 * SECOND,
+  10 * SECOND,
+  15 * SECOND,
+  30 * SECOND,
+  MINUTE,
+  2 * MINUTE,
+  5 * MINUTE,
+  10 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  2 * HOUR,
+  4 * HOUR,
+  8 * HOUR,
+  DAY,
+  2 * DAY,
+  7 * DAY,
 ];
 
 /** Marks of the axis, ms from its begin: round times, a few of them. */

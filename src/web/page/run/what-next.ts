@@ -11,7 +11,11 @@ export const isMergeable = (run: Run): boolean =>
 const ENDED = new Set(["succeeded", "failed", "cancelled"]);
 /** What of a run's row is of its changes. */
 export const workOfRun = ({ id, project_id, branch, task_description, status }: Run): Work => ({
-  ...{ work_id: id, kind: "run", project_id: project_id ?? "", branch: branch ?? "", title: task_description },
+  work_id: id,
+  kind: "run",
+  project_id: project_id ?? "",
+  branch: branch ?? "",
+  title: task_description,
   at_work: !ENDED.has(status),
 });
 

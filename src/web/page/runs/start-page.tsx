@@ -66,7 +66,9 @@ export default function StartPage() {
       ) : (
         <Start
           given={{
-            ...{ pipeline: params.get("pipeline"), task: params.get("task"), project: params.get("project") },
+            pipeline: params.get("pipeline"),
+            task: params.get("task"),
+            project: params.get("project"),
             inputs: {},
           }}
           dry={params.get("dry") !== null}
@@ -85,8 +87,13 @@ function Again({ id }: { id: string }) {
       {({ pipeline_id, task_description, project_name, inputs, human_context, model, budget_usd }) => (
         <Start
           given={{
-            ...{ pipeline: pipeline_id, task: proposed ?? task_description, project: project_name, inputs },
-            ...{ guidance: human_context, model, budget: budget_usd },
+            pipeline: pipeline_id,
+            task: proposed ?? task_description,
+            project: project_name,
+            inputs,
+            guidance: human_context,
+            model,
+            budget: budget_usd,
           }}
         />
       )}
@@ -112,7 +119,9 @@ function Start({ given, dry = false }: { given: Given; dry?: boolean }) {
           {(known) =>
             newest ? (
               <Proposed
-                {...{ dry, given, newest }}
+                dry={dry}
+                given={given}
+                newest={newest}
                 pipelines={items.filter((one) => one.valid)}
                 projects={known.items}
               />
@@ -139,7 +148,8 @@ interface ProposedProps {
 function Proposed({ given, dry, pipelines, projects, newest }: ProposedProps) {
   const ownId = useOwnId();
   const [choices] = useState<Choices>(() => ({
-    ...{ project: lastChoice("project"), runProject: lastChoice("run-project") },
+    project: lastChoice("project"),
+    runProject: lastChoice("run-project"),
     pipeline: lastChoice("pipeline"),
   }));
   const [project] = useState(() =>

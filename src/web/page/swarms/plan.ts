@@ -22,11 +22,14 @@ export function planText(swarm: Swarm, tasks: readonly SwarmTask[]): string {
   const { agent_id, max_concurrent, on_failure, budget_usd, project_id } = swarm;
   const given = <T>(name: string, value: T | null) => (value === null ? {} : { [name]: value });
   return stringify({
-    ...{ agent_id, max_concurrent, on_failure },
+    agent_id,
+    max_concurrent,
+    on_failure,
     ...given("budget_usd", budget_usd),
     ...given("project_id", project_id),
     tasks: tasks.map(({ key, title, agent_id: agent, prompt, depends_on, model }) => ({
-      ...{ key, title },
+      key,
+      title,
       ...(agent === agent_id ? {} : { agent_id: agent }),
       ...given("model", model),
       prompt,
@@ -47,8 +50,17 @@ export function planOf(text: string): unknown {
 /** Tasks as the graph of a run draws steps. */
 export const stepsOf = (tasks: readonly SwarmTask[]): StepPlan[] =>
   tasks.map(({ key, title, agent_id, status, depends_on }) => ({
-    ...{ id: key, name: title, description: null, kind: "agent", agent_id, command: null, needs: depends_on },
-    ...{ leads_back: [], when: null, attempts: 1, children: { done: 0, total: 0 } },
+    id: key,
+    name: title,
+    description: null,
+    kind: "agent",
+    agent_id,
+    command: null,
+    needs: depends_on,
+    leads_back: [],
+    when: null,
+    attempts: 1,
+    children: { done: 0, total: 0 },
     status: status as StepPlan["status"],
   }));
 

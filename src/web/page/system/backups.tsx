@@ -23,7 +23,8 @@ type Backup = Schemas["Backup"];
 
 const COLUMNS: Column<Backup>[] = [
   {
-    ...{ title: "Backup", className: "w-1/2 min-w-40" },
+    title: "Backup",
+    className: "w-1/2 min-w-40",
     cell: ({ id, left_out, scheduled }) => (
       <>
         <code className="text-sm">{id}</code>

@@ -24,7 +24,8 @@ interface Row {
 
 const COLUMNS: Column<Row>[] = [
   {
-    ...{ title: "What", className: "w-2/3 min-w-40" },
+    title: "What",
+    className: "w-2/3 min-w-40",
     cell: ({ name, href }) =>
       href ? (
         <Link href={href} className="underline">

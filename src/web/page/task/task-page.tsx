@@ -125,7 +125,11 @@ function ConfirmTask({ task }: { task: Task }) {
 }
 
 const TONES: Record<string, "ok" | "bad" | "wait" | "run"> = {
-  ...{ done: "ok", failed: "bad", blocked: "wait", review: "wait", in_progress: "run" },
+  done: "ok",
+  failed: "bad",
+  blocked: "wait",
+  review: "wait",
+  in_progress: "run",
 };
 
 /** Buttons to the statuses it may have next; a rule that refuses says why and can be overridden. */

@@ -39,8 +39,11 @@ function reachOf(local: boolean, { choice, text, raw, number }: Fields) {
   const memoryMb = number("memory_mb");
   if (!local) return { url: text("url"), headers: values, oauth: clientOf(text) };
   return {
-    ...{ command: text("command") || null, args: raw("args").split("\n").filter(Boolean), env: values },
-    ...{ image: text("image") || null, network: choice<Server["network"]>("network") },
+    command: text("command") || null,
+    args: raw("args").split("\n").filter(Boolean),
+    env: values,
+    image: text("image") || null,
+    network: choice<Server["network"]>("network"),
     ...(memoryMb === undefined ? {} : { memory_mb: memoryMb }),
   };
 }
@@ -59,7 +62,9 @@ export function ServerForm({ server, onClose, onSaved }: Props) {
     const { text, number } = fields;
     const seconds = number("timeout_s");
     const common = {
-      ...{ name: text("name") || text("id") || server?.id || "", description: text("description"), transport },
+      name: text("name") || text("id") || server?.id || "",
+      description: text("description"),
+      transport,
       ...(seconds === undefined ? {} : { timeout_ms: Math.round(seconds * 1_000) }),
       ...reachOf(local, fields),
       elicitation: fields.choice<Server["elicitation"]>("elicitation"),

@@ -55,7 +55,9 @@ function Hours({ period, pick }: Omit<Props, "hourly">) {
             <StackedBars
               label="Spend by hour"
               bars={items.map(({ start_at, cost_usd }) => ({
-                ...{ key: start_at, title: hourText(start_at), values: [cost_usd] },
+                key: start_at,
+                title: hourText(start_at),
+                values: [cost_usd],
               }))}
               parts={[{ name: "Spend", color: "var(--series-1)" }]}
               format={usd}
@@ -94,7 +96,9 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
           color: one.others ? OTHERS : `var(--series-${(at % 8) + 1})`,
         }));
         const days = items.map(({ start_at, costs_usd }) => ({
-          ...{ key: start_at, title: dayText(start_at), values: costs_usd },
+          key: start_at,
+          title: dayText(start_at),
+          values: costs_usd,
         }));
         const coming = daysLeft(items.at(-1)?.start_at, perDay);
         const day = (bar: Bar) => items.find(({ start_at }) => start_at === bar.key);
@@ -114,7 +118,8 @@ function Days({ period, budgets, perDay, pick }: Omit<Props, "hourly">) {
                     height={120}
                     bars={[
                       ...items.map((item) => ({
-                        ...{ key: item.start_at, title: dayText(item.start_at) },
+                        key: item.start_at,
+                        title: dayText(item.start_at),
                         values: [item.runs.succeeded, item.runs.failed, item.runs.cancelled],
                       })),
                       ...coming.map((bar) => ({ ...bar, values: [] })),

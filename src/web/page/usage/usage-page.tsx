@@ -151,8 +151,10 @@ export default function UsagePage() {
         words={words}
         agentName={agentName}
         clear={{
-          ...{ model: () => setModel(""), agent: () => setAgent("") },
-          ...{ user: () => setUser(""), day: () => setDay("") },
+          model: () => setModel(""),
+          agent: () => setAgent(""),
+          user: () => setUser(""),
+          day: () => setDay(""),
         }}
       />
     </>

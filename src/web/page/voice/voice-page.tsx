@@ -56,9 +56,13 @@ function SettingsForm({ settings }: { settings: Settings }) {
           word="Save"
           submit={async ({ choice, text, number, checked }) => {
             const body = {
-              ...{ enabled: checked("enabled"), provider, voice_id: text("voice_id") || null },
-              ...{ model: text("model") || null, format: choice<Settings["format"]>("format") },
-              ...{ speed: number("speed") ?? 1, max_characters: number("max_characters") ?? settings.max_characters },
+              enabled: checked("enabled"),
+              provider,
+              voice_id: text("voice_id") || null,
+              model: text("model") || null,
+              format: choice<Settings["format"]>("format"),
+              speed: number("speed") ?? 1,
+              max_characters: number("max_characters") ?? settings.max_characters,
             };
             await must(client.PUT("/v1/admin/tts-settings", { body }));
             notify("Saved.");

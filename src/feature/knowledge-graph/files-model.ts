@@ -1,0 +1,16 @@
+/** What became of the files of an index, as the API shows it. */
+import { Type as t } from "@sinclair/typebox";
+
+export const Skipped = t.Array(t.Object({ path: t.String(), reason: t.String() }), { description: "The first 1,000." });
+export const Failed = t.Array(t.Object({ path: t.String(), error: t.String() }));
+export const Unread = t.Object(
+  {
+    files: t.Integer(),
+    lines: t.Integer(),
+    share: t.Number({ minimum: 0, maximum: 1, description: "Of all lines." }),
+    worst: t.Array(t.Object({ path: t.String(), lines: t.Integer(), of: t.Integer() }), {
+      description: "The 100 files with most such lines.",
+    }),
+  },
+  { description: "Lines that a parser could not read: what stands there may be missing from answers." },
+);
