@@ -1,6 +1,8 @@
 /** A real browser for a test: Chromium of this machine, without a window, each time with an empty profile. */
 import { existsSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, chromium, type Page } from "playwright-core";
+import { compileC, LIBRARY } from "./c-program.ts";
 import { lacks } from "./parts.ts";
 
 const PATHS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
@@ -37,8 +39,10 @@ function loadAgain(page: Page): void {
 export async function openBrowser(): Promise<Browser> {
   const executablePath = PATHS.find((path) => existsSync(path));
   if (!executablePath) throw new Error(`no Chromium at ${PATHS.join(", ")}`);
+  const still = compileC(join(import.meta.dir, "still-network.c"), LIBRARY);
   const browser = await chromium.launch({
     executablePath,
+    env: still ? { ...process.env, LD_PRELOAD: still.path } : process.env,
     headless: true,
     timeout: PATIENCE_MS,
     args: [
@@ -50,6 +54,8 @@ export async function openBrowser(): Promise<Browser> {
       "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
     ],
   });
+  // Until then more processes of it may start.
+  browser.on("disconnected", () => still?.remove());
   const newContext = browser.newContext.bind(browser);
   browser.newContext = async (options) => (await newContext(options)).on("page", loadAgain);
   return browser;

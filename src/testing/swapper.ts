@@ -2,25 +2,17 @@
  * What a hostile process in a workspace does: two names swapped without end by renameat2(RENAME_EXCHANGE), so that a
  * path leads to a folder when it is checked and to a link when it is opened.
  */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { compileC } from "./c-program.ts";
 
 export interface Swapper {
   stop(): Promise<void>;
 }
 
+const ALONE = ["-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-pie", "-no-pie"];
+
 /** Compiles the swapper, which needs nothing to run. @returns its path and an end; undefined without a compiler. */
-export function compileSwapper(): { path: string; remove(): void } | undefined {
-  const compiler = Bun.which("gcc") ?? Bun.which("cc");
-  if (!compiler) return undefined;
-  const folder = mkdtempSync(join(tmpdir(), "skep-swapper-"));
-  const path = join(folder, "swapper");
-  const flags = ["-O1", "-static", "-nostdlib", "-ffreestanding", "-fno-stack-protector", "-fno-pie", "-no-pie"];
-  const made = Bun.spawnSync([compiler, ...flags, "-o", path, join(import.meta.dir, "swapper.c")]);
-  if (made.exitCode !== 0) throw new Error(`the swapper does not compile: ${made.stderr}`);
-  return { path, remove: () => rmSync(folder, { recursive: true, force: true }) };
-}
+export const compileSwapper = () => compileC(join(import.meta.dir, "swapper.c"), ALONE);
 
 /** The same by this runtime, where there is no compiler: slower. */
 const SCRIPT = `

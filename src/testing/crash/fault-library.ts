@@ -1,7 +1,7 @@
 /** Calls of a running server to the system that fail from outside (`fault-library.c`). */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { compileC, LIBRARY } from "../c-program.ts";
 
 /** In the order of the library's numbers. */
 const KINDS = ["none", "no space", "bad write", "bad sync", "no descriptor"] as const;
@@ -19,11 +19,10 @@ export interface FaultLibrary {
 
 /** Compiles the library. @throws Error without a compiler. */
 export function openFaultLibrary(): FaultLibrary {
-  const folder = mkdtempSync(join(tmpdir(), "skep-faults-"));
-  const [library, control] = [join(folder, "faults.so"), join(folder, "control")];
-  const source = join(import.meta.dir, "fault-library.c");
-  const made = Bun.spawnSync(["gcc", "-O1", "-shared", "-fPIC", "-o", library, source, "-ldl"]);
-  if (made.exitCode !== 0) throw new Error(`the library of faults does not compile: ${made.stderr}`);
+  const made = compileC(join(import.meta.dir, "fault-library.c"), LIBRARY);
+  if (!made) throw new Error("the library of faults needs gcc");
+  const { path: library, folder, remove } = made;
+  const control = join(folder, "control");
   const write = (...values: [number, number, number]) =>
     writeFileSync(control, new Uint8Array(Int32Array.of(...values, 0).buffer), { flag: "r+" });
   writeFileSync(control, new Uint8Array(16));
@@ -35,6 +34,6 @@ export function openFaultLibrary(): FaultLibrary {
       write(0, 0, 0);
       return failed;
     },
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove,
   };
 }
