@@ -3,7 +3,6 @@
  * after a crash, gets the first answer and nothing is made twice.
  */
 import { createHash } from "node:crypto";
-import { eq, lt } from "drizzle-orm";
 import type { Clock } from "../core/clock.ts";
 import { badRequest, conflict, Problem } from "../core/errors.ts";
 import { LIMITS } from "../core/limits.ts";
@@ -30,6 +29,7 @@ export interface Idempotency {
 }
 
 export function createIdempotency(store: Store, clock: Clock): Idempotency {
+  const rows = store.rows(idempotency);
   const running = new Set<string>();
   return {
     begin(request, path, body, caller) {
@@ -44,7 +44,7 @@ export function createIdempotency(store: Store, clock: Clock): Idempotency {
       const fingerprint = createHash("sha256")
         .update(body ?? "")
         .digest("hex");
-      const row = store.db.select().from(idempotency).where(eq(idempotency.key, key)).get();
+      const row = rows.find({ key });
       if (row && row.created_at > clock.now() - LIMITS.idempotencyKeepMs) {
         if (row.fingerprint !== fingerprint)
           throw new Problem(
@@ -70,20 +70,13 @@ export function createIdempotency(store: Store, clock: Clock): Idempotency {
         body: JSON.stringify(body),
         created_at: clock.now(),
       };
-      store.write(({ db }) =>
-        db.insert(idempotency).values(row).onConflictDoUpdate({ target: idempotency.key, set: row }).run(),
-      );
+      store.write(() => rows.put(row, ["key"]));
     },
     done({ key }) {
       running.delete(key);
     },
     prune() {
-      store.write(({ db }) =>
-        db
-          .delete(idempotency)
-          .where(lt(idempotency.created_at, clock.now() - LIMITS.idempotencyKeepMs))
-          .run(),
-      );
+      store.write(() => rows.remove(["created_at < ?", clock.now() - LIMITS.idempotencyKeepMs]));
     },
   };
 }

@@ -29,7 +29,7 @@ export function createReader<T extends SQLiteTable, K extends keyof T["$inferSel
     const columns = getTableColumns(table);
     const from = getTableName(table);
     return {
-      select: `SELECT ${names.map((name) => `${from}.${columns[name]!.name}`).join(", ")} FROM `,
+      select: `SELECT ${names.map((name) => `${from}."${columns[name]!.name}"`).join(", ")} FROM `,
       from,
       decoded: names.filter((name) => /^(json|boolean)$/.test(columns[name]!.dataType)),
       columns,

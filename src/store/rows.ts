@@ -44,7 +44,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
   const columns: Record<string, SQLiteColumn> = getTableColumns(table);
   const names = Object.keys(columns);
   const decoded = names.filter((key) => /^(json|boolean)$/.test(columns[key]!.dataType));
-  const select = `SELECT ${names.map((key) => `${name}.${columns[key]!.name} AS ${key}`).join(", ")} FROM ${name}`;
+  const select = `SELECT ${names.map((key) => `${name}."${columns[key]!.name}" AS "${key}"`).join(", ")} FROM ${name}`;
 
   const encode = (key: string, value: unknown): unknown =>
     value === null ? null : columns[key]!.mapToDriverValue(value);
@@ -71,7 +71,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
         continue;
       }
       for (const [column, value] of given(where)) {
-        texts.push(`${name}.${column} ${value === null ? "IS NULL" : "= ?"}`);
+        texts.push(`${name}."${column}" ${value === null ? "IS NULL" : "= ?"}`);
         if (value !== null) values.push(value);
       }
     }
@@ -86,7 +86,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
   const inserted = (row: T["$inferInsert"]) => {
     const entries = given(row);
     const places = entries.map(() => "?").join(", ");
-    const text = `INSERT INTO ${name} (${entries.map(([column]) => column).join(", ")}) VALUES (${places})`;
+    const text = `INSERT INTO ${name} (${entries.map(([column]) => `"${column}"`).join(", ")}) VALUES (${places})`;
     return { text, entries, values: entries.map(([, value]) => value) };
   };
 
@@ -117,7 +117,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
     put(row, key) {
       const { text, entries, values } = inserted(row);
       const keys = key.map((one) => columns[one]!.name);
-      const set = entries.flatMap(([column]) => (keys.includes(column) ? [] : [`${column} = excluded.${column}`]));
+      const set = entries.flatMap(([column]) => (keys.includes(column) ? [] : [`"${column}" = excluded."${column}"`]));
       const conflict = `ON CONFLICT (${keys.join(", ")}) DO ${set.length > 0 ? `UPDATE SET ${set.join(", ")}` : "NOTHING"}`;
       statement(`${text} ${conflict}`).run(...values);
     },
@@ -125,7 +125,7 @@ export function createRows<T extends SQLiteTable>(statement: Prepare, table: T):
       const entries = given(change);
       if (entries.length === 0) return 0;
       const [text, values] = someOf(where);
-      const set = entries.map(([column]) => `${column} = ?`).join(", ");
+      const set = entries.map(([column]) => `"${column}" = ?`).join(", ");
       return statement(`UPDATE ${name} SET ${set}${text}`).run(...entries.map(([, value]) => value), ...values).changes;
     },
     remove(...where) {

@@ -48,8 +48,8 @@ const MAY: [statement: RegExp, why: string][] = [
     /FROM events INDEXED BY events_timeline/,
     "reads the index of the timeline from its newest, and events are kept for days",
   ],
-  [/INDEX sessions_user .*"onboardings"\."session_id"/, "a person begins a project's interview by hand"],
-  [/count\(\*\).* from "codehost_deliveries" group by/, "deliveries are kept for days"],
+  [/INDEX sessions_user [^]*FROM onboardings JOIN/, "a person begins a project's interview by hand"],
+  [/count\(\*\).* FROM codehost_deliveries GROUP BY/, "deliveries are kept for days"],
   [/DELETE FROM events .*FROM events ORDER BY id LIMIT/, "the first rows of the log"],
 ];
 

@@ -2,10 +2,10 @@
  * Requests by route, status, caller and day. Counted in memory, written in batches: a crash loses at most the last
  * interval's counts, and no request waits for the disk.
  */
-import { and, asc, eq, gte, lte, min, type SQL, sql } from "drizzle-orm";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
+import { allOf } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
-import { apiUsage as table } from "../../store/tables/admin.ts";
+import type { apiUsage as table } from "../../store/tables/admin.ts";
 import type { ApiUsage } from "./model.ts";
 
 export interface CountedRequest {
@@ -50,7 +50,6 @@ const METHODS = new Set(["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELE
 type Counter = typeof table.$inferInsert;
 
 export function createApiUsage({ store, clock }: { store: Store; clock: Clock }): ApiUsageCounts {
-  const { db } = store;
   let counters = new Map<string, Counter>();
   const day = (ms: number) => timestamp(ms).slice(0, 10);
 
@@ -95,36 +94,32 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
       tryFlush();
       const last = to ?? day(clock.now());
       const first = from ?? day(Date.parse(last) - 29 * DAY_MS);
-      const where = and(
-        gte(table.day, first),
-        lte(table.day, last),
-        route === undefined ? undefined : eq(table.route, route),
-        user === undefined ? undefined : eq(table.caller, user),
+      const { where, values } = allOf(
+        ["day BETWEEN ? AND ?", first, last],
+        route === undefined ? undefined : ["route = ?", route],
+        user === undefined ? undefined : ["caller = ?", user],
       );
-      const rows = db.select(SUMS).from(table).where(where);
+      /** Sums for each value of the columns, most requests first; by day in the order of days. */
+      function grouped<By extends object>(columns: string, order = "sum(requests) DESC"): (By & Sums)[] {
+        const places = columns.split(", ").map((_, at) => at + 1);
+        const text = `SELECT ${columns}, ${SUMS} FROM api_usage ${where}
+          GROUP BY ${places} ORDER BY ${order}, ${places} LIMIT ${GROUPS}`;
+        return store.statement<By & Sums>(text).all(...values);
+      }
       return {
         from: first,
         to: last,
-        totals: rows.get() ?? NOTHING,
-        by_route: grouped(where, { method: table.method, route: table.route }),
-        by_status: grouped(where, { status: table.status }),
-        by_user: grouped(where, { user: table.caller }),
-        by_day: db
-          .select({ day: table.day, ...SUMS })
-          .from(table)
-          .where(where)
-          .groupBy(table.day)
-          .orderBy(asc(table.day))
-          .all(),
+        totals: store.statement<Sums>(`SELECT ${SUMS} FROM api_usage ${where}`).get(...values)!,
+        by_route: grouped<{ method: string; route: string }>("method, route"),
+        by_status: grouped<{ status: number }>("status"),
+        by_user: grouped<{ user: string }>("caller AS user"),
+        by_day: grouped<{ day: string }>("day", "day"),
       };
     },
     prune(before) {
-      const oldest = db
-        .select({ day: min(table.day) })
-        .from(table)
-        .get()?.day;
+      const oldest = store.statement<string | null>("SELECT min(day) FROM api_usage").pluck().get();
       if (oldest === undefined || oldest === null || oldest >= day(before)) return false;
-      store.write(() => db.delete(table).where(eq(table.day, oldest)).run());
+      store.write(() => store.statement("DELETE FROM api_usage WHERE day = ?").run(oldest));
       return true;
     },
     stop() {
@@ -132,25 +127,17 @@ export function createApiUsage({ store, clock }: { store: Store; clock: Clock })
       tryFlush();
     },
   };
-
-  function grouped<C extends Record<string, Column>>(where: SQL | undefined, columns: C) {
-    return db
-      .select({ ...columns, ...SUMS })
-      .from(table)
-      .where(where)
-      .groupBy(...Object.values(columns))
-      .orderBy(sql`sum(${table.requests}) DESC`, ...Object.values(columns))
-      .limit(GROUPS)
-      .all();
-  }
 }
 
-type Column = typeof table.method | typeof table.route | typeof table.status | typeof table.caller;
-const NOTHING = { requests: 0, errors: 0, refused: 0, average_ms: 0, max_ms: 0 };
-const SUMS = {
-  requests: sql<number>`coalesce(sum(${table.requests}), 0)`,
-  errors: sql<number>`coalesce(sum(${table.requests}) FILTER (WHERE ${table.status} >= 500), 0)`,
-  refused: sql<number>`coalesce(sum(${table.requests}) FILTER (WHERE ${table.status} BETWEEN 400 AND 499), 0)`,
-  average_ms: sql<number>`coalesce(round(sum(${table.total_ms}) / sum(${table.requests}), 3), 0)`,
-  max_ms: sql<number>`coalesce(round(max(${table.max_ms}), 3), 0)`,
-};
+interface Sums {
+  requests: number;
+  errors: number;
+  refused: number;
+  average_ms: number;
+  max_ms: number;
+}
+const SUMS = `coalesce(sum(requests), 0) AS requests,
+  coalesce(sum(requests) FILTER (WHERE status >= 500), 0) AS errors,
+  coalesce(sum(requests) FILTER (WHERE status BETWEEN 400 AND 499), 0) AS refused,
+  coalesce(round(sum(total_ms) / sum(requests), 3), 0) AS average_ms,
+  coalesce(round(max(max_ms), 3), 0) AS max_ms`;

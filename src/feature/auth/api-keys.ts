@@ -1,11 +1,11 @@
 /** API keys: shown once, stored as a digest, limited to their scopes and expiry, invalid once deleted. */
-import { and, desc, eq, lt, ne } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { apiKeys, users } from "../../store/tables/accounts.ts";
 import type { UserRow } from "../users/model.ts";
@@ -36,16 +36,17 @@ export interface ApiKeys {
 const TOUCH_MS = 60_000;
 
 export function createApiKeys({ store, clock, audit }: { store: Store; clock: Clock; audit: Audit }): ApiKeys {
-  const { db } = store;
+  const [keys, people] = [store.rows(apiKeys), store.rows(users)];
   const present = ({ hash: _, user_id: _user, ...row }: Row): ApiKey => ({
     ...row,
     expired: row.expires_at !== null && Date.parse(row.expires_at) <= clock.now(),
   });
-  const joined = () =>
-    db.select({ key: apiKeys, user: users }).from(apiKeys).innerJoin(users, eq(users.id, apiKeys.user_id));
-  type Found = { key: Row; user: UserRow };
-  const holding = (found: Found | undefined): Found | undefined =>
-    found?.user.active && !present(found.key).expired ? found : undefined;
+  /** The key with its user, while both are valid. */
+  function holding(key: Row | undefined): { key: Row; user: UserRow } | undefined {
+    if (!key || present(key).expired) return undefined;
+    const user = people.find({ id: key.user_id });
+    return user?.active ? { key, user } : undefined;
+  }
 
   return {
     create(userId, { name, kind = "key", expires_at = null, scopes = null }, actor, address) {
@@ -66,72 +67,47 @@ export function createApiKeys({ store, clock, audit }: { store: Store; clock: Cl
         created_at: timestamp(now),
       };
       return store.write(() => {
-        if (
-          db.select({ id: apiKeys.id }).from(apiKeys).where(eq(apiKeys.user_id, userId)).all().length >=
-          LIMITS.apiKeysPerUser
-        )
+        if (keys.count({ user_id: userId }) >= LIMITS.apiKeysPerUser)
           throw conflict(`A user has at most ${LIMITS.apiKeysPerUser} keys. Revoke one first.`, "too_many_keys");
-        db.insert(apiKeys).values(row).run();
+        keys.insert(row);
         audit({ action: "api_key.created", actor, subject: row.id, address, data: { name, scopes, user_id: userId } });
         return { ...present(row), key };
       });
     },
     list(userId, page) {
-      const where = and(eq(apiKeys.user_id, userId), page.after === null ? undefined : lt(apiKeys.id, page.after));
-      const rows = db
-        .select()
-        .from(apiKeys)
-        .where(where)
-        .orderBy(desc(apiKeys.id))
-        .limit(page.limit + 1)
-        .all();
+      const where = [{ user_id: userId }, below("id", page)];
+      const rows = keys.list(where, { order: "id DESC", limit: page.limit + 1 });
       return listAnswer(rows, page, (row) => row.id, present);
     },
     get(userId, id) {
-      const mine = and(eq(apiKeys.id, id), eq(apiKeys.user_id, userId));
-      const row = db.select().from(apiKeys).where(mine).get();
+      const row = keys.find({ id, user_id: userId });
       if (!row) throw notFound("API key");
       return present(row);
     },
     remove(userId, id, actor, address) {
       store.write(() => {
-        const mine = and(eq(apiKeys.id, id), eq(apiKeys.user_id, userId));
-        if (db.delete(apiKeys).where(mine).run().changes === 0) throw notFound("API key");
+        if (keys.remove({ id, user_id: userId }) === 0) throw notFound("API key");
         audit({ action: "api_key.revoked", actor, subject: id, address, data: { user_id: userId } });
       });
     },
     passwordChanged(userId, { all, except }) {
       return store.write(() => {
-        const ending = and(
-          eq(apiKeys.user_id, userId),
-          all ? undefined : eq(apiKeys.kind, "login"),
-          except === undefined ? undefined : ne(apiKeys.id, except),
-        );
-        db.delete(apiKeys).where(ending).run();
-        const left = db.select().from(apiKeys).where(eq(apiKeys.user_id, userId)).orderBy(desc(apiKeys.id)).all();
+        const others = except === undefined ? undefined : (["id <> ?", except] as const);
+        keys.remove({ user_id: userId, kind: all ? undefined : "login" }, others);
+        const left = keys.list([{ user_id: userId }], { order: "id DESC" });
         return left.map(present).filter(({ expired }) => !expired);
       });
     },
     find(key) {
       if (!key.startsWith(TOKEN_PREFIXES.apiKey)) return undefined;
-      const found = holding(
-        joined()
-          .where(eq(apiKeys.hash, tokenHash(key)))
-          .get(),
-      );
+      const found = holding(keys.find({ hash: tokenHash(key) }));
       if (!found) return undefined;
       const { id, last_used_at } = found.key;
       const now = clock.now();
       if (last_used_at === null || now - Date.parse(last_used_at) > TOUCH_MS)
-        store.write(() =>
-          db
-            .update(apiKeys)
-            .set({ last_used_at: timestamp(now) })
-            .where(eq(apiKeys.id, id))
-            .run(),
-        );
+        store.write(() => keys.update({ last_used_at: timestamp(now) }, { id }));
       return found;
     },
-    live: (id) => holding(joined().where(eq(apiKeys.id, id)).get()),
+    live: (id) => holding(keys.find({ id })),
   };
 }

@@ -4,7 +4,6 @@
  * a busy database, nor a rollback, nor a restart gives tries back.
  */
 import { createHash } from "node:crypto";
-import { eq, lt } from "drizzle-orm";
 import type { Clock } from "../../core/clock.ts";
 import { Problem } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
@@ -42,12 +41,12 @@ const MOST = 20_000;
 
 export function createAttempts({ store, clock, log }: { store: Store; clock: Clock; log: Logger }): Attempts {
   const counts = new Map<string, Count>();
-  const { db } = store;
+  const rows = store.rows(loginFailures);
 
   function countOf(key: string): Count {
     let count = counts.get(key);
     if (!count) {
-      const row = db.select().from(loginFailures).where(eq(loginFailures.key, key)).get();
+      const row = rows.find({ key });
       count = { failures: row?.failures ?? 0, lastAt: row?.last_at ?? 0, lockedUntil: row?.locked_until ?? 0, open: 0 };
       if (counts.size >= MOST) forgetIdle();
       counts.set(key, count);
@@ -65,15 +64,13 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
   function keep(key: string, { failures, lastAt, lockedUntil }: Count): void {
     const row = { key, failures, last_at: lastAt, locked_until: lockedUntil };
     try {
-      store.write(() =>
-        db.insert(loginFailures).values(row).onConflictDoUpdate({ target: loginFailures.key, set: row }).run(),
-      );
+      store.write(() => rows.put(row, ["key"]));
     } catch (err) {
       log.error({ err }, "a wrong log-in could not be written; it counts in memory");
     }
   }
   function drop(key: string): void {
-    store.write(() => db.delete(loginFailures).where(eq(loginFailures.key, key)).run());
+    store.write(() => rows.remove({ key }));
   }
 
   return {
@@ -127,7 +124,7 @@ export function createAttempts({ store, clock, log }: { store: Store; clock: Clo
     prune() {
       forgetIdle();
       const old = clock.now() - LIMITS.loginFailureWindowMs - LIMITS.loginLockMs;
-      store.write(() => db.delete(loginFailures).where(lt(loginFailures.last_at, old)).run());
+      store.write(() => rows.remove(["last_at < ?", old]));
     },
   };
 }

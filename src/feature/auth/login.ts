@@ -2,7 +2,6 @@
  * Log-in by e-mail and password, then by second factor. Unknown, inactive and password-less accounts get the same
  * answer after the same work as a wrong password.
  */
-import { eq } from "drizzle-orm";
 import type { Clock } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { unauthorized } from "../../core/errors.ts";
@@ -62,9 +61,9 @@ export function createLogin({
   sessions: Sessions;
   twoFactor: TwoFactor;
 }): Login {
-  const { db } = store;
+  const people = store.rows(users);
   const pendings = new Map<string, Pending>();
-  const byEmail = (email: string) => db.select().from(users).where(eq(users.email, email)).get();
+  const byEmail = (email: string) => people.find({ email });
   const refused = () => unauthorized("E-mail or password is wrong.", "wrong_credentials");
 
   /** An owner whose address is known is counted separately, so that strangers cannot lock it out. */
@@ -117,7 +116,7 @@ export function createLogin({
       const hash = tokenHash(pending_token);
       const pending = pendings.get(hash);
       if (!pending || pending.until < clock.monotonic()) throw late();
-      const user = db.select().from(users).where(eq(users.id, pending.userId)).get();
+      const user = people.find({ id: pending.userId });
       if (!user?.active || user.password_hash !== pending.passwordHash || ++pending.tries > LIMITS.secondFactorTries) {
         pendings.delete(hash);
         throw late();

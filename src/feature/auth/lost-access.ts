@@ -4,7 +4,6 @@
  */
 import { existsSync } from "node:fs";
 import Database from "better-sqlite3";
-import { asc, eq } from "drizzle-orm";
 import { DAY_MS, systemClock, timestamp } from "../../core/clock.ts";
 import type { Config } from "../../core/config.ts";
 import { normalEmail } from "../../core/email.ts";
@@ -48,17 +47,13 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
   const unlock = lockOrShare(folder.root);
   const clock = systemClock;
   const store = openStore({ path: databasePath(folder.root), clock, copies: folder.backups });
-  const { db } = store;
+  const [people, codes] = [store.rows(users), store.rows(recoveryCodes)];
+  const [sessions, failures] = [store.rows(authSessions), store.rows(loginFailures)];
   const audit = createAudit(store, clock);
   const passwords = createPasswords(1);
   const apiKeys = createApiKeys({ store, clock, audit });
   const record = (action: string, subject: string) => audit({ action, actor: "command-line", subject });
-  const byEmail = (email: string): UserRow | undefined =>
-    db
-      .select()
-      .from(users)
-      .where(eq(users.email, normalEmail(email)))
-      .get();
+  const byEmail = (email: string): UserRow | undefined => people.find({ email: normalEmail(email) });
   const known = (email: string): UserRow => {
     const row = byEmail(email);
     if (!row) throw notFound("account with that address");
@@ -66,13 +61,13 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
   };
   const change = (row: UserRow, changes: Partial<UserRow>): User => {
     const next = { ...row, ...changes, updated_at: timestamp(clock.now()) };
-    db.update(users).set(next).where(eq(users.id, row.id)).run();
+    people.update(next, { id: row.id });
     return presentUser(next);
   };
   function freed(row: UserRow, changes: Partial<UserRow>): User {
-    db.delete(authSessions).where(eq(authSessions.user_id, row.id)).run();
+    sessions.remove({ user_id: row.id });
     for (const key of [attemptKey("password", row.email), attemptKey("second-factor", row.id)])
-      db.delete(loginFailures).where(eq(loginFailures.key, key)).run();
+      failures.remove({ key });
     return change(row, { active: true, ...changes });
   }
 
@@ -93,7 +88,7 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
           return freed(existing, { role: "admin", password_hash });
         }
         const row = newUserRow({ id, email, display_name: displayName, role: "admin", password_hash, at });
-        db.insert(users).values(row).run();
+        people.insert(row);
         return presentUser(row);
       });
     },
@@ -111,14 +106,13 @@ export function openLostAccess(config: Pick<Config, "data">): LostAccess {
     disableTwoFactor: (email) =>
       store.write(() => {
         const row = known(email);
-        db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, row.id)).run();
+        codes.remove({ user_id: row.id });
         record("second_factor.disabled", row.id);
         return change(row, { totp_enabled: false, totp_sealed: null });
       }),
     token({ email, days, scopes }) {
-      const first = () =>
-        db.select().from(users).where(eq(users.role, "admin")).orderBy(asc(users.created_at)).limit(1).get();
-      const row = email === undefined ? first() : known(email);
+      const first = () => people.list([{ role: "admin" }], { order: "created_at", limit: 1 });
+      const row = email === undefined ? first()[0] : known(email);
       if (!row) throw notFound("administrator; make one with: skep admin create");
       const expires_at = timestamp(clock.now() + days * DAY_MS);
       const input = { name: "skep admin token", expires_at, ...(scopes ? { scopes } : {}) };

@@ -2,7 +2,6 @@
  * Log-ins. A bearer session is a family of refresh tokens, each used once; a second use of one ends the family. A
  * cookie session is one opaque token. Every look-up reads session and user, so revocation takes effect at once.
  */
-import { and, asc, desc, eq, inArray, lt, ne } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { notFound, unauthorized } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -10,7 +9,6 @@ import { LIMITS } from "../../core/limits.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { AccessTokens } from "../../http/access-tokens.ts";
 import type { Audit } from "../../store/audit.ts";
-import { changeRow } from "../../store/change-row.ts";
 import type { Store } from "../../store/store.ts";
 import { authSessions, refreshTokens, users } from "../../store/tables/accounts.ts";
 import { presentUser, type UserRow } from "../users/model.ts";
@@ -76,27 +74,23 @@ export function createSessions({
   sealer: Sealer;
   accessTokens: AccessTokens;
 }): Sessions {
-  const { db } = store;
-  const joined = () =>
-    db
-      .select({ session: authSessions, user: users })
-      .from(authSessions)
-      .innerJoin(users, eq(users.id, authSessions.user_id));
-  type Found = { session: SessionRow; user: UserRow };
-  const holding = (found: Found | undefined): Found | undefined =>
-    found?.user.active && found.session.expires_at > clock.now() ? found : undefined;
-  const live = (id: string) => holding(joined().where(eq(authSessions.id, id)).get());
+  const [rows, people, refreshes] = [store.rows(authSessions), store.rows(users), store.rows(refreshTokens)];
+  /** The session with its user, while both are valid. */
+  function holding(session: SessionRow | undefined): { session: SessionRow; user: UserRow } | undefined {
+    if (!session || session.expires_at <= clock.now()) return undefined;
+    const user = people.find({ id: session.user_id });
+    return user?.active ? { session, user } : undefined;
+  }
+  const live = (id: string) => holding(rows.find({ id }));
   const expiry = (createdAt: number) =>
     Math.min(clock.now() + LIMITS.sessionIdleMs, createdAt + LIMITS.sessionAbsoluteMs);
   const end = (id: string) => {
-    store.write(() => db.delete(authSessions).where(eq(authSessions.id, id)).run());
+    store.write(() => rows.remove({ id }));
   };
 
   function addRefreshToken(sessionId: string, expiresAt: number): string {
     const token = newToken("refresh");
-    db.insert(refreshTokens)
-      .values({ hash: tokenHash(token), session_id: sessionId, expires_at: expiresAt })
-      .run();
+    refreshes.insert({ hash: tokenHash(token), session_id: sessionId, expires_at: expiresAt });
     return token;
   }
   async function bearerAnswer(user: UserRow, sessionId: string, refreshToken: string): Promise<SignedIn> {
@@ -110,10 +104,8 @@ export function createSessions({
   }
   /** The number of a user's sessions is limited; those unused for longest are removed. */
   function makeRoom(userId: string): void {
-    const rows = db.select({ id: authSessions.id }).from(authSessions).where(eq(authSessions.user_id, userId));
-    const ids = rows.orderBy(desc(authSessions.last_used_at)).all();
-    const excess = ids.slice(LIMITS.sessionsPerUser - 1).map((row) => row.id);
-    if (excess.length > 0) db.delete(authSessions).where(inArray(authSessions.id, excess)).run();
+    const all = rows.list([{ user_id: userId }], { order: "last_used_at DESC" });
+    for (const { id } of all.slice(LIMITS.sessionsPerUser - 1)) rows.remove({ id });
   }
   /** Extends a session that is in use; at most once in TOUCH_MS. */
   function touch(session: SessionRow): void {
@@ -123,7 +115,7 @@ export function createSessions({
       last_used_at: now,
       ...(session.kind === "cookie" ? { expires_at: expiry(session.created_at) } : {}),
     };
-    store.write(() => changeRow(db, authSessions, change, eq(authSessions.id, session.id)));
+    store.write(() => rows.update(change, { id: session.id }));
   }
 
   return {
@@ -134,7 +126,7 @@ export function createSessions({
       const id = newId("login");
       const cookie = kind === "cookie" ? newToken("cookie") : undefined;
       const made = store.write(() => {
-        const user = db.select().from(users).where(eq(users.id, userId)).get();
+        const user = people.find({ id: userId });
         if (!user?.active) throw unauthorized("This account may not log in.", "wrong_credentials");
         makeRoom(userId);
         const row: SessionRow = {
@@ -150,11 +142,8 @@ export function createSessions({
           last_used_at: now,
           expires_at: expiry(now),
         };
-        db.insert(authSessions).values(row).run();
-        db.update(users)
-          .set({ last_login_at: timestamp(now) })
-          .where(eq(users.id, userId))
-          .run();
+        rows.insert(row);
+        people.update({ last_login_at: timestamp(now) }, { id: userId });
         const data = { session_id: id, kind, ...(oidc ? { provider: oidc.slug } : {}) };
         audit({ action: "login.succeeded", actor: userId, subject: userId, address, data });
         also?.();
@@ -169,11 +158,7 @@ export function createSessions({
       const now = clock.now();
       // What it decided is committed before it is answered: an error inside would undo the end of the family.
       const outcome = store.write(() => {
-        const row = db
-          .select()
-          .from(refreshTokens)
-          .where(eq(refreshTokens.hash, tokenHash(token)))
-          .get();
+        const row = refreshes.find({ hash: tokenHash(token) });
         const found = row && live(row.session_id);
         if (!row || !found || row.expires_at <= now) return undefined;
         const { session, user } = found;
@@ -189,11 +174,8 @@ export function createSessions({
           return undefined;
         }
         const expires_at = expiry(session.created_at);
-        db.update(refreshTokens).set({ used_at: now }).where(eq(refreshTokens.hash, row.hash)).run();
-        db.update(authSessions)
-          .set({ last_used_at: now, expires_at, address: address ?? session.address })
-          .where(eq(authSessions.id, session.id))
-          .run();
+        refreshes.update({ used_at: now }, { hash: row.hash });
+        rows.update({ last_used_at: now, expires_at, address: address ?? session.address }, { id: session.id });
         return { user, sessionId: session.id, refresh: addRefreshToken(session.id, expires_at) };
       });
       if (!outcome)
@@ -208,25 +190,17 @@ export function createSessions({
       return found;
     },
     byCookie(cookie) {
-      const found = holding(
-        joined()
-          .where(eq(authSessions.cookie_hash, tokenHash(cookie)))
-          .get(),
-      );
+      const found = holding(rows.find({ cookie_hash: tokenHash(cookie) }));
       if (found) touch(found.session);
       return found;
     },
     ofRefreshToken(token) {
-      const rows = db.select({ session: authSessions }).from(refreshTokens);
-      return rows
-        .innerJoin(authSessions, eq(authSessions.id, refreshTokens.session_id))
-        .where(eq(refreshTokens.hash, tokenHash(token)))
-        .get()?.session;
+      const row = refreshes.find({ hash: tokenHash(token) });
+      return row && rows.find({ id: row.session_id });
     },
     list(userId, currentId) {
-      const rows = db.select().from(authSessions).where(eq(authSessions.user_id, userId));
-      const sorted = rows.orderBy(desc(authSessions.last_used_at), asc(authSessions.id)).all();
-      return sorted
+      return rows
+        .list([{ user_id: userId }], { order: "last_used_at DESC, id" })
         .filter((row) => row.expires_at > clock.now())
         .map((row) => ({
           id: row.id,
@@ -242,28 +216,20 @@ export function createSessions({
     },
     revoke(userId, id) {
       store.write(() => {
-        const mine = and(eq(authSessions.id, id), eq(authSessions.user_id, userId));
-        if (db.delete(authSessions).where(mine).run().changes === 0) throw notFound("session");
+        if (rows.remove({ id, user_id: userId }) === 0) throw notFound("session");
         audit({ action: "session.revoked", actor: userId, subject: id });
       });
     },
     endAll(userId, except) {
-      const all = eq(authSessions.user_id, userId);
-      store.write(() =>
-        db
-          .delete(authSessions)
-          .where(except === undefined ? all : and(all, ne(authSessions.id, except)))
-          .run(),
-      );
+      store.write(() => rows.remove({ user_id: userId }, except === undefined ? undefined : ["id <> ?", except]));
     },
     knowsAddress(userId, address) {
       if (address === undefined) return false;
-      const there = and(eq(authSessions.user_id, userId), eq(authSessions.address, address));
-      return db.select({ id: authSessions.id }).from(authSessions).where(there).get() !== undefined;
+      return rows.find({ user_id: userId, address }) !== undefined;
     },
     idToken: (session) => (session.id_token_sealed ? sealer.open(session.id_token_sealed) : undefined),
     prune() {
-      store.write(() => db.delete(authSessions).where(lt(authSessions.expires_at, clock.now())).run());
+      store.write(() => rows.remove(["expires_at < ?", clock.now()]));
     },
   };
 }

@@ -55,15 +55,14 @@ export function createSetup({
   /** True when nobody but this machine reaches the server: then no token is needed. */
   localOnly: boolean;
 }): Setup {
-  const { db } = store;
   const people = store.rows(users);
-  const token = hasAdministrator(db) ? undefined : keptToken(tokenPath);
+  const token = hasAdministrator(store) ? undefined : keptToken(tokenPath);
   if (token === undefined) rmSync(tokenPath, { force: true });
   const assertOpen = () => {
-    if (hasAdministrator(db)) throw conflict("This server is set up. Log in instead.", "already_set_up");
+    if (hasAdministrator(store)) throw conflict("This server is set up. Log in instead.", "already_set_up");
   };
   return {
-    tokenToShow: () => (localOnly || hasAdministrator(db) ? undefined : token),
+    tokenToShow: () => (localOnly || hasAdministrator(store) ? undefined : token),
     async run({ email: given, password, display_name, setup_token = "", session = "bearer" }, visitor, viaProxy) {
       assertOpen();
       if ((viaProxy || !localOnly) && !(token && sameToken(setup_token, token)))

@@ -3,7 +3,6 @@
  * recovery codes of 80 random bits, of their own user, used once. Wrong codes lock the account's second factor.
  */
 import { createHash, randomBytes } from "node:crypto";
-import { and, eq, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { lazy } from "../../core/lazy.ts";
@@ -53,9 +52,9 @@ export function createTwoFactor({
   attempts: Attempts;
   checkPassword: CheckPassword;
 }): TwoFactor {
-  const { db } = store;
+  const [people, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const userOf = (userId: string): UserRow => {
-    const user = db.select().from(users).where(eq(users.id, userId)).get();
+    const user = people.find({ id: userId });
     if (!user) throw notFound("user");
     return user;
   };
@@ -71,12 +70,11 @@ export function createTwoFactor({
     });
     if (!result.valid) return false;
     const step = Math.floor(epoch / STEP_SECONDS) + result.delta;
-    const newer = and(eq(users.id, user.id), lt(users.totp_last_step, step));
-    return store.write(() => db.update(users).set({ totp_last_step: step }).where(newer).run().changes === 1);
+    const isNewer = () => people.update({ totp_last_step: step }, { id: user.id }, ["totp_last_step < ?", step]) === 1;
+    return store.write(isNewer);
   }
   function useRecoveryCode(user: UserRow, code: string): boolean {
-    const mine = and(eq(recoveryCodes.user_id, user.id), eq(recoveryCodes.hash, recoveryHash(user.id, code)));
-    return store.write(() => db.delete(recoveryCodes).where(mine).run().changes === 1);
+    return store.write(() => codes.remove({ user_id: user.id, hash: recoveryHash(user.id, code) }) === 1);
   }
   function consume(user: UserRow, { code, recovery_code }: SecondFactor, address?: string): boolean {
     const attempt = attempts.begin(attemptKey("second-factor", user.id));
@@ -102,13 +100,7 @@ export function createTwoFactor({
       if (user.totp_enabled) throw conflict("Two-factor verification is on. Disable it first.", "two_factor_on");
       const secret = totp().generateSecret();
       const otpauth_url = totp().generateURI({ issuer: "Skep", label: user.email, secret });
-      store.write(() =>
-        db
-          .update(users)
-          .set({ totp_sealed: sealer.seal(secret), totp_last_step: 0 })
-          .where(eq(users.id, userId))
-          .run(),
-      );
+      store.write(() => people.update({ totp_sealed: sealer.seal(secret), totp_last_step: 0 }, { id: userId }));
       return { secret, otpauth_url, qr_svg: totp().renderSVG(otpauth_url, { border: 2 }) };
     },
     verify(userId, code, address) {
@@ -116,20 +108,14 @@ export function createTwoFactor({
       if (user.totp_enabled || user.totp_sealed === null)
         throw conflict("There is nothing to verify. Call 2fa/enable first.", "two_factor_not_begun");
       if (!consume(user, { code }, address)) throw wrong("/code");
-      const codes = Array.from({ length: CODES }, newRecoveryCode);
+      const recovery_codes = Array.from({ length: CODES }, newRecoveryCode);
       store.write(() => {
-        db.update(users)
-          .set({ totp_enabled: true, updated_at: timestamp(clock.now()) })
-          .where(eq(users.id, userId))
-          .run();
-        db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, userId)).run();
-        for (const one of codes)
-          db.insert(recoveryCodes)
-            .values({ user_id: userId, hash: recoveryHash(userId, one) })
-            .run();
+        people.update({ totp_enabled: true, updated_at: timestamp(clock.now()) }, { id: userId });
+        codes.remove({ user_id: userId });
+        for (const one of recovery_codes) codes.insert({ user_id: userId, hash: recoveryHash(userId, one) });
         audit({ action: "second_factor.enabled", actor: userId, subject: userId, address });
       });
-      return { recovery_codes: codes };
+      return { recovery_codes };
     },
     async disable(userId, { password, ...given }, address) {
       const user = userOf(userId);
@@ -137,11 +123,9 @@ export function createTwoFactor({
       if (user.password_hash !== null && !(password && (await checkPassword(user, password)))) throw wrong("/password");
       if (!consume(user, given, address)) throw wrong(given.code === undefined ? "/recovery_code" : "/code");
       store.write(() => {
-        db.update(users)
-          .set({ totp_enabled: false, totp_sealed: null, updated_at: timestamp(clock.now()) })
-          .where(eq(users.id, userId))
-          .run();
-        db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, userId)).run();
+        const change = { totp_enabled: false, totp_sealed: null, updated_at: timestamp(clock.now()) };
+        people.update(change, { id: userId });
+        codes.remove({ user_id: userId });
         audit({ action: "second_factor.disabled", actor: userId, subject: userId, address });
       });
     },

@@ -4,7 +4,6 @@
  * twice: its id is the same then.
  */
 import { type Static, Type as t } from "@sinclair/typebox";
-import { and, count, desc, eq, gt, lt } from "drizzle-orm";
 import { type Clock, HOUR_MS, timestamp } from "../../core/clock.ts";
 import { isProblem, Problem, messageOf as wordsOf } from "../../core/errors.ts";
 import type { EventOf } from "../../core/events.ts";
@@ -15,8 +14,8 @@ import type { Masking } from "../../core/masking.ts";
 import type { ProjectRoles } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { changeRow } from "../../store/change-row.ts";
 import type { EventLog } from "../../store/event-log.ts";
+import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
@@ -25,7 +24,6 @@ import {
   notificationPosition as positionTable,
   notificationDeliveries as table,
 } from "../../store/tables/notification-channels.ts";
-import { runs } from "../../store/tables/runs.ts";
 import type { Jobs } from "../jobs/service.ts";
 import { permissionRequested } from "../permissions/events.ts";
 import { approvalRequested, RUN_ENDS, runWaiting } from "../runs/events.ts";
@@ -86,20 +84,16 @@ const present = ({ event_id: _, ...row }: Row): NotificationDelivery => row;
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, clock, eventLog, jobs, channels } = deps;
-  const { db } = store;
+  const [rows, positions] = [store.rows(table), store.rows(positionTable)];
   const send = createSender(deps);
   const now = () => timestamp(clock.now());
   const job = createJob(deps, send);
 
-  const position = (): number | undefined => db.select().from(positionTable).get()?.event_id;
-  const movePosition = (event_id: number): void => {
-    const row = { id: 1, event_id };
-    db.insert(positionTable).values(row).onConflictDoUpdate({ target: positionTable.id, set: row }).run();
-  };
+  const position = (): number | undefined => positions.find()?.event_id;
+  const movePosition = (event_id: number): void => positions.put({ id: 1, event_id }, ["id"]);
   const isFull = (channelId: string): boolean => {
-    const lately = and(eq(table.channel_id, channelId), gt(table.created_at, timestamp(clock.now() - HOUR_MS)));
-    const found = db.select({ n: count() }).from(table).where(lately).get();
-    return (found?.n ?? 0) >= LIMITS.notificationsPerHour;
+    const lately = ["created_at > ?", timestamp(clock.now() - HOUR_MS)] as const;
+    return rows.count({ channel_id: channelId }, lately) >= LIMITS.notificationsPerHour;
   };
   const newRow = (channel: ChannelRow, event: string, message: NotificationMessage): Row => ({
     id: newId("notificationDelivery"),
@@ -118,12 +112,12 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   function queue(channel: ChannelRow, event: NotifiedEvent): void {
     if (isFull(channel.id)) {
       const last_error = `More than ${LIMITS.notificationsPerHour} notifications in an hour: the rest is left out.`;
-      db.update(channelTable).set({ last_error }).where(eq(channelTable.id, channel.id)).run();
+      store.rows(channelTable).update({ last_error }, { id: channel.id });
       return;
     }
     const message = messageOf(event, aboutOf(deps, event), deps.masking.text);
     const row: Row = { ...newRow(channel, event.kind, message), event_id: event.id, run_id: event.run_id ?? null };
-    if (db.insert(table).values(row).onConflictDoNothing().run().changes === 0) return;
+    if (!rows.insertIfNew(row)) return;
     if (deps.asking.asks(channel.id)) deps.asking.ask(deps.questions, channel, row.id, event);
     const options = { subject: channel.name, userId: channel.owner_id ?? undefined, key: row.id };
     jobs.enqueue(job, { delivery_id: row.id, channel_id: channel.id }, options);
@@ -151,14 +145,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     },
     list(channelId, page, caller) {
       const { id } = channels.rowFor(channelId, caller);
-      const rows = db
-        .select()
-        .from(table)
-        .where(and(eq(table.channel_id, id), page.after === null ? undefined : lt(table.id, page.after)))
-        .orderBy(desc(table.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(rows, page, (row) => row.id, present);
+      const found = rows.list([{ channel_id: id }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, (row) => row.id, present);
     },
     async test(channelId, caller, signal) {
       const channel = channels.rowFor(channelId, caller);
@@ -171,14 +159,14 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       // Stored as ended from the start: a server that dies meanwhile leaves nothing that seems to be under way.
       const cut: Row = { ...newRow(channel, "test", testMessage(deps.pageOf(""))), state: "failed", attempts: 1 };
       cut.error = "The server stopped meanwhile.";
-      store.write(() => db.insert(table).values(cut).run());
+      store.write(() => rows.insert(cut));
       const error = await send(channel, cut, signal).then(
         () => null,
         (thrown) => deps.masking.text(wordsOf(thrown)).slice(0, 500),
       );
       const ended = { state: error === null ? "sent" : "failed", error, finished_at: now() } as const;
       store.write(() => {
-        db.update(table).set(ended).where(eq(table.id, cut.id)).run();
+        rows.update(ended, { id: cut.id });
         markChannel(deps, channel.id, error);
       });
       return present({ ...cut, ...ended });
@@ -188,17 +176,16 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
 }
 
 /** The channels to notify of an event: switched on, allowed to know of it, and wanting it. */
-function wanting({ store: { db }, access, asking }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
-  const rows = db
-    .select({ channel: channelTable, active: users.active, role: users.role })
-    .from(channelTable)
-    .leftJoin(users, eq(users.id, channelTable.owner_id))
-    .where(eq(channelTable.enabled, true))
-    .all();
-  return rows
-    .filter(({ channel, active, role }) => {
+function wanting({ store, access, asking }: DeliveriesDeps, event: NotifiedEvent): ChannelRow[] {
+  const people = store.rows(users);
+  return store
+    .rows(channelTable)
+    .list([{ enabled: true }])
+    .filter((channel) => {
       const { owner_id, whose, project_id, triggers } = channel;
-      if (owner_id !== null && !active) return false;
+      const owner = owner_id === null ? undefined : people.find({ id: owner_id });
+      if (owner_id !== null && !owner?.active) return false;
+      const role = owner?.role;
       const { project_id: of } = event;
       if (of !== undefined && owner_id !== null && role !== "admin" && access.roleOf(owner_id, of) === null)
         return false;
@@ -206,19 +193,18 @@ function wanting({ store: { db }, access, asking }: DeliveriesDeps, event: Notif
       if (!isTheirs || (project_id !== null && project_id !== event.project_id)) return false;
       const asks = asking.asks(channel.id);
       return (asks || channel.kind !== "messenger") && isWanted(event.kind, triggers, asks);
-    })
-    .map(({ channel }) => channel);
+    });
 }
 
-function aboutOf({ store: { db }, eventLog, asking, pageOf, inboxPage }: DeliveriesDeps, event: NotifiedEvent) {
+function aboutOf({ store, eventLog, asking, pageOf, inboxPage }: DeliveriesDeps, event: NotifiedEvent) {
   const { kind, run_id = "" } = event;
   const approval = asking.approvalOf(event);
   const effects = approval && { yes: approval.if_approved.says, no: approval.if_refused.says };
-  const run = db
-    .select({ task: runs.task_description, project: runs.project_name })
-    .from(runs)
-    .where(eq(runs.id, run_id))
-    .get();
+  const run = store
+    .statement<{ task: string; project: string | null }>(
+      "SELECT task_description AS task, project_name AS project FROM runs WHERE id = ?",
+    )
+    .get(run_id);
   const asked =
     kind === "run_waiting"
       ? eventLog.read(0, 1_000, { run_id, kinds: [approvalRequested.kind] }).at(-1)?.data["message"]
@@ -257,38 +243,37 @@ const createSender =
     }
   };
 
-function markChannel({ store: { db }, clock }: DeliveriesDeps, id: string, error: string | null): void {
+function markChannel({ store, clock }: DeliveriesDeps, id: string, error: string | null): void {
   const change = error === null ? { last_error: null, last_sent_at: timestamp(clock.now()) } : { last_error: error };
-  changeRow(db, channelTable, change, eq(channelTable.id, id));
+  store.rows(channelTable).update(change, { id });
 }
 
 function createJob(deps: DeliveriesDeps, send: Send) {
   const { store, clock, masking } = deps;
-  const { db } = store;
-  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const [rows, channels] = [store.rows(table), store.rows(channelTable)];
   return defineJob(
     "notify",
     Payload,
     async ({ delivery_id, channel_id }: Static<typeof Payload>, { attempt, signal }) => {
-      const row = find(delivery_id);
-      const channel = db.select().from(channelTable).where(eq(channelTable.id, channel_id)).get();
+      const row = rows.find({ id: delivery_id });
+      const channel = channels.find({ id: channel_id });
       if (!row || !channel || row.state === "sent") return {};
       if (!channel.enabled) throw new Problem(409, "channel_off", "The channel was switched off.");
-      store.write(() => db.update(table).set({ attempts: attempt }).where(eq(table.id, delivery_id)).run());
+      store.write(() => rows.update({ attempts: attempt }, { id: delivery_id }));
       try {
         await send(channel, row, signal);
       } catch (error) {
         if (signal.aborted) throw error;
         const said = masking.text(wordsOf(error)).slice(0, 500);
         store.write(() => {
-          db.update(table).set({ error: said }).where(eq(table.id, delivery_id)).run();
+          rows.update({ error: said }, { id: delivery_id });
           markChannel(deps, channel.id, said);
         });
         throw error;
       }
       store.write(() => {
         const sent = { state: "sent", error: null, finished_at: timestamp(clock.now()) } as const;
-        db.update(table).set(sent).where(eq(table.id, delivery_id)).run();
+        rows.update(sent, { id: delivery_id });
         markChannel(deps, channel.id, null);
       });
       return {};
@@ -300,17 +285,14 @@ function createJob(deps: DeliveriesDeps, send: Send) {
       // In order, and a receiver that hangs holds up nobody else's.
       exclusive: ({ channel_id }) => channel_id,
       ended({ payload, state, error }) {
-        const row = find(payload.delivery_id);
+        const row = rows.find({ id: payload.delivery_id });
         if (row?.state !== "queued") return;
         const ended = {
           state: state === "cancelled" ? "cancelled" : "failed",
           error: error?.message ?? row.error,
         } as const;
         const finished_at = timestamp(clock.now());
-        db.update(table)
-          .set({ ...ended, finished_at })
-          .where(eq(table.id, row.id))
-          .run();
+        rows.update({ ...ended, finished_at }, { id: row.id });
       },
     },
   );

@@ -4,7 +4,6 @@
  */
 
 import { Type as t } from "@sinclair/typebox";
-import { and, desc, eq, lt, or, sql } from "drizzle-orm";
 import type { CodeHostKind } from "../../adapter/codehost/code-host.ts";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
@@ -15,7 +14,7 @@ import type { JobDefinition } from "../../core/jobs.ts";
 import { JsonTooMuch, readJson } from "../../core/json-reader.ts";
 import type { Masking } from "../../core/masking.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { below } from "../../store/reader.ts";
 import { removeOld } from "../../store/remove-old.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostDeliveries as table } from "../../store/tables/codehost.ts";
@@ -66,9 +65,9 @@ const present = ({ body_hash: _, notice: _n, ...row }: DeliveryRow): Delivery =>
 
 export function createDeliveries(deps: DeliveriesDeps): Deliveries {
   const { store, clock, masking, connection, reader } = deps;
-  const { db } = store;
+  const rows = store.rows(table);
   const now = () => timestamp(clock.now());
-  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const find = (id: string) => rows.find({ id });
   const publish = (row: DeliveryRow): void =>
     store.write(({ emit }) => {
       const { id: delivery_id, event, repository, state, detail } = row;
@@ -76,7 +75,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
     });
   const change = (id: string, fields: Partial<DeliveryRow>): DeliveryRow =>
     store.write(() => {
-      changeRow(db, table, fields, eq(table.id, id));
+      rows.update(fields, { id });
       const row = find(id)!;
       publish(row);
       return row;
@@ -120,11 +119,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       const { id: delivery_id, event, notice } = read(headers, body);
       const body_hash = reader.bodyHash(body);
       return store.write((): WebhookAnswer => {
-        const known = db
-          .select()
-          .from(table)
-          .where(or(eq(table.delivery_id, delivery_id), eq(table.body_hash, body_hash)))
-          .get();
+        const known = rows.find(["(delivery_id = ? OR body_hash = ?)", delivery_id, body_hash]);
         // Sent again by hand after it failed here: the same body is acted on again.
         if (known?.state === "failed" && known.body_hash === body_hash) {
           again(known.id);
@@ -147,7 +142,7 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
           received_at: at,
           finished_at: detail === null ? null : at,
         };
-        db.insert(table).values(row).run();
+        rows.insert(row);
         publish(row);
         if (detail === null) enqueue(row);
         return { status: detail === null ? "accepted" : "ignored", id: row.id };
@@ -160,12 +155,8 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
       });
     },
     list({ state }, page) {
-      const where = and(
-        state === undefined ? undefined : eq(table.state, state),
-        page.after === null ? undefined : lt(table.id, page.after),
-      );
-      const rows = db.select().from(table).where(where).orderBy(desc(table.id));
-      return listAnswer(rows.limit(page.limit + 1).all(), page, ({ id }) => id, present);
+      const found = rows.list([{ state }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, ({ id }) => id, present);
     },
     retry: (id) =>
       store.write(() => {
@@ -175,15 +166,15 @@ export function createDeliveries(deps: DeliveriesDeps): Deliveries {
         return present(again(id));
       }),
     counts() {
-      const rows = db
-        .select({ state: table.state, rows: sql<number>`count(*)` })
-        .from(table)
-        .groupBy(table.state)
+      const counts = store
+        .statement<{ state: string; rows: number }>(
+          "SELECT state, count(*) AS rows FROM codehost_deliveries GROUP BY state",
+        )
         .all();
-      const of = (state: DeliveryRow["state"]) => rows.find((row) => row.state === state)?.rows ?? 0;
-      const last = db.select({ at: table.received_at }).from(table).orderBy(desc(table.id)).limit(1).get();
+      const of = (state: DeliveryRow["state"]) => counts.find((row) => row.state === state)?.rows ?? 0;
+      const [last] = rows.list([], { order: "id DESC", limit: 1 });
       return {
-        last_delivery_at: last?.at ?? null,
+        last_delivery_at: last?.received_at ?? null,
         deliveries: { queued: of("queued"), done: of("done"), ignored: of("ignored"), failed: of("failed") },
       };
     },

@@ -1,10 +1,9 @@
 /** Runs on the code host: rows, and what the API shows of them. */
-import { and, eq, isNull, or, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { LIMITS } from "../../core/limits.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostRuns as table } from "../../store/tables/codehost.ts";
-import { runs } from "../../store/tables/runs.ts";
 import { runPullRequest } from "./events.ts";
 import type { RunOnHost } from "./model.ts";
 
@@ -26,11 +25,15 @@ export interface Links {
 }
 
 /** Names of repositories are compared ignoring case. */
-const sameRepository = (repository: string) => sql`${table.repository} = ${repository} COLLATE NOCASE`;
+const sameRepository = (repository: string): Condition => ["repository = ? COLLATE NOCASE", repository];
+
+const BEHIND = `SELECT l.run_id FROM codehost_runs l JOIN runs ON runs.id = l.run_id
+  WHERE max(runs.created_at, ifnull(runs.started_at, ''), ifnull(runs.finished_at, '')) > l.updated_at
+    AND (l.pull_state IS NULL OR l.pull_state = 'open')`;
 
 export function createLinks(store: Store, clock: Clock): Links {
-  const { db } = store;
-  const find = (runId: string) => db.select().from(table).where(eq(table.run_id, runId)).get();
+  const rows = store.rows(table);
+  const find = (runId: string) => rows.find({ run_id: runId });
   const present = (row: LinkRow): RunOnHost => ({
     run_id: row.run_id,
     repository: row.repository,
@@ -47,11 +50,11 @@ export function createLinks(store: Store, clock: Clock): Links {
   });
   const publish = (row: LinkRow, change: Change): void =>
     store.write(({ emit }) => {
-      const run = db
-        .select({ project_id: runs.project_id, user_id: runs.created_by })
-        .from(runs)
-        .where(eq(runs.id, row.run_id))
-        .get();
+      const run = store
+        .statement<{ project_id: string | null; user_id: string | null }>(
+          "SELECT project_id, created_by AS user_id FROM runs WHERE id = ?",
+        )
+        .get(row.run_id);
       const { number, url, pull_state, error } = present(row);
       emit(runPullRequest, {
         run_id: row.run_id,
@@ -63,33 +66,10 @@ export function createLinks(store: Store, clock: Clock): Links {
   return {
     find,
     present,
-    ofPull: (repository, number) =>
-      db
-        .select()
-        .from(table)
-        .where(and(sameRepository(repository), eq(table.pull_number, number)))
-        .get(),
+    ofPull: (repository, number) => rows.find(sameRepository(repository), { pull_number: number }),
     startedFrom: (repository, number) =>
-      db
-        .select()
-        .from(table)
-        .where(and(sameRepository(repository), eq(table.number, number)))
-        .orderBy(sql`${table.run_id} DESC`)
-        .limit(LIMITS.listMax)
-        .all(),
-    behind: () =>
-      db
-        .select({ id: table.run_id })
-        .from(table)
-        .innerJoin(runs, eq(runs.id, table.run_id))
-        .where(
-          and(
-            sql`max(${runs.created_at}, ifnull(${runs.started_at}, ''), ifnull(${runs.finished_at}, '')) > ${table.updated_at}`,
-            or(isNull(table.pull_state), eq(table.pull_state, "open")),
-          ),
-        )
-        .all()
-        .map(({ id }) => id),
+      rows.list([sameRepository(repository), { number }], { order: "run_id DESC", limit: LIMITS.listMax }),
+    behind: () => store.statement<string>(BEHIND).pluck().all(),
     insert(draft) {
       const at = timestamp(clock.now());
       const row: LinkRow = {
@@ -115,17 +95,14 @@ export function createLinks(store: Store, clock: Clock): Links {
         ...draft,
       };
       return store.write(() => {
-        db.insert(table).values(row).run();
+        rows.insert(row);
         publish(row, "linked");
         return row;
       });
     },
     update(runId, fields, change) {
       return store.write(() => {
-        db.update(table)
-          .set({ ...fields, updated_at: timestamp(clock.now()) })
-          .where(eq(table.run_id, runId))
-          .run();
+        rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { run_id: runId });
         const row = find(runId)!;
         if (change) publish(row, change);
         return row;

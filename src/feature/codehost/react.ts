@@ -2,13 +2,10 @@
  * What a delivery leads to. A delivery only says where to look: what counts is what the host answers now, so that an
  * old one that comes late, or again, does no harm.
  */
-import { eq, isNotNull } from "drizzle-orm";
 import type { Notice } from "../../adapter/codehost/webhook.ts";
 import { isProblem } from "../../core/errors.ts";
 import { isId } from "../../core/ids.ts";
 import type { Store } from "../../store/store.ts";
-import { projects } from "../../store/tables/projects.ts";
-import { runs } from "../../store/tables/runs.ts";
 import type { CodeHostConnection } from "./connection.ts";
 import type { Links } from "./links.ts";
 
@@ -49,10 +46,10 @@ export function projectsOf(
   connection: Pick<CodeHostConnection, "repositoryOf">,
   repository: string,
 ): { id: string; default_branch: string | null }[] {
-  const rows = store.db
-    .select({ id: projects.id, repository: projects.repository, default_branch: projects.default_branch })
-    .from(projects)
-    .where(isNotNull(projects.repository))
+  const rows = store
+    .statement<{ id: string; repository: string; default_branch: string | null }>(
+      "SELECT id, repository, default_branch FROM projects WHERE repository IS NOT NULL",
+    )
     .all();
   const wanted = repository.toLowerCase();
   return rows.filter((row) => connection.repositoryOf(row.repository)?.toLowerCase() === wanted);
@@ -97,7 +94,9 @@ export function createReact(deps: ReactDeps): React {
     if (known) return known.run_id;
     const id = branch.startsWith("run/") ? branch.slice("run/".length) : "";
     if (fork || !isId("run", id)) return undefined;
-    const row = store.db.select({ project: runs.project_id }).from(runs).where(eq(runs.id, id)).get();
+    const row = store
+      .statement<{ project: string | null }>("SELECT project_id AS project FROM runs WHERE id = ?")
+      .get(id);
     return row && projectsOf(store, connection, repository).some((one) => one.id === row.project) ? id : undefined;
   };
 

@@ -1,5 +1,4 @@
 /** Rules: what on the code host starts a run, for which user, and which actors may trigger it. Written by administrators. */
-import { and, asc, desc, eq, lt, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -7,6 +6,7 @@ import { LIMITS } from "../../core/limits.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { below } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { codehostRules as table } from "../../store/tables/codehost.ts";
 import type { Rule, RuleCreate, RuleUpdate } from "./model.ts";
@@ -41,8 +41,8 @@ const present = (row: RuleRow): Rule => row;
 
 export function createRules(deps: RulesDeps): Rules {
   const { store, clock, audit, projectOf, pipelineExists } = deps;
-  const { db } = store;
-  const find = (id: string) => db.select().from(table).where(eq(table.id, id)).get();
+  const rows = store.rows(table);
+  const find = (id: string) => rows.find({ id });
   const rowOf = (id: string): RuleRow => {
     const row = find(id);
     if (!row) throw notFound("rule");
@@ -59,12 +59,8 @@ export function createRules(deps: RulesDeps): Rules {
   };
   return {
     list({ project_id }, page) {
-      const where = and(
-        project_id === undefined ? undefined : eq(table.project_id, project_id),
-        page.after === null ? undefined : lt(table.id, page.after),
-      );
-      const rows = db.select().from(table).where(where).orderBy(desc(table.id));
-      return listAnswer(rows.limit(page.limit + 1).all(), page, ({ id }) => id, present);
+      const found = rows.list([{ project_id }, below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, ({ id }) => id, present);
     },
     get: (id) => present(rowOf(id)),
     find,
@@ -92,10 +88,9 @@ export function createRules(deps: RulesDeps): Rules {
       };
       assertFields(row);
       return store.write(() => {
-        const [{ rows } = { rows: 0 }] = db.select({ rows: sql<number>`count(*)` }).from(table).all();
-        if (rows >= LIMITS.codehostRules)
+        if (rows.count() >= LIMITS.codehostRules)
           throw conflict(`There are ${LIMITS.codehostRules} rules. Delete one first.`, "too_many_rules");
-        db.insert(table).values(row).run();
+        rows.insert(row);
         record("codehost_rule.created", caller, row);
         return present(row);
       });
@@ -104,30 +99,23 @@ export function createRules(deps: RulesDeps): Rules {
       store.write(() => {
         const row: RuleRow = { ...rowOf(id), ...input, updated_at: timestamp(clock.now()) };
         assertFields(row);
-        db.update(table).set(row).where(eq(table.id, id)).run();
+        rows.update(row, { id });
         record("codehost_rule.updated", caller, row);
         return present(row);
       }),
     remove(id, caller) {
       store.write(() => {
         const row = rowOf(id);
-        db.delete(table).where(eq(table.id, id)).run();
+        rows.remove({ id });
         record("codehost_rule.deleted", caller, row);
       });
     },
     matching: (repository, event) =>
-      db
-        .select()
-        .from(table)
-        .where(
-          and(eq(table.enabled, true), eq(table.event, event), sql`${table.repository} = ${repository} COLLATE NOCASE`),
-        )
-        .orderBy(asc(table.id))
-        .all(),
+      rows.list([{ enabled: true, event }, ["repository = ? COLLATE NOCASE", repository]], { order: "id" }),
     handOver(from, to) {
       // Switched off, so that the heir reviews it before it acts in the heir's name.
       const heir = { user_id: to, enabled: false };
-      store.write(() => db.update(table).set(heir).where(eq(table.user_id, from)).run());
+      store.write(() => rows.update(heir, { user_id: from }));
     },
   };
 }

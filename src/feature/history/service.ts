@@ -73,7 +73,7 @@ export function createHistory({ store, rows, clock, jobs, deletion }: HistoryDep
   /** @throws Problem 409 `last_administrator`. */
   function assertNotLast(id: string): void {
     const isAdmin = statement("SELECT 1 FROM users WHERE id = ? AND role = 'admin' AND active = 1").get(id);
-    if (isAdmin !== undefined && otherAdministrator(store.db, id) === undefined)
+    if (isAdmin !== undefined && otherAdministrator(store, id) === undefined)
       throw conflict("This is the last administrator. Make another one first.", "last_administrator");
   }
   const ownerOf = (id: string, caller: Caller) =>

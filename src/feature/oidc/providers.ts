@@ -1,5 +1,4 @@
 /** The configured providers. The client's secret is sealed, never answered, and never sent to another issuer. */
-import { asc, eq } from "drizzle-orm";
 import type { OidcSettings } from "../../adapter/oidc.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { isLoopback } from "../../core/config.ts";
@@ -42,9 +41,9 @@ export function createOidcProviders({
   sealer: Sealer;
   audit: Audit;
 }): OidcProviders {
-  const { db } = store;
+  const rows = store.rows(oidcProviders);
   const find = (slug: string): ProviderRow => {
-    const row = db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get();
+    const row = rows.find({ slug });
     if (!row) throw notFound("OIDC provider");
     return row;
   };
@@ -64,7 +63,7 @@ export function createOidcProviders({
 
   return {
     find,
-    all: () => db.select().from(oidcProviders).orderBy(asc(oidcProviders.slug)).all(),
+    all: () => rows.list([], { order: "slug" }),
     enabled(slug) {
       const row = find(slug);
       if (!row.enabled) throw notFound("OIDC provider");
@@ -94,9 +93,7 @@ export function createOidcProviders({
       });
       return store.write(() => {
         assertProjects(row);
-        if (db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get())
-          throw conflict("A provider with this slug exists. Update it, or delete it first.");
-        db.insert(oidcProviders).values(row).run();
+        if (!rows.insertIfNew(row)) throw conflict("A provider with this slug exists. Update it, or delete it first.");
         record("oidc_provider.created", caller, slug);
         return row;
       });
@@ -108,7 +105,7 @@ export function createOidcProviders({
         if (client_secret !== undefined) next.client_secret_sealed = client_secret ? sealer.seal(client_secret) : null;
         else if (next.issuer !== before.issuer) next.client_secret_sealed = null;
         if (input.group_roles !== undefined) assertProjects(next);
-        db.update(oidcProviders).set(next).where(eq(oidcProviders.slug, slug)).run();
+        rows.update(next, { slug });
         record("oidc_provider.updated", caller, slug, Object.keys(input));
         return next;
       });
@@ -116,14 +113,14 @@ export function createOidcProviders({
     remove(slug, caller) {
       store.write(() => {
         find(slug);
-        db.delete(oidcProviders).where(eq(oidcProviders.slug, slug)).run();
+        rows.remove({ slug });
         record("oidc_provider.deleted", caller, slug);
       });
     },
     clientSecret,
     draft({ slug, issuer, client_id, client_secret, scopes = DEFAULT_SCOPES }) {
       assertIssuer(issuer);
-      const row = db.select().from(oidcProviders).where(eq(oidcProviders.slug, slug)).get();
+      const row = rows.find({ slug });
       // A kept secret is sent to no other issuer.
       const kept = row?.issuer === issuer ? clientSecret(row) : undefined;
       return {

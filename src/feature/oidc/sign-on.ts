@@ -5,7 +5,6 @@
  */
 
 import { randomBytes } from "node:crypto";
-import { and, eq } from "drizzle-orm";
 import type { OidcClient, OidcPerson, OidcSettings } from "../../adapter/oidc.ts";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { domainOf, isEmail, normalEmail } from "../../core/email.ts";
@@ -80,7 +79,7 @@ export function createSignOn({
   /** Makes them a member of the projects that their groups give, and takes away what earlier groups gave. In a transaction. */
   takeGroups: MembersOfGroups;
 }): SignOn {
-  const { db } = store;
+  const [people, links] = [store.rows(users), store.rows(identities)];
   const flows = new Map<string, Flow>();
   const settingsOf = (row: ProviderRow): OidcSettings => ({
     issuer: row.issuer,
@@ -107,12 +106,11 @@ export function createSignOn({
       );
     return flow;
   }
-  const userOf = (id: string): UserRow | undefined => db.select().from(users).where(eq(users.id, id)).get();
+  const userOf = (id: string): UserRow | undefined => people.find({ id });
 
   /** The linked account, or the one with this address, which is then linked; in a transaction. */
   function accountOf(provider: ProviderRow, person: OidcPerson): UserRow {
-    const linked = and(eq(identities.issuer, provider.issuer), eq(identities.subject, person.subject));
-    const identity = db.select().from(identities).where(linked).get();
+    const identity = links.find({ issuer: provider.issuer, subject: person.subject });
     const known = identity && userOf(identity.user_id);
     if (known) return known;
     const email = normalEmail(person.email ?? "");
@@ -122,7 +120,7 @@ export function createSignOn({
       throw forbidden("The provider does not vouch for an e-mail address of yours.", "email_not_verified");
     const domains = provider.allowed_domains;
     const domainAllowed = domains.includes("*") || domains.includes(domainOf(email));
-    const existing = db.select().from(users).where(eq(users.email, email)).get();
+    const existing = people.find({ email });
     if (existing ? domains.length > 0 && !domainAllowed : !provider.auto_create || !domainAllowed)
       throw forbidden("There is no account for you here. Ask an administrator.", "account_unknown");
     const user = existing ?? created(email, person, provider);
@@ -132,7 +130,7 @@ export function createSignOn({
       user_id: user.id,
       created_at: timestamp(clock.now()),
     };
-    db.insert(identities).values(link).run();
+    links.insert(link);
     audit({ action: "identity.linked", actor: user.id, subject: user.id, data: { provider: provider.slug } });
     return user;
   }
@@ -140,7 +138,7 @@ export function createSignOn({
     const display_name = person.name?.replace(/[\x00-\x1f\x7f]/g, "").slice(0, LIMITS.nameCharacters) || undefined;
     const at = timestamp(clock.now());
     const row = newUserRow({ id: newId("user"), email, display_name, role: "user", password_hash: null, at });
-    db.insert(users).values(row).run();
+    people.insert(row);
     audit({ action: "user.created", actor: row.id, subject: row.id, data: { provider: provider.slug } });
     return row;
   }
@@ -152,11 +150,8 @@ export function createSignOn({
     )
       ? "admin"
       : "user";
-    if (role === user.role || (role === "user" && otherAdministrator(db, user.id) === undefined)) return;
-    db.update(users)
-      .set({ role, updated_at: timestamp(clock.now()) })
-      .where(eq(users.id, user.id))
-      .run();
+    if (role === user.role || (role === "user" && otherAdministrator(store, user.id) === undefined)) return;
+    people.update({ role, updated_at: timestamp(clock.now()) }, { id: user.id });
     if (role === "user") endSessions(user.id);
     audit({
       action: "user.role_from_claim",

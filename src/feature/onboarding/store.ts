@@ -1,13 +1,12 @@
 /** Rows of onboarding sessions, each beside its session. */
-import { and, desc, eq, lt, sql } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
 import { badCursor } from "../../http/list.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { allOf, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { onboardings } from "../../store/tables/onboarding.ts";
 import { sessions } from "../../store/tables/sessions.ts";
-import { asSql, readable, ruledBy, WHOSE } from "../../store/whose.ts";
+import { readable, ruledBy, WHOSE } from "../../store/whose.ts";
 import type { SessionRow } from "../sessions/service.ts";
 import type { OnboardingStatus } from "./model.ts";
 
@@ -33,40 +32,37 @@ export const sessionIdOf = (id: string): string => id.replace(/^onb_/, "sess_");
 
 export const cursorOf = ({ session }: Found): string => `${session.last_activity_at}|${session.id}`;
 
-/** As the partial index has it. */
-const ACTIVE = sql`${onboardings.status} = 'active'`;
+const JOINED = "FROM onboardings JOIN sessions ON sessions.id = onboardings.session_id";
 
-export function createOnboardingStore({ db }: Store): OnboardingStore {
-  const joined = () =>
-    db
-      .select({ row: onboardings, session: sessions })
-      .from(onboardings)
-      .innerJoin(sessions, eq(sessions.id, onboardings.session_id));
+export function createOnboardingStore({ rows: rowsOf, statement }: Pick<Store, "rows" | "statement">): OnboardingStore {
+  const [rows, sessionRows] = [rowsOf(onboardings), rowsOf(sessions)];
+  const ids = (rest: string, ...values: unknown[]): string[] =>
+    statement<string>(`SELECT onboardings.session_id ${JOINED} ${rest}`).pluck().all(values);
   return {
-    find: (sessionId) => db.select().from(onboardings).where(eq(onboardings.session_id, sessionId)).get(),
-    insert: (row) => void db.insert(onboardings).values(row).run(),
-    update: (sessionId, change) => changeRow(db, onboardings, change, eq(onboardings.session_id, sessionId)),
+    find: (session_id) => rows.find({ session_id }),
+    insert: rows.insert,
+    update: (session_id, change) => void rows.update(change, { session_id }),
     page(caller, status, page) {
       const [, at, id] = page.after === null ? [] : (/^([\d:.TZ-]+)\|(sess_\w+)$/.exec(page.after) ?? [""]);
       if (page.after !== null && id === undefined) throw badCursor();
-      return joined()
-        .where(
-          and(
-            eq(sessions.kind, "onboarding"),
-            asSql(readable(caller, ruledBy(WHOSE.onboardings.policy, WHOSE.sessions))),
-            status && eq(onboardings.status, status),
-            id === undefined ? undefined : sql`(${sessions.last_activity_at}, ${sessions.id}) < (${at}, ${id})`,
-          ),
-        )
-        .orderBy(desc(sessions.last_activity_at), desc(sessions.id))
-        .limit(page.limit + 1)
-        .all();
+      const earlier: Condition =
+        id === undefined || at === undefined
+          ? undefined
+          : ["(sessions.last_activity_at, sessions.id) < (?, ?)", at, id];
+      const { where, values } = allOf(
+        ["sessions.kind = 'onboarding'"],
+        readable(caller, ruledBy(WHOSE.onboardings.policy, WHOSE.sessions)),
+        status && ["onboardings.status = ?", status],
+        earlier,
+      );
+      const order = "ORDER BY sessions.last_activity_at DESC, sessions.id DESC LIMIT ?";
+      return ids(`${where} ${order}`, ...values, page.limit + 1).map((session_id) => ({
+        row: rows.find({ session_id })!,
+        session: sessionRows.find({ id: session_id })!,
+      }));
     },
+    // The status as the partial index has it.
     left: (before, limit) =>
-      joined()
-        .where(and(ACTIVE, lt(sessions.last_activity_at, before)))
-        .limit(limit)
-        .all()
-        .map(({ row }) => row.session_id),
+      ids("WHERE onboardings.status = 'active' AND sessions.last_activity_at < ? LIMIT ?", before, limit),
   };
 }

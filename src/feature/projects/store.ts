@@ -1,14 +1,12 @@
 /** Rows of projects, and the event that goes with each change. */
-import { and, count, desc, eq, inArray, isNull, lt, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import type { Asker } from "../../core/ownership.ts";
 import type { Page } from "../../http/list.ts";
 import type { OpenTo } from "../../store/project-access.ts";
+import { below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { projects } from "../../store/tables/projects.ts";
-import { runs } from "../../store/tables/runs.ts";
-import { tasks } from "../../store/tables/tasks.ts";
-import { asSql, readable, WHOSE } from "../../store/whose.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 import { DEFAULT_COLUMNS } from "./board.ts";
 import { projectChanged } from "./events.ts";
 import type { Project, ProjectFilter } from "./model.ts";
@@ -35,9 +33,10 @@ export interface ProjectStore {
 }
 
 export function createProjectStore(store: Store, clock: Clock): ProjectStore {
-  const { db } = store;
-  const find = (id: string) => db.select().from(projects).where(eq(projects.id, id)).get();
-  const sameName = (name: string): SQL => sql`${projects.name} = ${name} COLLATE NOCASE`;
+  const { statement } = store;
+  const rows = store.rows(projects);
+  const find = (id: string) => rows.find({ id });
+  const sameName = (name: string): Condition => ["name = ? COLLATE NOCASE", name];
   const publish = (row: ProjectRow, change: ProjectChange) =>
     store.write(({ emit }) =>
       emit(projectChanged, {
@@ -48,59 +47,45 @@ export function createProjectStore(store: Store, clock: Clock): ProjectStore {
   return {
     find,
     activeRuns: (id) =>
-      db
-        .select({ rows: count() })
-        .from(runs)
-        .where(and(eq(runs.project_id, id), isNull(runs.finished_at)))
-        .get()!.rows,
-    findByName: (name) => db.select().from(projects).where(sameName(name)).get(),
-    page({ name, status }, { limit, after }, asker) {
-      const where = and(
-        asSql(readable(asker, WHOSE.projects)),
-        name === undefined ? undefined : sameName(name),
-        status === undefined ? undefined : eq(projects.status, status),
-        after === null ? undefined : lt(projects.id, after),
-      );
-      const rows = db.select().from(projects).where(where).orderBy(desc(projects.id));
-      return rows.limit(limit + 1).all();
+      statement<{ active: number }>(
+        "SELECT count(*) AS active FROM runs WHERE project_id = ? AND finished_at IS NULL",
+      ).get(id)!.active,
+    findByName: (name) => rows.find(sameName(name)),
+    page({ name, status }, page, asker) {
+      const named = name === undefined ? undefined : sameName(name);
+      const where = [readable(asker, WHOSE.projects), named, { status }, below("id", page)];
+      return rows.list(where, { order: "id DESC", limit: page.limit + 1 });
     },
-    inState: (state) => db.select().from(projects).where(eq(projects.workspace_state, state)).all(),
+    inState: (state) => rows.list([{ workspace_state: state }]),
     ids: () =>
-      db
-        .select({ id: projects.id })
-        .from(projects)
+      statement<{ id: string }>("SELECT id FROM projects")
         .all()
         .map((row) => row.id),
     taskCounts(ids) {
       const counts = new Map<string, Record<string, number>>();
-      const rows = db
-        .select({ id: tasks.project_id, status: tasks.status, rows: count() })
-        .from(tasks)
-        .where(inArray(tasks.project_id, [...ids]))
-        .groupBy(tasks.project_id, tasks.status)
-        .all();
-      for (const { id, status, rows: found } of rows) counts.set(id, { ...counts.get(id), [status]: found });
+      const found = statement<{ id: string; status: string; tasks: number }>(
+        `SELECT project_id AS id, status, count(*) AS tasks FROM tasks
+         WHERE project_id IN (SELECT value FROM json_each(?)) GROUP BY project_id, status`,
+      ).all(JSON.stringify(ids));
+      for (const { id, status, tasks } of found) counts.set(id, { ...counts.get(id), [status]: tasks });
       return counts;
     },
     insert(row) {
       store.write(() => {
-        db.insert(projects).values(row).run();
+        rows.insert(row);
         publish(row, "created");
       });
     },
     update(id, fields, change) {
       store.write(() => {
-        db.update(projects)
-          .set({ ...fields, updated_at: timestamp(clock.now()) })
-          .where(eq(projects.id, id))
-          .run();
+        rows.update({ ...fields, updated_at: timestamp(clock.now()) }, { id });
         const row = find(id);
         if (row) publish(row, change);
       });
     },
     remove(row) {
       store.write(() => {
-        db.delete(projects).where(eq(projects.id, row.id)).run();
+        rows.remove({ id: row.id });
         publish(row, "deleted");
       });
     },

@@ -2,11 +2,9 @@
  * Which key and address a call to a provider uses: the user's own key, else the instance's, else the environment's.
  * A key is bound to the address that it was given for and never sent to another, however the address was changed.
  */
-import { and, eq, sql } from "drizzle-orm";
 import type { Catalogue } from "../../adapter/model/catalogue.ts";
 import type { ModelKeys, ResolvedProvider } from "../../adapter/model/model-port.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
-import { lazy } from "../../core/lazy.ts";
 import { maskedPreview } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
 import type { Store } from "../../store/store.ts";
@@ -51,22 +49,9 @@ const baseUrlVariable = (keyVariable: string): string => keyVariable.replace(/_A
 
 export function createProviderKeys(deps: KeysDeps): ProviderKeys {
   const { store, sealer, catalogue, providerEnv, localUser, normalizeBaseUrl } = deps;
-  const { db } = store;
-  // Asked for every provider at every turn: built once.
-  const rows = lazy(() =>
-    db
-      .select()
-      .from(providers)
-      .where(eq(providers.id, sql.placeholder("id")))
-      .prepare(),
-  );
-  const row = (id: string) => rows().get({ id });
-  const userRow = (userId: string, id: string) =>
-    db
-      .select()
-      .from(userProviderKeys)
-      .where(and(eq(userProviderKeys.user_id, userId), eq(userProviderKeys.provider_id, id)))
-      .get();
+  const [rows, userRows] = [store.rows(providers), store.rows(userProviderKeys)];
+  const row = (id: string) => rows.find({ id });
+  const userRow = (userId: string, id: string) => userRows.find({ user_id: userId, provider_id: id });
   const fromEnv = (name: string): string | undefined =>
     name !== "" && Object.hasOwn(providerEnv, name) ? providerEnv[name]?.trim() : undefined;
   const envBaseUrl = (entry: ProviderEntry) => fromEnv(baseUrlVariable(entry.envVar));
@@ -108,11 +93,9 @@ export function createProviderKeys(deps: KeysDeps): ProviderKeys {
     baseUrl,
     row,
     openAll() {
-      const own = db.select({ sealed: userProviderKeys.sealed_key }).from(userProviderKeys).all();
-      const instance = db.select({ sealed: providers.sealed_key }).from(providers).all();
-      for (const { sealed } of [...own, ...instance])
+      for (const { sealed_key } of [...userRows.list([]), ...rows.list([])])
         try {
-          if (sealed) sealer.open(sealed);
+          if (sealed_key) sealer.open(sealed_key);
         } catch {
           // Reported where it is used.
         }

@@ -3,7 +3,6 @@
  * keys that were given for the former one, everybody's.
  */
 
-import { asc, eq } from "drizzle-orm";
 import type { Catalogue, ModelOverride } from "../../adapter/model/catalogue.ts";
 import type { ProviderEntry } from "../../adapter/model/providers.ts";
 import { type Clock, DAY_MS, timestamp } from "../../core/clock.ts";
@@ -99,15 +98,15 @@ const USED_MS = 90 * DAY_MS;
 
 export function createProviders(deps: ProvidersDeps): Providers {
   const { store, clock, audit, catalogue, keys } = deps;
-  const { db } = store;
+  const [rows, userKeys] = [store.rows(table), store.rows(userProviderKeys)];
   const entryOf = (id: string): ProviderEntry => {
     const entry = catalogue.provider(id);
     if (!entry || (id.startsWith("custom-") && !keys.row(id))) throw notFound("provider");
     return entry;
   };
   const entries = (): ProviderEntry[] => {
-    const rows = db.select({ id: table.id }).from(table).orderBy(asc(table.id)).all();
-    const custom = rows.filter(({ id }) => id.startsWith("custom-")).map(({ id }) => catalogue.provider(id));
+    const ids = store.statement<{ id: string }>("SELECT id FROM providers WHERE id LIKE 'custom-%' ORDER BY id").all();
+    const custom = ids.map(({ id }) => catalogue.provider(id));
     return [...catalogue.providers(), ...custom.filter((entry) => entry !== undefined)];
   };
   const known = new Map<string, { until: number; models: ProviderModel[] }>();
@@ -178,8 +177,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
     return changing(id, () => {
       const before = keys.baseUrl(entry);
       const row = merge(entry, keys.row(id), input, timestamp(clock.now()));
-      const { id: _, created_at: __, ...changes } = row;
-      db.insert(table).values(row).onConflictDoUpdate({ target: table.id, set: changes }).run();
+      rows.put(row, ["id"]);
       const moved = before !== keys.baseUrl(entry);
       if (moved) dropKeys(id);
       if (input.api_key !== undefined) setKey(entry, input.api_key);
@@ -192,17 +190,14 @@ export function createProviders(deps: ProvidersDeps): Providers {
     });
   }
   function dropKeys(id: string): void {
-    db.update(table)
-      .set({ sealed_key: null, masked_key: null, key_base_url: null, seen_models: [] })
-      .where(eq(table.id, id))
-      .run();
-    db.delete(userProviderKeys).where(eq(userProviderKeys.provider_id, id)).run();
+    rows.update({ sealed_key: null, masked_key: null, key_base_url: null, seen_models: [] }, { id });
+    userKeys.remove({ provider_id: id });
   }
   function setKey(entry: ProviderEntry, key: string | null): void {
     const sealed = key === null ? null : deps.sealer.seal(key);
     const masked_key = key === null ? null : maskedPreview(key);
     const key_base_url = key === null ? null : (keys.baseUrl(entry) ?? null);
-    db.update(table).set({ sealed_key: sealed, masked_key, key_base_url }).where(eq(table.id, entry.id)).run();
+    rows.update({ sealed_key: sealed, masked_key, key_base_url }, { id: entry.id });
   }
   function setDefault(id: string, model: string | null, caller: Caller): void {
     if (model !== null) deps.defaultModel.set(model.startsWith(`${id}/`) ? model : `${id}/${model}`, caller);
@@ -221,9 +216,8 @@ export function createProviders(deps: ProvidersDeps): Providers {
       const entry = entryOf(id);
       changing(id, () => {
         const before = keys.baseUrl(entry);
-        if (db.delete(table).where(eq(table.id, id)).run().changes === 0) throw notFound("provider configuration");
-        if (id.startsWith("custom-") || before !== keys.baseUrl(entry))
-          db.delete(userProviderKeys).where(eq(userProviderKeys.provider_id, id)).run();
+        if (rows.remove({ id }) === 0) throw notFound("provider configuration");
+        if (id.startsWith("custom-") || before !== keys.baseUrl(entry)) userKeys.remove({ provider_id: id });
         audit({ action: "provider.removed", actor: actorOf(caller), subject: id, address: caller.address });
         deps.keyChanged(id);
       });
@@ -254,7 +248,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       }),
     anyConfigured: () =>
       entries().some((entry) => entry.kind !== "scripted" && isConfigured(entry, keys.row(entry.id))) ||
-      db.select({ id: userProviderKeys.provider_id }).from(userProviderKeys).limit(1).get() !== undefined,
+      userKeys.find() !== undefined,
     stateOf(id) {
       const entry = catalogue.provider(id);
       if (!entry) return "unknown";
@@ -276,7 +270,7 @@ export function createProviders(deps: ProvidersDeps): Providers {
       return `${entry.name} has no model ${name}. ${hint ? `${hint} ` : ""}For models that are new there: skep providers test ${id}`;
     },
     saw(id, models) {
-      changing(id, () => db.update(table).set({ seen_models: models }).where(eq(table.id, id)).run());
+      changing(id, () => rows.update({ seen_models: models }, { id }));
     },
   };
 }

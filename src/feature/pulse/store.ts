@@ -1,144 +1,82 @@
 /** Rows of routines and their ticks. */
-import { and, asc, count, desc, eq, gt, gte, inArray, isNotNull, isNull, lt, lte, ne, or, type SQL } from "drizzle-orm";
 import type { Caller } from "../../http/caller.ts";
 import type { Page } from "../../http/list.ts";
-import { changeRow } from "../../store/change-row.ts";
+import { above, among, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { users } from "../../store/tables/accounts.ts";
 import { pulseRoutines as routines, pulseTicks as ticks } from "../../store/tables/pulses.ts";
 import { executions } from "../../store/tables/sessions.ts";
-import { asSql, readable, WHOSE } from "../../store/whose.ts";
+import { readable, WHOSE } from "../../store/whose.ts";
 
 export type RoutineRow = typeof routines.$inferSelect;
 export type TickRow = typeof ticks.$inferSelect;
 export type PulseStore = ReturnType<typeof createPulseStore>;
 
-const visible = (caller: Caller): SQL | undefined => asSql(readable(caller, WHOSE.pulse_routines));
+const visible = (caller: Caller): Condition => readable(caller, WHOSE.pulse_routines);
 
-const ownedBy = (userId: string | null): SQL =>
-  userId === null ? isNull(routines.user_id) : eq(routines.user_id, userId);
+/** Where a list of ticks goes on. */
+interface Place {
+  due: number;
+  id: string;
+}
 
-export function createPulseStore({ db, statement }: Store) {
+export function createPulseStore({ rows: rowsOf, statement }: Pick<Store, "rows" | "statement">) {
+  const [rows, tickRows] = [rowsOf(routines), rowsOf(ticks)];
+  const [people, done] = [rowsOf(users), rowsOf(executions)];
   return {
-    routine: (id: string): RoutineRow | undefined => db.select().from(routines).where(eq(routines.id, id)).get(),
+    routine: (id: string): RoutineRow | undefined => rows.find({ id }),
     /** In the order of creation. One more than the page holds when there is a next one. */
     page: (agentId: string | undefined, page: Page, caller: Caller): RoutineRow[] =>
-      db
-        .select()
-        .from(routines)
-        .where(
-          and(
-            visible(caller),
-            agentId === undefined ? undefined : eq(routines.agent_id, agentId),
-            page.after === null ? undefined : gt(routines.id, page.after),
-          ),
-        )
-        .orderBy(asc(routines.id))
-        .limit(page.limit + 1)
-        .all(),
-    ofAgent: (agentId: string, caller: Caller): RoutineRow[] =>
-      db
-        .select()
-        .from(routines)
-        .where(and(visible(caller), eq(routines.agent_id, agentId)))
-        .all(),
-    ofUser: (userId: string): RoutineRow[] =>
-      db.select().from(routines).where(eq(routines.user_id, userId)).orderBy(asc(routines.id)).all(),
-    countOf: (agentId: string, userId: string | null): number =>
-      db
-        .select({ rows: count() })
-        .from(routines)
-        .where(and(eq(routines.agent_id, agentId), ownedBy(userId)))
-        .get()!.rows,
+      rows.list([visible(caller), { agent_id: agentId }, above("id", page)], { order: "id", limit: page.limit + 1 }),
+    ofAgent: (agentId: string, caller: Caller): RoutineRow[] => rows.list([visible(caller), { agent_id: agentId }]),
+    ofUser: (userId: string): RoutineRow[] => rows.list([{ user_id: userId }], { order: "id" }),
+    countOf: (agentId: string, userId: string | null): number => rows.count({ agent_id: agentId, user_id: userId }),
     /** Whether another routine of the same owner and agent has that name. */
     isTaken: (agentId: string, userId: string | null, name: string, except = ""): boolean =>
-      db
-        .select({ id: routines.id })
-        .from(routines)
-        .where(and(eq(routines.agent_id, agentId), ownedBy(userId), eq(routines.name, name), ne(routines.id, except)))
-        .get() !== undefined,
-    insert: (row: RoutineRow): void => void db.insert(routines).values(row).run(),
-    update: (id: string, change: Partial<RoutineRow>): void => changeRow(db, routines, change, eq(routines.id, id)),
-    remove: (id: string): void => void db.delete(routines).where(eq(routines.id, id)).run(),
+      rows.find({ agent_id: agentId, user_id: userId, name }, ["id <> ?", except]) !== undefined,
+    insert: rows.insert,
+    update: (id: string, change: Partial<RoutineRow>): void => void rows.update(change, { id }),
+    remove: (id: string): void => void rows.remove({ id }),
     /** When the next routine is due, ms since the epoch. */
     nextDue: (): number | null =>
       statement<number | null>("SELECT min(planned_at) FROM pulse_routines WHERE planned_at IS NOT NULL")
         .pluck()
         .get() ?? null,
     due: (now: number, most: number): RoutineRow[] =>
-      db
-        .select()
-        .from(routines)
-        .where(lte(routines.planned_at, now))
-        .orderBy(asc(routines.planned_at))
-        .limit(most)
-        .all(),
-    planned: (): RoutineRow[] => db.select().from(routines).where(isNotNull(routines.planned_at)).all(),
+      rows.list([["planned_at <= ?", now]], { order: "planned_at", limit: most }),
+    planned: (): RoutineRow[] => rows.list([["planned_at IS NOT NULL"]]),
     /** Whether it was due at that time already. */
     hasTick: (routineId: string, due: number): boolean =>
       statement("SELECT 1 FROM pulse_ticks WHERE routine_id = ? AND due_at = ? AND cause = 'schedule'").get([
         routineId,
         due,
       ]) !== undefined,
-    count: (): number => db.select({ rows: count() }).from(routines).get()!.rows,
+    count: (): number => rows.count(),
 
-    tick: (id: string): TickRow | undefined => db.select().from(ticks).where(eq(ticks.id, id)).get(),
-    tickOfSession: (id: string): TickRow | undefined => db.select().from(ticks).where(eq(ticks.session_id, id)).get(),
+    tick: (id: string): TickRow | undefined => tickRows.find({ id }),
+    tickOfSession: (id: string): TickRow | undefined => tickRows.find({ session_id: id }),
     /** Newest first. */
-    ticks: (routineId: string, before: { due: number; id: string } | undefined, most: number): TickRow[] =>
-      db
-        .select()
-        .from(ticks)
-        .where(
-          and(
-            eq(ticks.routine_id, routineId),
-            before && or(lt(ticks.due_at, before.due), and(eq(ticks.due_at, before.due), lt(ticks.id, before.id))),
-          ),
-        )
-        .orderBy(desc(ticks.due_at), desc(ticks.id))
-        .limit(most)
-        .all(),
+    ticks(routineId: string, before: Place | undefined, most: number): TickRow[] {
+      const earlier: Condition = before && ["(due_at, id) < (?, ?)", before.due, before.id];
+      return tickRows.list([{ routine_id: routineId }, earlier], { order: "due_at DESC, id DESC", limit: most });
+    },
     /** Of several routines between two times, oldest first. */
     past(
       routineIds: readonly string[],
-      { from, to, after }: { from: number; to: number; after: { due: number; id: string } | undefined },
+      { from, to, after }: { from: number; to: number; after: Place | undefined },
       most: number,
     ): TickRow[] {
-      return db
-        .select()
-        .from(ticks)
-        .where(
-          and(
-            inArray(ticks.routine_id, [...routineIds]),
-            gte(ticks.due_at, from),
-            lte(ticks.due_at, to),
-            after && or(gt(ticks.due_at, after.due), and(eq(ticks.due_at, after.due), gt(ticks.id, after.id))),
-          ),
-        )
-        .orderBy(asc(ticks.due_at), asc(ticks.id))
-        .limit(most)
-        .all();
+      const later: Condition = after && ["(due_at, id) > (?, ?)", after.due, after.id];
+      const where = [among("routine_id", routineIds), ["due_at BETWEEN ? AND ?", from, to] as const, later];
+      return tickRows.list(where, { order: "due_at, id", limit: most });
     },
-    live: (routineId: string): TickRow[] =>
-      db
-        .select()
-        .from(ticks)
-        .where(and(eq(ticks.routine_id, routineId), isNull(ticks.finished_at)))
-        .all(),
-    insertTick: (row: TickRow): void => void db.insert(ticks).values(row).run(),
-    updateTick: (id: string, change: Partial<TickRow>): void => changeRow(db, ticks, change, eq(ticks.id, id)),
+    live: (routineId: string): TickRow[] => tickRows.list([{ routine_id: routineId, finished_at: null }]),
+    insertTick: tickRows.insert,
+    updateTick: (id: string, change: Partial<TickRow>): void => void tickRows.update(change, { id }),
     /** The result of the session's work. */
-    resultOf: (sessionId: string) =>
-      db
-        .select({ text: executions.text, error: executions.error })
-        .from(executions)
-        .where(eq(executions.session_id, sessionId))
-        .orderBy(desc(executions.id))
-        .limit(1)
-        .get(),
+    resultOf: (sessionId: string) => done.list([{ session_id: sessionId }], { order: "id DESC", limit: 1 })[0],
     /** Undefined for a user that does not exist. */
-    isActive: (userId: string): boolean | undefined =>
-      db.select({ active: users.active }).from(users).where(eq(users.id, userId)).get()?.active,
+    isActive: (userId: string): boolean | undefined => people.find({ id: userId })?.active,
     /** The agent's open tasks in all projects, the most urgent first. */
     openTasks: (agentId: string, most: number): OpenTask[] =>
       statement<OpenTask>(

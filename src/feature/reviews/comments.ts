@@ -2,7 +2,6 @@
  * Comments on what a run or session changed, by users and by reviewers on the code host. What is open goes to its agents
  * as guidance when the work is sent back.
  */
-import { and, asc, count, eq, gt, inArray, isNotNull, isNull } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, forbidden, invalidField, notFound } from "../../core/errors.ts";
 import { isId, newId } from "../../core/ids.ts";
@@ -12,6 +11,7 @@ import { visibleText } from "../../core/outside-text.ts";
 import { owns } from "../../core/ownership.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import { above, among, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { changeComments } from "../../store/tables/reviews.ts";
 import type { WorkRow } from "../projects/works.ts";
@@ -92,24 +92,13 @@ const present = ({ codehost_id: _, run_id, session_id, ...row }: CommentRow): Co
 });
 
 export function createComments({ store, clock, reviewed, workAgain, fileOf, mask }: CommentsDeps): Comments {
-  const { db } = store;
-  const ofWork = (id: string) => eq(isId("run", id) ? changeComments.run_id : changeComments.session_id, id);
-  const isOpen = (id: string) => and(ofWork(id), isNull(changeComments.sent_at));
-  const full = (id: string): boolean =>
-    db.select({ rows: count() }).from(changeComments).where(isOpen(id)).get()!.rows >= OPEN_COMMENTS;
-  const fromHost = (id: string, hostId: string) =>
-    db
-      .select()
-      .from(changeComments)
-      .where(and(ofWork(id), eq(changeComments.codehost_id, hostId)))
-      .get();
-  const open = (id: string): CommentRow[] =>
-    db
-      .select()
-      .from(changeComments)
-      .where(isOpen(id))
-      .orderBy(asc(changeComments.path), asc(changeComments.line), asc(changeComments.id))
-      .all();
+  const rows = store.rows(changeComments);
+  const ofWork = (id: string) => (isId("run", id) ? { run_id: id } : { session_id: id });
+  const ofOpen = (id: string) => ({ ...ofWork(id), sent_at: null });
+  const isSent: Condition = ["sent_at IS NOT NULL"];
+  const full = (id: string): boolean => rows.count(ofOpen(id)) >= OPEN_COMMENTS;
+  const fromHost = (id: string, hostId: string) => rows.find({ ...ofWork(id), codehost_id: hostId });
+  const open = (id: string): CommentRow[] => rows.list([ofOpen(id)], { order: "path, line, id" });
   /** @throws Problem 422. */
   async function lineOf(id: string, { path, line, side = "new" }: CommentCreate, caller: Caller): Promise<DiffLine> {
     const file = await fileOf(id, path, caller);
@@ -119,7 +108,6 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     if (!found && !file.cut) throw invalidField("/line", "This line is not in the diff; leave it out to name the file");
     return found ?? { quote: null };
   }
-  const wasSent = (id: string) => and(ofWork(id), isNotNull(changeComments.sent_at));
   const emit = (row: CommentRow, work: CommentedWork, change: "added" | "deleted" | "answered") =>
     store.write((tx) => {
       const about = { project_id: work.project_id, user_id: work.user_id ?? undefined };
@@ -134,21 +122,14 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
     const isRun = isId("run", work.id);
     const of = { run_id: isRun ? work.id : null, session_id: isRun ? null : work.id };
     const row = { id: newId("comment"), ...of, ...fields, created_at: at, sent_at: null, ...unanswered };
-    db.insert(changeComments).values(row).run();
+    rows.insert(row);
     emit(row, work, "added");
     return row;
   }
   return {
     list(workId, page, caller) {
       const { id } = reviewed.find(workId, caller);
-      const where = and(ofWork(id), page.after === null ? undefined : gt(changeComments.id, page.after));
-      const found = db
-        .select()
-        .from(changeComments)
-        .where(where)
-        .orderBy(asc(changeComments.id))
-        .limit(page.limit + 1)
-        .all();
+      const found = rows.list([ofWork(id), above("id", page)], { order: "id", limit: page.limit + 1 });
       return listAnswer(found, page, (row) => row.id, present);
     },
     async add(id, input, caller) {
@@ -193,35 +174,25 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
       });
     },
     knows: (runId, hostId) => fromHost(runId, hostId) !== undefined,
-    hasOpen: (runId) =>
-      db.select({ id: changeComments.id }).from(changeComments).where(isOpen(runId)).limit(1).get() !== undefined,
-    hasSent: (runId) =>
-      db.select({ id: changeComments.id }).from(changeComments).where(wasSent(runId)).limit(1).get() !== undefined,
+    hasOpen: (id) => rows.find(ofOpen(id)) !== undefined,
+    hasSent: (id) => rows.find(ofWork(id), isSent) !== undefined,
     answer(id, agentId, { comment_id, answer }) {
       store.write(() => {
-        const row = db
-          .select()
-          .from(changeComments)
-          .where(and(wasSent(id), eq(changeComments.id, comment_id)))
-          .get();
+        const row = rows.find({ ...ofWork(id), id: comment_id }, isSent);
         if (!row) throw notFound("comment that this work was sent back with");
         const fields = { answer: mask(answer), answered_by: agentId, answered_at: timestamp(clock.now()) };
-        db.update(changeComments).set(fields).where(eq(changeComments.id, comment_id)).run();
+        rows.update(fields, { id: comment_id });
         emit(row, reviewed.known(id), "answered");
       });
     },
     remove(workId, id, caller) {
       const work = reviewed.find(workId, caller);
       store.write(() => {
-        const row = db
-          .select()
-          .from(changeComments)
-          .where(and(ofWork(work.id), eq(changeComments.id, id)))
-          .get();
+        const row = rows.find({ ...ofWork(work.id), id });
         if (!row) throw notFound("comment on these changes");
         if (row.codehost_login !== null) throw forbidden("It was written on the code host and stays.");
         if (!caller.admin && !owns(caller, row.created_by)) throw forbidden("Only its author deletes a comment.");
-        db.delete(changeComments).where(eq(changeComments.id, id)).run();
+        rows.remove({ id });
         emit(row, work, "deleted");
       });
     },
@@ -236,10 +207,7 @@ export function createComments({ store, clock, reviewed, workAgain, fileOf, mask
         const isOutside = comments.some((one) => one.codehost_login !== null && sent.includes(one.id));
         const outside = isOutside ? OUTSIDE_SOURCES.review : undefined;
         workAgain(work, { text, from_step, outside }, caller);
-        db.update(changeComments)
-          .set({ sent_at: timestamp(clock.now()) })
-          .where(and(ofWork(id), inArray(changeComments.id, sent)))
-          .run();
+        rows.update({ sent_at: timestamp(clock.now()) }, ofWork(id), among("id", sent));
         return work;
       });
     },

@@ -1,5 +1,4 @@
 /** Secrets: sealed at rest, masked on read, given in plaintext only to the engine and only when granted. */
-import { and, asc, desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
 import { newId } from "../../core/ids.ts";
@@ -10,6 +9,7 @@ import { withoutNull } from "../../core/schema.ts";
 import { actorOf, type Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
 import type { Audit } from "../../store/audit.ts";
+import { among, below, type Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { secretGrants, secrets } from "../../store/tables/secrets.ts";
 import { isReservedName, type Secret, type SecretCreate, type SecretEdge, type SecretUpdate } from "./model.ts";
@@ -86,17 +86,16 @@ const previewOf = (value: string): string => (isMaskable(value) ? maskedPreview(
 
 export function createSecrets(deps: SecretsDeps): Secrets {
   const { store, clock, values, audit, agentExists } = deps;
-  const { db } = store;
+  const [rows, grants] = [store.rows(secrets), store.rows(secretGrants)];
   const isGranted = (secretId: string, agentId: string): boolean =>
-    db
-      .select({ id: secretGrants.secret_id })
-      .from(secretGrants)
-      .where(and(eq(secretGrants.secret_id, secretId), eq(secretGrants.agent_id, agentId)))
-      .get() !== undefined;
+    grants.find({ secret_id: secretId, agent_id: agentId }) !== undefined;
+  /** Of the secrets: that the agent was granted them. */
+  const granted = (agentId: string): Condition => [
+    "id IN (SELECT secret_id FROM secret_grants WHERE agent_id = ?)",
+    agentId,
+  ];
   const find = (idOrName: string): Row => {
-    const row =
-      db.select().from(secrets).where(eq(secrets.id, idOrName)).get() ??
-      db.select().from(secrets).where(eq(secrets.name, idOrName)).get();
+    const row = rows.find({ id: idOrName }) ?? rows.find({ name: idOrName });
     if (!row) throw notFound("secret");
     return row;
   };
@@ -105,13 +104,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
     id,
     ...row,
     warning: row.masked_preview === UNMASKED ? WARNING : null,
-    granted_agents: db
-      .select({ agent: secretGrants.agent_id })
-      .from(secretGrants)
-      .where(eq(secretGrants.secret_id, id))
-      .orderBy(asc(secretGrants.agent_id))
-      .all()
-      .map((grant) => grant.agent),
+    granted_agents: grants.list([{ secret_id: id }], { order: "agent_id" }).map(({ agent_id }) => agent_id),
   });
   const assertAgent = (agentId: string): void => {
     if (!agentExists(agentId)) throw notFound("agent");
@@ -136,19 +129,12 @@ export function createSecrets(deps: SecretsDeps): Secrets {
   };
   const grantedRows = (agentId: string, sessionId: string | undefined): Row[] => {
     const bounds = sessionId === undefined ? [] : deps.boundsOf(sessionId);
-    const granted = db
-      .select({ secret: secrets })
-      .from(secretGrants)
-      .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id))
-      .where(eq(secretGrants.agent_id, agentId))
-      .orderBy(asc(secrets.name))
-      .all();
-    return granted.map(({ secret }) => secret).filter(({ id }) => bounds.every((other) => isGranted(id, other)));
+    const found = rows.list([granted(agentId)], { order: "name" });
+    return found.filter(({ id }) => bounds.every((other) => isGranted(id, other)));
   };
   const used = (ids: string[], by: string): void => {
     if (ids.length === 0) return;
-    const use = { last_used_at: timestamp(clock.now()), last_used_by: by };
-    db.update(secrets).set(use).where(inArray(secrets.id, ids)).run();
+    rows.update({ last_used_at: timestamp(clock.now()), last_used_by: by }, among("id", ids));
   };
   const record = (action: string, caller: Caller, row: Row, data: Record<string, unknown> = {}) =>
     audit({
@@ -161,19 +147,8 @@ export function createSecrets(deps: SecretsDeps): Secrets {
 
   return {
     list(page) {
-      const rows = db
-        .select()
-        .from(secrets)
-        .where(page.after === null ? undefined : lt(secrets.id, page.after));
-      return listAnswer(
-        rows
-          .orderBy(desc(secrets.id))
-          .limit(page.limit + 1)
-          .all(),
-        page,
-        (row) => row.id,
-        present,
-      );
+      const found = rows.list([below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, (row) => row.id, present);
     },
     get: (idOrName) => present(find(idOrName)),
     create({ name, description, secret_type = "custom", value, edge = null }, caller) {
@@ -181,8 +156,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       assertSize(value);
       if (edge) assertEdge(edge, value);
       return store.write(() => {
-        if (db.select().from(secrets).where(eq(secrets.name, name)).get())
-          throw conflict("A secret with this name exists. Update it, or delete it first.");
+        if (rows.find({ name })) throw conflict("A secret with this name exists. Update it, or delete it first.");
         const at = timestamp(clock.now());
         const id = newId("secret");
         const row: Row = {
@@ -198,7 +172,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
           last_used_at: null,
           last_used_by: null,
         };
-        db.insert(secrets).values(row).run();
+        rows.insert(row);
         record("secret.created", caller, row);
         return present(row);
       });
@@ -211,10 +185,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
         if (bound) assertEdge(bound, value ?? values.open(row));
         if (value !== undefined) values.replaced(row);
         const sealed = value === undefined ? {} : { sealed: values.seal(row, value), masked_preview: previewOf(value) };
-        db.update(secrets)
-          .set({ ...withoutNull(fields), edge, ...sealed, updated_at: timestamp(clock.now()) })
-          .where(eq(secrets.id, row.id))
-          .run();
+        rows.update({ ...withoutNull(fields), edge, ...sealed, updated_at: timestamp(clock.now()) }, { id: row.id });
         record("secret.updated", caller, row, { rotated: value !== undefined });
         return present(find(row.id));
       });
@@ -222,7 +193,7 @@ export function createSecrets(deps: SecretsDeps): Secrets {
     remove(idOrName, caller) {
       store.write(() => {
         const row = find(idOrName);
-        db.delete(secrets).where(eq(secrets.id, row.id)).run();
+        rows.remove({ id: row.id });
         values.removed(row);
         record("secret.deleted", caller, row);
       });
@@ -232,43 +203,24 @@ export function createSecrets(deps: SecretsDeps): Secrets {
       return store.write(() => {
         const row = find(idOrName);
         const grant = { secret_id: row.id, agent_id: agentId, granted_at: timestamp(clock.now()) };
-        const { changes } = db.insert(secretGrants).values(grant).onConflictDoNothing().run();
-        if (changes > 0) record("secret.granted", caller, row, { agent_id: agentId });
+        if (grants.insertIfNew(grant)) record("secret.granted", caller, row, { agent_id: agentId });
         return present(row);
       });
     },
     revoke(idOrName, agentId, caller) {
       store.write(() => {
         const row = find(idOrName);
-        const grant = and(eq(secretGrants.secret_id, row.id), eq(secretGrants.agent_id, agentId));
-        if (db.delete(secretGrants).where(grant).run().changes > 0)
+        if (grants.remove({ secret_id: row.id, agent_id: agentId }) > 0)
           record("secret.revoked", caller, row, { agent_id: agentId });
       });
     },
     grantedTo(agentId, page) {
       assertAgent(agentId);
-      const where = and(
-        eq(secretGrants.agent_id, agentId),
-        page.after === null ? undefined : lt(secrets.id, page.after),
-      );
-      const rows = db
-        .select({ secret: secrets })
-        .from(secretGrants)
-        .innerJoin(secrets, eq(secrets.id, secretGrants.secret_id));
-      const found = rows
-        .where(where)
-        .orderBy(desc(secrets.id))
-        .limit(page.limit + 1)
-        .all();
-      return listAnswer(
-        found.map((one) => one.secret),
-        page,
-        (row) => row.id,
-        present,
-      );
+      const found = rows.list([granted(agentId), below("id", page)], { order: "id DESC", limit: page.limit + 1 });
+      return listAnswer(found, page, (row) => row.id, present);
     },
     valueOf(name, actor) {
-      const row = db.select().from(secrets).where(eq(secrets.name, name)).get();
+      const row = rows.find({ name });
       if (!row) return undefined;
       store.write(() => {
         audit({ action: "secret.value_read", actor, subject: row.id, data: { name } });
@@ -299,17 +251,17 @@ export function createSecrets(deps: SecretsDeps): Secrets {
     envOf(agentId, { actor, address, sessionId }) {
       assertAgent(agentId);
       // What is put into requests on their way out is in no sandbox.
-      const rows = grantedRows(agentId, sessionId).filter(({ edge }) => edge === null);
-      const opened = rows.map((row) => [row.name, values.open(row)] as const);
+      const open = grantedRows(agentId, sessionId).filter(({ edge }) => edge === null);
+      const opened = open.map((row) => [row.name, values.open(row)] as const);
       const env = Object.fromEntries(opened.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
       const damaged = opened.flatMap(([name, value]) => (value === undefined ? [name] : []));
       const data = { names: Object.keys(env), ...(damaged.length > 0 ? { damaged } : {}) };
       // An agent that was granted no secret was given nothing: that is no event.
-      if (rows.length === 0) return { env, damaged };
+      if (open.length === 0) return { env, damaged };
       store.write(() => {
         audit({ action: "secret.env_read", actor, subject: agentId, address, data });
         used(
-          rows.filter(({ name }) => !damaged.includes(name)).map(({ id }) => id),
+          open.filter(({ name }) => !damaged.includes(name)).map(({ id }) => id),
           `agent:${agentId}`,
         );
       });

@@ -2,12 +2,12 @@
  * The plain values of stored secrets: opened in one place, and masked from the start until long after they were
  * replaced, since a workspace or a running agent may still hold the old one.
  */
-import { desc, eq, inArray, lt } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { newId } from "../../core/ids.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Masking } from "../../core/masking.ts";
 import type { Sealer } from "../../core/sealing.ts";
+import { among } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { replacedSecrets, secrets } from "../../store/tables/secrets.ts";
 import type { Notifications } from "../notifications/service.ts";
@@ -54,7 +54,7 @@ export const damagedText = (names: readonly string[]): string => {
 };
 
 export function createSecretValues({ store, clock, sealer, masking, notifications }: SecretValuesDeps): SecretValues {
-  const { db } = store;
+  const [rows, old] = [store.rows(secrets), store.rows(replacedSecrets)];
   const damaged = new Map<string, string>();
   /** Ends the masking of a value, by the id of its row. */
   const forget = new Map<string, () => void>();
@@ -86,18 +86,16 @@ export function createSecretValues({ store, clock, sealer, masking, notification
 
   return {
     load() {
-      for (const row of db.select().from(secrets).all()) {
+      const names = new Map<string, string>();
+      for (const row of rows.list([])) {
+        names.set(row.id, row.name);
         const value = plain(row.sealed);
         if (value === undefined) damaged.set(row.id, row.name);
         else forget.set(row.id, masking.add(row.name, value));
       }
-      const old = db
-        .select({ id: replacedSecrets.id, name: secrets.name, sealed: replacedSecrets.sealed })
-        .from(replacedSecrets)
-        .innerJoin(secrets, eq(secrets.id, replacedSecrets.secret_id));
-      for (const { id, name, sealed } of old.all()) {
+      for (const { id, secret_id, sealed } of old.list([])) {
         const value = plain(sealed);
-        if (value !== undefined) forget.set(id, masking.add(name, value));
+        if (value !== undefined) forget.set(id, masking.add(names.get(secret_id) ?? "", value));
       }
       reportDamage();
     },
@@ -120,35 +118,22 @@ export function createSecretValues({ store, clock, sealer, masking, notification
       if (known) forget.set(id, known);
       forget.delete(secret_id);
       store.write(() => {
-        db.insert(replacedSecrets)
-          .values({ id, secret_id, sealed, replaced_at: timestamp(clock.now()) })
-          .run();
-        const all = db
-          .select({ id: replacedSecrets.id })
-          .from(replacedSecrets)
-          .where(eq(replacedSecrets.secret_id, secret_id))
-          .orderBy(desc(replacedSecrets.replaced_at), desc(replacedSecrets.id))
-          .all();
+        old.insert({ id, secret_id, sealed, replaced_at: timestamp(clock.now()) });
+        const all = old.list([{ secret_id }], { order: "replaced_at DESC, id DESC" });
         drop(all.slice(REPLACED_KEPT).map((row) => row.id));
       });
     },
     removed: ({ id }) => sound(id),
     prune(before) {
-      const which = lt(replacedSecrets.replaced_at, timestamp(before));
-      const old = db
-        .select({ id: replacedSecrets.id })
-        .from(replacedSecrets)
-        .where(which)
-        .limit(LIMITS.pruneRows)
-        .all();
-      if (old.length > 0) store.write(() => drop(old.map((row) => row.id)));
-      return old.length === LIMITS.pruneRows;
+      const gone = old.list([["replaced_at < ?", timestamp(before)]], { limit: LIMITS.pruneRows });
+      if (gone.length > 0) store.write(() => drop(gone.map((row) => row.id)));
+      return gone.length === LIMITS.pruneRows;
     },
   };
 
   function drop(ids: string[]): void {
     if (ids.length === 0) return;
-    db.delete(replacedSecrets).where(inArray(replacedSecrets.id, ids)).run();
+    old.remove(among("id", ids));
     for (const id of ids) {
       forget.get(id)?.();
       forget.delete(id);

@@ -74,7 +74,7 @@ export function createStatus(sources: StatusSources) {
       return {
         status: degraded ? "degraded" : "ok",
         version,
-        setup_required: sources.authRequired && !hasAdministrator(store.db),
+        setup_required: sources.authRequired && !hasAdministrator(store),
         broker: {
           kind: "in-process",
           connected: true,

@@ -1,8 +1,8 @@
 /** Rows of tasks, their dependencies and their history, and the event that goes with each change. */
-import { and, asc, count, desc, eq, inArray, isNotNull, isNull, lt, ne, type SQL, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { badCursor, numberAfter, type Page } from "../../http/list.ts";
-import { containsText } from "../../store/contains-text.ts";
+import { among, type Condition, contains } from "../../store/reader.ts";
+import type { Where } from "../../store/rows.ts";
 import type { Store } from "../../store/store.ts";
 import { taskDependencies, taskHistory, tasks } from "../../store/tables/tasks.ts";
 import { taskChanged } from "./events.ts";
@@ -61,36 +61,27 @@ export function presentTask({ blocked_from: _b, claimed_by: _c, ...row }: TaskRo
   };
 }
 
-const READY = and(
-  // As the partial index has it.
-  sql`${tasks.status} = 'ready'`,
-  isNull(tasks.lease_until),
-  sql`NOT EXISTS (SELECT 1 FROM task_dependencies d JOIN tasks o ON o.id = d.depends_on
-      WHERE d.task_id = ${tasks.id} AND o.status <> 'done')`,
-);
+/** `status` and `lease_until` as the partial index has them. */
+const READY: Condition = [
+  `status = 'ready' AND lease_until IS NULL AND NOT EXISTS (SELECT 1 FROM task_dependencies d
+    JOIN tasks o ON o.id = d.depends_on WHERE d.task_id = tasks.id AND o.status <> 'done')`,
+];
 
-function conditionOf({ status, priority, agent_id, tag, parent_id, q, ready }: TaskFilter): SQL | undefined {
-  return and(
-    status === undefined ? undefined : eq(tasks.status, status),
-    priority === undefined ? undefined : eq(tasks.priority, priorityOf(priority)),
-    agent_id === undefined ? undefined : eq(tasks.assigned_agent, agent_id),
-    tag === undefined ? undefined : sql`EXISTS (SELECT 1 FROM json_each(${tasks.tags}) WHERE value = ${tag})`,
-    parent_id === undefined ? undefined : eq(tasks.parent_id, parent_id),
-    q === undefined ? undefined : containsText(tasks.title, q),
-    ready ? READY : undefined,
-  );
-}
+const conditionsOf = ({ status, priority, agent_id, tag, parent_id, q, ready }: TaskFilter): Where<typeof tasks>[] => [
+  { status, priority: priority && priorityOf(priority), assigned_agent: agent_id, parent_id },
+  tag === undefined ? undefined : ["EXISTS (SELECT 1 FROM json_each(tasks.tags) WHERE value = ?)", tag],
+  q === undefined ? undefined : contains("title", q),
+  ready ? READY : undefined,
+];
 
 export function createTaskStore(store: Store, clock: Clock): TaskStore {
-  const { db } = store;
-  const find = (id: string) => db.select().from(tasks).where(eq(tasks.id, id)).get();
+  const { statement } = store;
+  const [rows, links, notes] = [store.rows(tasks), store.rows(taskDependencies), store.rows(taskHistory)];
+  const find = (id: string) => rows.find({ id });
   const now = () => timestamp(clock.now());
 
   const note = (id: string, { actor, change, from, to, note: said }: HistoryNote): void =>
-    void db
-      .insert(taskHistory)
-      .values({ task_id: id, at: now(), actor, change, from_status: from, to_status: to, note: said })
-      .run();
+    notes.insert({ task_id: id, at: now(), actor, change, from_status: from, to_status: to, note: said });
   const publish = (row: TaskRow, change: TaskChange): void =>
     store.write(({ emit }) =>
       emit(taskChanged, {
@@ -101,18 +92,12 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
       }),
     );
   const setDependencies = (id: string, dependsOn: readonly string[]): void => {
-    db.delete(taskDependencies).where(eq(taskDependencies.task_id, id)).run();
-    for (const depends_on of new Set(dependsOn)) db.insert(taskDependencies).values({ task_id: id, depends_on }).run();
+    links.remove({ task_id: id });
+    for (const depends_on of new Set(dependsOn)) links.insert({ task_id: id, depends_on });
   };
   const dependenciesOf = (ids: readonly string[]): Map<string, string[]> => {
     const found = new Map<string, string[]>();
-    const rows = db
-      .select()
-      .from(taskDependencies)
-      .where(inArray(taskDependencies.task_id, [...ids]))
-      .orderBy(asc(taskDependencies.depends_on))
-      .all();
-    for (const { task_id, depends_on } of rows) {
+    for (const { task_id, depends_on } of links.list([among("task_id", ids)], { order: "depends_on" })) {
       const list = found.get(task_id);
       if (list) list.push(depends_on);
       else found.set(task_id, [depends_on]);
@@ -125,37 +110,22 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
     page(projectId, filter, { limit, after }) {
       const [, priority, position, id] = after === null ? [] : (/^(\d)\|(-?\d{1,15})\|(task_\w+)$/.exec(after) ?? [""]);
       if (after !== null && id === undefined) throw badCursor();
-      const place = sql`(${tasks.position}, ${tasks.id})`;
-      const later = filter.ready
-        ? sql`(${tasks.priority}, ${tasks.position}, ${tasks.id}) > (${Number(priority)}, ${Number(position)}, ${id})`
-        : sql`${place} > (${Number(position)}, ${id})`;
-      const order = [...(filter.ready ? [asc(tasks.priority)] : []), asc(tasks.position), asc(tasks.id)];
-      return db
-        .select()
-        .from(tasks)
-        .where(and(eq(tasks.project_id, projectId), conditionOf(filter), id === undefined ? undefined : later))
-        .orderBy(...order)
-        .limit(limit + 1)
-        .all();
+      const order = filter.ready ? "priority, position, id" : "position, id";
+      const place = [...(filter.ready ? [Number(priority)] : []), Number(position)];
+      const later: Condition =
+        id === undefined ? undefined : [`(${order}) > (${place.map(() => "?, ").join("")}?)`, ...place, id];
+      return rows.list([{ project_id: projectId }, ...conditionsOf(filter), later], { order, limit: limit + 1 });
     },
     keyOf: (row) => `${row.priority}|${row.position}|${row.id}`,
     dependenciesOf,
     unmet: (id) =>
-      db
-        .select({ id: tasks.id })
-        .from(taskDependencies)
-        .innerJoin(tasks, eq(tasks.id, taskDependencies.depends_on))
-        .where(and(eq(taskDependencies.task_id, id), ne(tasks.status, "done")))
-        .all()
+      statement<{ id: string }>(
+        `SELECT tasks.id FROM task_dependencies d JOIN tasks ON tasks.id = d.depends_on
+         WHERE d.task_id = ? AND tasks.status <> 'done'`,
+      )
+        .all(id)
         .map((row) => row.id),
-    dependents: (id) =>
-      db
-        .select({ task: tasks })
-        .from(taskDependencies)
-        .innerJoin(tasks, eq(tasks.id, taskDependencies.task_id))
-        .where(eq(taskDependencies.depends_on, id))
-        .all()
-        .map(({ task }) => task),
+    dependents: (id) => rows.list([["id IN (SELECT task_id FROM task_dependencies WHERE depends_on = ?)", id]]),
     upstream(ids) {
       const seen = new Set(ids);
       for (let next = [...ids]; next.length > 0; ) {
@@ -165,43 +135,25 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
       }
       return seen;
     },
-    children: (id) => db.select().from(tasks).where(eq(tasks.parent_id, id)).all(),
-    inStatuses: (projectId, statuses) =>
-      db
-        .select({ rows: count() })
-        .from(tasks)
-        .where(and(eq(tasks.project_id, projectId), inArray(tasks.status, [...statuses])))
-        .get()!.rows,
+    children: (id) => rows.list([{ parent_id: id }]),
+    inStatuses: (projectId, statuses) => rows.count({ project_id: projectId }, among("status", statuses)),
     column: (projectId, status) =>
-      db
-        .select({ id: tasks.id, position: tasks.position })
-        .from(tasks)
-        .where(and(eq(tasks.project_id, projectId), eq(tasks.status, status)))
-        .orderBy(asc(tasks.position), asc(tasks.id))
-        .all(),
+      statement<{ id: string; position: number }>(
+        "SELECT id, position FROM tasks WHERE project_id = ? AND status = ? ORDER BY position, id",
+      ).all(projectId, status),
     lastPosition: (projectId, status) =>
-      db
-        .select({ last: sql<number>`ifnull(max(${tasks.position}), 0)` })
-        .from(tasks)
-        .where(and(eq(tasks.project_id, projectId), eq(tasks.status, status)))
-        .get()!.last,
-    expired: (time) => db.select().from(tasks).where(lt(tasks.lease_until, time)).all(),
+      statement<{ last: number }>(
+        "SELECT ifnull(max(position), 0) AS last FROM tasks WHERE project_id = ? AND status = ?",
+      ).get(projectId, status)!.last,
+    expired: (time) => rows.list([["lease_until < ?", time]]),
     nextLease: () =>
-      db
-        .select({ at: sql<number | null>`min(${tasks.lease_until})` })
-        .from(tasks)
-        .where(isNotNull(tasks.lease_until))
-        .get()?.at ?? undefined,
-    withRun: () =>
-      db
-        .select()
-        .from(tasks)
-        .where(and(isNotNull(tasks.run_id), isNull(tasks.finished_at)))
-        .all(),
-    ofRun: (runId) => db.select().from(tasks).where(eq(tasks.run_id, runId)).get(),
+      statement<{ at: number | null }>("SELECT min(lease_until) AS at FROM tasks WHERE lease_until IS NOT NULL").get()
+        ?.at ?? undefined,
+    withRun: () => rows.list([["run_id IS NOT NULL AND finished_at IS NULL"]]),
+    ofRun: (runId) => rows.find({ run_id: runId }),
     insert(row, dependsOn, made) {
       store.write(() => {
-        db.insert(tasks).values(row).run();
+        rows.insert(row);
         setDependencies(row.id, dependsOn);
         note(row.id, made);
         publish(row, made.change);
@@ -209,10 +161,7 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
     },
     update(id, fields, changed, dependsOn) {
       return store.write(() => {
-        db.update(tasks)
-          .set({ ...fields, updated_at: now() })
-          .where(eq(tasks.id, id))
-          .run();
+        rows.update({ ...fields, updated_at: now() }, { id });
         if (dependsOn) setDependencies(id, dependsOn);
         const row = find(id)!;
         note(id, changed);
@@ -221,24 +170,19 @@ export function createTaskStore(store: Store, clock: Clock): TaskStore {
       });
     },
     reposition(id, position) {
-      db.update(tasks).set({ position }).where(eq(tasks.id, id)).run();
+      rows.update({ position }, { id });
     },
     remove(row, _actor) {
       store.write(() => {
-        db.delete(tasks).where(eq(tasks.id, row.id)).run();
+        rows.remove({ id: row.id });
         publish(row, "deleted");
       });
     },
     history(id, page) {
       const last = numberAfter(page);
-      const before = last === undefined ? undefined : lt(taskHistory.id, last);
-      return db
-        .select()
-        .from(taskHistory)
-        .where(and(eq(taskHistory.task_id, id), before))
-        .orderBy(desc(taskHistory.id))
-        .limit(page.limit + 1)
-        .all()
+      const before: Condition = last === undefined ? undefined : ["id < ?", last];
+      return notes
+        .list([{ task_id: id }, before], { order: "id DESC", limit: page.limit + 1 })
         .map(({ task_id: _, ...entry }) => entry);
     },
   };

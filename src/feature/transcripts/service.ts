@@ -1,10 +1,9 @@
 /** Reads transcripts from the rows of sessions. Long outputs are cut: a page of a transcript is for people. */
-import { and, asc, desc, eq, exists, inArray, lt, or, type SQL, sql } from "drizzle-orm";
 import { notFound } from "../../core/errors.ts";
 import { LIMITS } from "../../core/limits.ts";
 import type { Caller } from "../../http/caller.ts";
 import { type ListAnswer, listAnswer, numberAfter, type Page } from "../../http/list.ts";
-import { containsText } from "../../store/contains-text.ts";
+import { type Condition, contains } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { messages, sessions, toolCalls } from "../../store/tables/sessions.ts";
 import { mayRead, WHOSE } from "../../store/whose.ts";
@@ -81,57 +80,36 @@ const present = (
   };
 };
 
-export function createTranscripts({ db }: Store): Transcripts {
-  /** Messages that hold the text, in themselves or in a call of theirs. */
-  const holding = (id: string, text: string): SQL | undefined => {
-    const calls = db
-      .select({ one: sql`1` })
-      .from(toolCalls)
-      .where(
-        and(
-          eq(toolCalls.session_id, id),
-          eq(toolCalls.seq, messages.seq),
-          or(containsText(toolCalls.input, text), containsText(toolCalls.output, text)),
-        ),
-      );
-    return or(containsText(messages.content, text), exists(calls));
-  };
+/** Messages of the session that hold the text, in themselves or in a call of theirs. */
+function holding(id: string, text: string): Condition {
+  const [content, value] = contains("messages.content", text);
+  const call = `${contains("c.input", text)[0]} OR ${contains("c.output", text)[0]}`;
+  const inCalls = `SELECT 1 FROM tool_calls c WHERE c.session_id = ? AND c.seq = messages.seq AND (${call})`;
+  return [`(${content} OR EXISTS (${inCalls}))`, value, id, value, value];
+}
+
+export function createTranscripts({ rows }: Pick<Store, "rows">): Transcripts {
+  const [said, called, known] = [rows(messages), rows(toolCalls), rows(sessions)];
   /** @throws Problem 404. */
   const assertReadable = (id: string, caller: Caller): void => {
-    const { user_id, project_id } = sessions;
-    const row = db.select({ user_id, project_id }).from(sessions).where(eq(sessions.id, id)).get();
+    const row = known.find({ id });
     if (!row || !mayRead(caller, WHOSE.sessions, row)) throw notFound("session");
   };
   return {
     outputOf(id, call, caller) {
       assertReadable(id, caller);
-      const here = and(eq(toolCalls.session_id, id), eq(toolCalls.call_id, call));
-      const row = db.select({ output: toolCalls.output }).from(toolCalls).where(here).get();
+      const row = called.find({ session_id: id, call_id: call });
       if (row?.output == null) throw notFound("call");
       return row.output;
     },
     page(id, text, page, caller) {
       assertReadable(id, caller);
       const after = numberAfter(page);
-      const where = and(
-        eq(messages.session_id, id),
-        after === undefined ? undefined : lt(messages.seq, after),
-        text === undefined ? undefined : holding(id, text),
-      );
-      const found = db
-        .select()
-        .from(messages)
-        .where(where)
-        .orderBy(desc(messages.seq))
-        .limit(page.limit + 1)
-        .all();
-      const seqs = found.map(({ seq }) => seq);
-      const calls = db
-        .select()
-        .from(toolCalls)
-        .where(and(eq(toolCalls.session_id, id), inArray(toolCalls.seq, seqs)))
-        .orderBy(asc(toolCalls.seq), asc(toolCalls.position))
-        .all();
+      const earlier: Condition = after === undefined ? undefined : ["seq < ?", after];
+      const where = [{ session_id: id }, earlier, text === undefined ? undefined : holding(id, text)];
+      const found = said.list(where, { order: "seq DESC", limit: page.limit + 1 });
+      const seqs: Condition = ["seq IN (SELECT value FROM json_each(?))", JSON.stringify(found.map(({ seq }) => seq))];
+      const calls = called.list([{ session_id: id }, seqs], { order: "seq, position" });
       return listAnswer(
         found,
         page,

@@ -1,7 +1,7 @@
 /** Lists of users, oldest first: plain, and for administrators with the log-ins, keys and providers of each. */
-import { and, asc, count, eq, gt, isNull, or, sql } from "drizzle-orm";
 import { type Clock, timestamp } from "../../core/clock.ts";
 import { type ListAnswer, listAnswer, type Page } from "../../http/list.ts";
+import type { Condition } from "../../store/reader.ts";
 import type { Store } from "../../store/store.ts";
 import { apiKeys, authSessions, identities, users } from "../../store/tables/accounts.ts";
 import type { StorageService } from "../storage/service.ts";
@@ -27,41 +27,25 @@ export interface UserListsDeps {
 }
 
 export function createUserLists({ store, clock, storedBy }: UserListsDeps): UserLists {
-  const { db } = store;
+  const [people, logins] = [store.rows(users), store.rows(authSessions)];
+  const [keys, links] = [store.rows(apiKeys), store.rows(identities)];
   function rowsOf(page: Page, { role, active, search }: UserFilter = {}): UserRow[] {
     const part = search?.toLowerCase();
-    const where = and(
-      page.after === null ? undefined : gt(users.id, page.after),
-      role === undefined ? undefined : eq(users.role, role),
-      active === undefined ? undefined : eq(users.active, active),
-      part ? sql`instr(lower(${users.email} || ' ' || ${users.display_name}), ${part}) > 0` : undefined,
-    );
-    return db
-      .select()
-      .from(users)
-      .where(where)
-      .orderBy(asc(users.id))
-      .limit(page.limit + 1)
-      .all();
+    const found: Condition = part ? ["instr(lower(email || ' ' || display_name), ?) > 0", part] : undefined;
+    const after: Condition = page.after === null ? undefined : ["id > ?", page.after];
+    return people.list([{ role, active }, found, after], { order: "id", limit: page.limit + 1 });
   }
   function managed(row: UserRow): ManagedUser {
     const now = clock.now();
-    const held = and(eq(authSessions.user_id, row.id), gt(authSessions.expires_at, now));
-    const good = or(isNull(apiKeys.expires_at), gt(apiKeys.expires_at, timestamp(now)));
-    const keys = and(eq(apiKeys.user_id, row.id), good);
-    const links = db.selectDistinct({ issuer: identities.issuer }).from(identities);
+    const own = { user_id: row.id };
     const { stored, workspaces } = storedBy(row.id);
     return {
       ...presentUser(row),
       stored_bytes: stored.bytes,
       workspaces_bytes: workspaces.bytes,
-      sessions: db.select({ n: count() }).from(authSessions).where(held).get()?.n ?? 0,
-      api_keys: db.select({ n: count() }).from(apiKeys).where(keys).get()?.n ?? 0,
-      providers: links
-        .where(eq(identities.user_id, row.id))
-        .all()
-        .map(({ issuer }) => issuer)
-        .sort(),
+      sessions: logins.count(own, ["expires_at > ?", now]),
+      api_keys: keys.count(own, ["(expires_at IS NULL OR expires_at > ?)", timestamp(now)]),
+      providers: [...new Set(links.list([own]).map(({ issuer }) => issuer))].sort(),
       updated_at: row.updated_at,
     };
   }

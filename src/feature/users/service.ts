@@ -3,7 +3,6 @@
  * loses all sessions in the same transaction. What a deleted user owned passes to the administrator who deleted it, else to the
  * first one: nothing private becomes everybody's.
  */
-import { eq } from "drizzle-orm";
 import { timestamp } from "../../core/clock.ts";
 import { normalEmail } from "../../core/email.ts";
 import { conflict, invalidField, notFound } from "../../core/errors.ts";
@@ -57,9 +56,9 @@ export interface Users extends UserLists {
 
 export function createUsers(deps: UsersDeps): Users {
   const { store, clock, audit, passwords } = deps;
-  const { db } = store;
+  const [rows, codes] = [store.rows(users), store.rows(recoveryCodes)];
   const rowOf = (id: string): UserRow => {
-    const row = db.select().from(users).where(eq(users.id, id)).get();
+    const row = rows.find({ id });
     if (!row) throw notFound("user");
     return row;
   };
@@ -70,11 +69,11 @@ export function createUsers(deps: UsersDeps): Users {
   const record = (action: string, caller: Caller, subject: string, data: Record<string, unknown> = {}) =>
     audit({ action, actor: actorOf(caller), subject, address: caller.address, data });
   const assertNotLast = (row: UserRow) => {
-    if (row.role === "admin" && row.active && otherAdministrator(db, row.id) === undefined)
+    if (row.role === "admin" && row.active && otherAdministrator(store, row.id) === undefined)
       throw conflict("This is the last administrator. Make another one first.", "last_administrator");
   };
   const assertFree = (email: string, except?: string) => {
-    const holder = db.select({ id: users.id }).from(users).where(eq(users.email, email)).get();
+    const holder = rows.find({ email });
     if (holder && holder.id !== except) throw conflict("An account has this address.", "email_taken");
   };
 
@@ -117,8 +116,8 @@ export function createUsers(deps: UsersDeps): Users {
       const loses = (row.role === "admin" && next.role !== "admin") || (row.active && !next.active);
       if (loses) assertNotLast(row);
       if (next.email !== row.email) assertFree(next.email, id);
-      db.update(users).set(next).where(eq(users.id, id)).run();
-      if (row.totp_enabled && !next.totp_enabled) db.delete(recoveryCodes).where(eq(recoveryCodes.user_id, id)).run();
+      rows.update(next, { id });
+      if (row.totp_enabled && !next.totp_enabled) codes.remove({ user_id: id });
       const newPassword = changes.password_hash !== undefined;
       if (loses) deps.endSessions(id);
       else if (newPassword) deps.endSessions(id, caller.userId === id ? caller.sessionId : undefined);
@@ -149,7 +148,7 @@ export function createUsers(deps: UsersDeps): Users {
             password_hash,
             at: timestamp(clock.now()),
           });
-          db.insert(users).values(row).run();
+          rows.insert(row);
           record("user.created", caller, row.id, { role });
           return presentUser(row);
         },
@@ -165,19 +164,19 @@ export function createUsers(deps: UsersDeps): Users {
         const row = visible(id, caller);
         assertNotLast(row);
         const deleter = caller.admin && caller.userId !== id ? caller.userId : undefined;
-        const heir = deleter ?? otherAdministrator(db, id) ?? null;
+        const heir = deleter ?? otherAdministrator(store, id) ?? null;
         deps.handOver(id, heir);
-        db.delete(users).where(eq(users.id, id)).run();
+        rows.remove({ id });
         record("user.deleted", caller, id, { handed_to: heir });
       });
     },
     erase(id, actor) {
       store.write(() => {
-        const row = db.select().from(users).where(eq(users.id, id)).get();
+        const row = rows.find({ id });
         if (!row) return;
         assertNotLast(row);
-        deps.handOver(id, otherAdministrator(db, id) ?? null);
-        db.delete(users).where(eq(users.id, id)).run();
+        deps.handOver(id, otherAdministrator(store, id) ?? null);
+        rows.remove({ id });
         audit({ action: "user.deleted", actor, subject: id, data: { handed_to: null } });
       });
     },
