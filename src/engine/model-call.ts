@@ -39,12 +39,14 @@ export function allowed(
   { execution, ports }: Pick<CallInput, "execution" | "ports">,
   model: string,
   tokens: number,
+  cachesForHour = false,
 ): Ending | { most?: number } {
   const shutOut = ports.shutOut(execution);
   if (shutOut !== undefined) return failed(SHUT_OUT, shutOut);
-  const costOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens) ?? 0;
+  const estimateOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens, cachesForHour);
+  const costOf = (replyTokens: number) => estimateOf(replyTokens) ?? 0;
   const estimate = costOf(LIMITS.replyTokensEstimate);
-  const isFree = ports.models.estimateUsd(model, tokens, LIMITS.replyTokensEstimate) === 0;
+  const isFree = estimateOf(LIMITS.replyTokensEstimate) === 0;
   const over = ports.overdrawn(execution, estimate, isFree);
   if (over) return failed("budget_exceeded", `${overdrawnText(over, estimate)} Raise it, or wait for its reset.`);
   return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };

@@ -55,6 +55,8 @@ export interface ModelUsage {
   output_tokens: number;
   cache_read_tokens: number;
   cache_write_tokens: number;
+  /** Of `cache_write_tokens`, those that are kept for an hour, which costs more. */
+  cache_write_hour_tokens?: number | undefined;
   reasoning_tokens: number;
 }
 
@@ -132,6 +134,9 @@ export interface ModelPort {
   info(model: string): ModelInfo;
   /** The window that is really served, in tokens; a server of one's own is asked. Null: unknown. Never throws. */
   windowOf?(request: Pick<ModelRequest, "model" | "userId" | "signal">): Promise<number | null>;
-  /** Upper estimate in USD of a call with that many input tokens and full output; null when unknown. */
-  estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null;
+  /**
+   * Upper estimate in USD of a call with that many input tokens and full output; null when unknown.
+   * @param cachesForHour the request asks that its prompt is kept for an hour.
+   */
+  estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour?: boolean): number | null;
 }

@@ -13,7 +13,14 @@ export interface FakeReply {
   /** Sent with the thinking (or with the tool call, as Google does); must come back in the next request. */
   signature?: string;
   toolCalls?: FakeToolCall[];
-  usage?: { input?: number; output?: number; cacheRead?: number; reasoning?: number };
+  usage?: {
+    input?: number;
+    output?: number;
+    cacheRead?: number;
+    /** Of the input, written for an hour (Anthropic). */
+    cacheWriteHour?: number;
+    reasoning?: number;
+  };
   /** `length` when the reply is cut at its token limit. */
   finish?: "stop" | "length";
   /** Characters of a frame; few, so that a reader has to put them together. */
@@ -38,7 +45,14 @@ const pieces = (text: string, { pieceCharacters = PIECE_CHARACTERS }: FakeReply)
   text.match(new RegExp(`[\\s\\S]{1,${pieceCharacters}}`, "g")) ?? [];
 const argumentsOf = (call: FakeToolCall): string =>
   typeof call.input === "string" ? call.input : JSON.stringify(call.input);
-const usageOf = (reply: FakeReply) => ({ input: 11, output: 7, cacheRead: 0, reasoning: 0, ...reply.usage });
+const usageOf = (reply: FakeReply) => ({
+  input: 11,
+  output: 7,
+  cacheRead: 0,
+  cacheWriteHour: 0,
+  reasoning: 0,
+  ...reply.usage,
+});
 
 function chat(model: string, reply: FakeReply): WireStream {
   const chunk = (delta: Record<string, unknown>, finish_reason: string | null = null) =>
@@ -150,9 +164,10 @@ function anthropic(model: string, reply: FakeReply): WireStream {
   const event = (type: string, rest: Record<string, unknown> = {}) => named({ type, ...rest });
   const usage = usageOf(reply);
   const counted = {
-    input_tokens: usage.input - usage.cacheRead,
+    input_tokens: usage.input - usage.cacheRead - usage.cacheWriteHour,
     cache_read_input_tokens: usage.cacheRead,
-    cache_creation_input_tokens: 0,
+    cache_creation_input_tokens: usage.cacheWriteHour,
+    cache_creation: { ephemeral_5m_input_tokens: 0, ephemeral_1h_input_tokens: usage.cacheWriteHour },
   };
   const message = { id: "msg_1", type: "message", role: "assistant", model, content: [], stop_reason: null };
   const body = [event("message_start", { message: { ...message, usage: { ...counted, output_tokens: 0 } } })];

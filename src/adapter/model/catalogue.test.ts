@@ -40,6 +40,18 @@ describe("catalogue", () => {
     expect(cached.usd).toBeCloseTo(plain! / 10, 8);
   });
 
+  test("input that is kept for an hour costs twice as much, that for minutes a quarter more", () => {
+    const model = "anthropic/claude-sonnet-4-5";
+    const plain = catalogue.cost(model, usage(10_000, 0)).usd!;
+    const kept = { ...usage(10_000, 0), cache_write_tokens: 10_000 };
+    expect(catalogue.cost(model, kept).usd!).toBeCloseTo(plain * 1.25, 8);
+    expect(catalogue.cost(model, { ...kept, cache_write_hour_tokens: 10_000 }).usd!).toBeCloseTo(plain * 2, 8);
+    expect(catalogue.cost(model, { ...kept, cache_write_hour_tokens: 4_000 }).usd!).toBeCloseTo(plain * 1.55, 8);
+    // What is reserved has room for it, where it is asked for.
+    expect(catalogue.estimateUsd(model, 10_000, 0, true)).toBeCloseTo(plain * 2, 8);
+    expect(catalogue.estimateUsd(model, 10_000, 0)).toBeCloseTo(plain * 1.25, 8);
+  });
+
   test("an unknown model, provider or custom server costs null, never a guess", () => {
     for (const model of ["openai/gpt-nonsense", "nobody/x", "custom-mine/gpt-4o", "gpt-4o", "openai/", "/x"]) {
       expect(catalogue.cost(model, usage(10, 10))).toEqual({ usd: null, source: "unknown" });

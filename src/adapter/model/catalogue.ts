@@ -45,8 +45,8 @@ export interface Catalogue {
   windows(model: string): { wanted: number | null; most: number | null };
   /** USD of that usage at current prices. */
   cost(model: string, usage: ModelUsage): Cost;
-  /** Upper estimate in USD: every input token at the dearer of the plain and the cache-write price, full output. */
-  estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null;
+  /** Upper estimate in USD: every input token at the dearest price that it may have, full output. See `ModelPort`. */
+  estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour?: boolean): number | null;
 }
 
 export interface CatalogueDeps {
@@ -82,10 +82,14 @@ function modelInfo(id: string, name: string, kind: string | undefined, rates: Ra
   };
 }
 
+/** What is written for an hour costs twice the plain input, at the one vendor that counts it (Anthropic's price list). */
+const HOUR_TIMES = 2;
+
 /** USD by an administrator's own rates; undefined when those were not both entered. */
 function ownUsd(own: ModelOverride | undefined, usage: ModelUsage): number | undefined {
   if (typeof own?.input_usd_per_mtok !== "number" || typeof own.output_usd_per_mtok !== "number") return undefined;
-  return (usage.input_tokens * own.input_usd_per_mtok + usage.output_tokens * own.output_usd_per_mtok) / 1e6;
+  const input = usage.input_tokens + (usage.cache_write_hour_tokens ?? 0) * (HOUR_TIMES - 1);
+  return (input * own.input_usd_per_mtok + usage.output_tokens * own.output_usd_per_mtok) / 1e6;
 }
 
 export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue {
@@ -133,17 +137,25 @@ export function createCatalogue({ clock, overrides }: CatalogueDeps): Catalogue 
     const own = ownUsd(ownOf(parts.provider, parts.name), usage);
     if (own !== undefined) return { usd: own, source: "table" };
     if (entry.local) return { usd: 0, source: "table" };
-    const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens } = usage;
-    const counted = { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens };
+    const { input_tokens, output_tokens, cache_read_tokens, cache_write_tokens, cache_write_hour_tokens = 0 } = usage;
     const table = prices().tableOf(entry);
-    const price = table && prices().tablePrice(table, parts.name, counted, at());
-    return price ? { usd: price.total_price, source: "table" } : { usd: null, source: "unknown" };
+    const priceOf = (counted: Record<string, number>) =>
+      table ? prices().tablePrice(table, parts.name, counted, at()) : null;
+    // The table knows one price of what is written: the rest is counted as plain input, and then as many times as it costs.
+    const written = { cache_read_tokens, cache_write_tokens: cache_write_tokens - cache_write_hour_tokens };
+    const price = priceOf({ input_tokens, output_tokens, ...written });
+    if (!price) return { usd: null, source: "unknown" };
+    if (cache_write_hour_tokens === 0) return { usd: price.total_price, source: "table" };
+    const plain = priceOf({ input_tokens, output_tokens: 0 })?.input_price ?? 0;
+    const more = (plain / input_tokens) * cache_write_hour_tokens * (HOUR_TIMES - 1);
+    return { usd: price.total_price + more, source: "table" };
   }
 
-  function estimateUsd(model: string, inputTokens: number, outputTokens: number): number | null {
-    const usage = { output_tokens: outputTokens, cache_read_tokens: 0, reasoning_tokens: 0 };
-    const plain = cost(model, { ...usage, input_tokens: inputTokens, cache_write_tokens: 0 }).usd;
-    const written = cost(model, { ...usage, input_tokens: inputTokens, cache_write_tokens: inputTokens }).usd;
+  function estimateUsd(model: string, inputTokens: number, outputTokens: number, cachesForHour = false): number | null {
+    const usage = { output_tokens: outputTokens, cache_read_tokens: 0, reasoning_tokens: 0, input_tokens: inputTokens };
+    const plain = cost(model, { ...usage, cache_write_tokens: 0 }).usd;
+    const forHour = cachesForHour ? { cache_write_hour_tokens: inputTokens } : {};
+    const written = cost(model, { ...usage, cache_write_tokens: inputTokens, ...forHour }).usd;
     return plain === null ? null : Math.max(plain, written ?? 0);
   }
 

@@ -97,6 +97,21 @@ describe.each(CASES)("%s", (protocol, { model, path }) => {
   });
 });
 
+test("what Anthropic keeps for an hour is counted by itself, and costs twice the plain input", async () => {
+  const model = "anthropic/claude-sonnet-4-5";
+  const costs: (number | null)[] = [];
+  for (const cacheWriteHour of [0, 100]) {
+    fixture.server.next(reply({ usage: { input: 100, output: 0, cacheWriteHour } }));
+    const passed = await ask("messages", model);
+    if (!isPassed(passed)) throw new Error(passed.error?.message);
+    await passed.answer.text();
+    const { usage, cost_usd } = await passed.reply;
+    expect([usage.cache_write_tokens, usage.cache_write_hour_tokens ?? 0]).toEqual([cacheWriteHour, cacheWriteHour]);
+    costs.push(cost_usd);
+  }
+  expect(costs[1]! / costs[0]!).toBeCloseTo(2, 6);
+});
+
 test("a provider of another protocol is not asked", async () => {
   const signal = new AbortController().signal;
   const asked = { model: ANTHROPIC.model, body: BODY, headers: {}, signal };

@@ -311,6 +311,7 @@ function anthropicCounts(usage: unknown): Partial<ModelUsage> | undefined {
     output_tokens: numberIn(usage, "output_tokens"),
     cache_read_tokens: numberIn(usage, "cache_read_input_tokens"),
     cache_write_tokens: numberIn(usage, "cache_creation_input_tokens"),
+    cache_write_hour_tokens: numberIn(membersOf(usage)["cache_creation"], "ephemeral_1h_input_tokens"),
   };
   const said = Object.entries(fields).filter(([, count]) => count !== undefined);
   return said.length > 0 ? Object.fromEntries(said) : undefined;
@@ -339,13 +340,14 @@ const COUNTS: Record<PassRequest["protocol"], (usage: unknown) => Partial<ModelU
 /** Anthropic counts what was cached beside the rest of the input; here it is part of it. */
 function wholeOf(found: Partial<ModelUsage>, protocol: PassRequest["protocol"]): ModelUsage {
   const { input_tokens = 0, output_tokens = 0, cache_read_tokens = 0 } = found;
-  const { cache_write_tokens = 0, reasoning_tokens = 0 } = found;
+  const { cache_write_tokens = 0, cache_write_hour_tokens = 0, reasoning_tokens = 0 } = found;
   const cached = protocol === "messages" ? cache_read_tokens + cache_write_tokens : 0;
   return {
     input_tokens: input_tokens + cached,
     output_tokens,
     cache_read_tokens,
     cache_write_tokens,
+    ...(cache_write_hour_tokens > 0 ? { cache_write_hour_tokens } : {}),
     reasoning_tokens,
   };
 }

@@ -156,10 +156,13 @@ function wordsIn(text: string): number {
 /** Parts of a count are no more than the whole. */
 const withinItself = (usage: ModelUsage): ModelUsage => {
   const cache_read_tokens = Math.min(usage.cache_read_tokens, usage.input_tokens);
+  const cache_write_tokens = Math.min(usage.cache_write_tokens, usage.input_tokens - cache_read_tokens);
+  const forHour = Math.min(usage.cache_write_hour_tokens ?? 0, cache_write_tokens);
   return {
     ...usage,
     cache_read_tokens,
-    cache_write_tokens: Math.min(usage.cache_write_tokens, usage.input_tokens - cache_read_tokens),
+    cache_write_tokens,
+    ...(forHour > 0 ? { cache_write_hour_tokens: forHour } : {}),
     reasoning_tokens: Math.min(usage.reasoning_tokens, usage.output_tokens),
   };
 };
@@ -169,6 +172,7 @@ export const usageSum = (a: ModelUsage, b: ModelUsage): ModelUsage => ({
   output_tokens: a.output_tokens + b.output_tokens,
   cache_read_tokens: a.cache_read_tokens + b.cache_read_tokens,
   cache_write_tokens: a.cache_write_tokens + b.cache_write_tokens,
+  cache_write_hour_tokens: (a.cache_write_hour_tokens ?? 0) + (b.cache_write_hour_tokens ?? 0),
   reasoning_tokens: a.reasoning_tokens + b.reasoning_tokens,
 });
 

@@ -68,13 +68,13 @@ export function createGateway(input: GatewayInput): Gateway {
     return timingSafeEqual(digest(given), expected);
   };
   /** Why no call is made now; else what it may hold. */
-  function admit(tokens: number): WireFailure | { most?: number } {
+  function admit(tokens: number, cachesForHour: boolean | undefined): WireFailure | { most?: number } {
     if (isOver) return isOver;
     if (made >= agent.maxTurns) {
       const message = `It took ${made} model calls, the most this agent may (max_turns).`;
       return end({ ending: failed("turns_exceeded", `${message} Raise max_turns, or ask for less.`) }, quota(message));
     }
-    const budget = allowed(input, model, tokens);
+    const budget = allowed(input, model, tokens, cachesForHour);
     if (!("status" in budget)) return budget;
     const message = budget.status === "failed" ? budget.error.message : "It was stopped.";
     return end({ ending: budget }, quota(message));
@@ -122,9 +122,9 @@ export function createGateway(input: GatewayInput): Gateway {
       const gone = AbortSignal.any([signal, request.signal]);
       if (gone.aborted) return answered.resolve(refuse(protocol, busy("It was stopped.")));
       const tokens = sizeOf([wire.request.system, wire.request.messages, wire.request.tools]);
-      const room = admit(tokens);
+      const room = admit(tokens, wire.cachesForHour);
       if ("kind" in room) return answered.resolve(refuse(protocol, room));
-      const cost_usd = ports.models.estimateUsd(model, tokens, 0);
+      const cost_usd = ports.models.estimateUsd(model, tokens, 0, wire.cachesForHour);
       ports.rows.beginCall(execution, { model, purpose: "turn", input_tokens: tokens, cost_usd });
       const one = { protocol, wire, body, headers: request.headers, signal: gone, most: mostOf(room.most) };
       settle(await make(input, one, answered.resolve));

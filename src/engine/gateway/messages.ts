@@ -51,6 +51,10 @@ function assistantParts(content: unknown): AssistantPart[] {
   });
 }
 
+/** Whether a block, or one in it, is marked to be kept for an hour. */
+const isForHour = (block: Record<string, unknown>): boolean =>
+  textIn(block["cache_control"], "ttl") === "1h" || recordsIn(block["content"]).some(isForHour);
+
 type Conversation = ReturnType<typeof createConversation>;
 
 /** Results of calls stand in messages of the user here. */
@@ -117,6 +121,7 @@ export const messages: WireProtocol = {
     return {
       model: textIn(body, "model") ?? "",
       stream: body["stream"] === true,
+      cachesForHour: [body["system"], body["tools"], body["messages"]].some((list) => recordsIn(list).some(isForHour)),
       request: {
         system: wordsIn(body["system"]),
         messages: conversation.messages,

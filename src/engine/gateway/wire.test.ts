@@ -189,6 +189,17 @@ test("the scripted model calls Skep's tools by their own names, any other model 
   expect(renameTools(chat.read(body), "openai/gpt-5").request.tools[0]?.name).toBe("skep_complete");
 });
 
+const LONG = { type: "text", text: "a", cache_control: { type: "ephemeral", ttl: "1h" } };
+test.each([
+  [true, { system: [LONG] }],
+  [true, { tools: [{ name: "look", input_schema: {}, cache_control: LONG.cache_control }] }],
+  [true, { messages: [{ role: "user", content: [{ type: "tool_result", tool_use_id: "c", content: [LONG] }] }] }],
+  [false, { system: [{ ...LONG, cache_control: { type: "ephemeral", ttl: "5m" } }] }],
+  [false, { messages: [{ role: "user", content: '"cache_control":{"ttl":"1h"}' }] }],
+])("whether the prompt is kept for an hour, at its price: %s", (expected, body) =>
+  expect(messages.read(body).cachesForHour).toBe(expected),
+);
+
 describe("a request goes around neither the budget nor the model", () => {
   const URL_IMAGE = "https://example.com/i.png";
   const user = (...content: object[]) => [{ role: "user", content }];

@@ -16,6 +16,8 @@ export interface WireRequest {
   stream: boolean;
   /** Tools that the protocol names in two parts, by the one name that the model reads. */
   spaces?: ReadonlyMap<string, { namespace: string; name: string }>;
+  /** Whether the provider is to keep a part of the prompt for an hour, which costs more. */
+  cachesForHour?: boolean;
   request: Pick<ModelRequest, "system" | "messages" | "tools" | "maxOutputTokens" | "temperature">;
 }
 
