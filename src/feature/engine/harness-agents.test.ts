@@ -3,8 +3,10 @@
  * and what is left of them.
  */
 import { afterAll, beforeAll, beforeEach, expect, setDefaultTimeout, test } from "bun:test";
+import { join } from "node:path";
 import { dockerForTests } from "../../testing/docker-image.ts";
 import { EXAMPLE, type ExampleAgents, startExampleAgents } from "../../testing/example-agents.ts";
+import { harnessImage } from "../../testing/harness-image.ts";
 import { type MeteredServer, MODEL, SHARED_KEY } from "../../testing/metered-server.ts";
 import { reply } from "../../testing/model-server.ts";
 
@@ -65,6 +67,41 @@ isRun("a budget that is used up ends the turn as budget_exceeded, in the midst o
   const run = await metered.run(await pipeline("spend", {}, { budget_usd: 1 }));
   expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.6 });
 });
+
+/** What each published program calls to add a line to a file of its workspace. */
+const APPENDS: Record<string, (line: number) => { name: string; input: Record<string, unknown> }> = {
+  codex: (line) => ({ name: "exec_command", input: { cmd: `echo ${line} >> lines.txt` } }),
+  opencode: (line) => ({ name: "bash", input: { command: `echo ${line} >> lines.txt`, description: "d" } }),
+};
+
+isRun.each(Object.entries(APPENDS))(
+  "%s is stopped by the budget in the midst of its turn: nothing is spent after, and its container is gone",
+  async (harness, append) => {
+    let lines = 0;
+    const isTool = (tool: unknown, name: string) => JSON.stringify(tool).includes(`"name":"${name}"`);
+    metered.models.answerBy(({ body }) => {
+      const tools = (body as { tools?: unknown[] }).tools ?? [];
+      const call = append(lines);
+      // opencode's first call asks for a title, and has no tools.
+      const toolCalls = tools.some((tool) => isTool(tool, call.name)) ? [{ ...call, id: `c${lines++}` }] : undefined;
+      return reply({ text: "On it.", usage: { input: 10, output: 1_000 }, ...(toolCalls ? { toolCalls } : {}) });
+    });
+    const before = metered.models.requests.length;
+    const agent = { harness, image: await harnessImage(docker!), memory_mb: 1_024 };
+    const run = await metered.run(await metered.pipeline({ budget_usd: 0.75 }, agent));
+    // A call is made while it and a reply of 4,096 tokens have room: after four there is none.
+    expect(run).toMatchObject({ status: "failed", error: { code: "budget_exceeded", step_id: "work" }, cost_usd: 0.4 });
+    expect(run.error?.message).toBe(
+      "The next call may cost $0.41; $0.35 is left of the run budget of $0.75. Raise it, or wait for its reset.",
+    );
+    const written = await Bun.file(join(metered.server.data, "workspaces", run.id, "lines.txt")).text();
+    expect(written.trim().split("\n")).toHaveLength(lines);
+    while ((await docker!.containers.list([`skep.run=${run.id}`])).length > 0) await Bun.sleep(20);
+    const { body } = await metered.call<{ items: { cost_usd: number }[] }>("GET", `/v1/llm-calls?run_id=${run.id}`);
+    expect(body.items.map(({ cost_usd }) => cost_usd)).toEqual([0.1, 0.1, 0.1, 0.1]);
+    expect(metered.models.requests.length - before).toBe(4);
+  },
+);
 
 isRun("a plan is an event of its own, read field by field", async () => {
   const run = await metered.run(await pipeline("plans"));
