@@ -29,12 +29,27 @@ export function sizeOf(value: unknown): number {
   let attached = 0;
   const withoutBytes = (_: string, one: unknown): unknown => {
     if (!(one instanceof Uint8Array)) return one;
-    attached += Math.max(IMAGE_TOKENS, Math.ceil(one.length / ATTACHED_BYTES_PER_TOKEN));
+    attached += attachedTokens(one);
     return undefined;
   };
   const text = JSON.stringify(value, withoutBytes);
   return estimateTokens(text) + attached;
 }
+
+/** The same of a text that is no more than a request with those messages, whose attached bytes stand in it as base64. */
+export function tokensOf(characters: number, messages: readonly ModelMessage[]): number {
+  let [text, attached] = [characters, 0];
+  for (const message of messages)
+    for (const part of message.role === "user" ? message.parts : []) {
+      if (!("data" in part)) continue;
+      text -= Math.ceil((part.data.length * 4) / 3);
+      attached += attachedTokens(part.data);
+    }
+  return Math.ceil(Math.max(0, text) / CHARACTERS_PER_TOKEN) + attached;
+}
+
+const attachedTokens = ({ length }: Uint8Array): number =>
+  Math.max(IMAGE_TOKENS, Math.ceil(length / ATTACHED_BYTES_PER_TOKEN));
 
 /** How an attachment goes to a model: as it is, or in words. */
 export type Attach = (part: AttachedPart) => Promise<DataPart | TextPart>;

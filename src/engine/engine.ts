@@ -22,7 +22,7 @@ import { textOf } from "./parts.ts";
 import { refusesAlways } from "./permission/decide.ts";
 import type { PermissionRows } from "./permission/permit.ts";
 import { readRules } from "./permission/rules.ts";
-import type { CodeEnvironment, EnginePorts, Overdrawn } from "./ports.ts";
+import type { CodeEnvironment, EnginePorts } from "./ports.ts";
 import { assemblePrompt, type PromptParts } from "./prompt.ts";
 import type { HarnessFolders, SandboxDriver } from "./sandbox.ts";
 import { createSandboxPool, type SandboxPool, type SandboxPoolDeps } from "./sandbox-pool.ts";
@@ -102,10 +102,9 @@ export interface EngineDeps {
   deliver(execution: Execution): void;
   /** See `EnginePorts`. */
   shutOut(execution: Execution): string | undefined;
-  overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
+  admit: EnginePorts["admit"];
   /** See `EnginePorts`. */
   providerWaitMs(): number;
-  reserve(execution: Execution, amountUsd: number): boolean;
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
   /** Calls back once this instance may work. @returns a function that forgets it. */
   whenActive(act: () => void): () => void;
@@ -329,9 +328,8 @@ function portsOf(deps: EngineDeps, tokens: ExecutionTokens, sandboxes: SandboxPo
       return deps.attachments();
     },
     shutOut: deps.shutOut,
-    overdrawn: deps.overdrawn,
+    admit: deps.admit,
     providerWaitMs: deps.providerWaitMs,
-    reserve: deps.reserve,
     emitSoon: deps.emitSoon,
   };
 }

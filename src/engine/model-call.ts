@@ -45,11 +45,12 @@ export function allowed(
   if (shutOut !== undefined) return failed(SHUT_OUT, shutOut);
   const estimateOf = (replyTokens: number) => ports.models.estimateUsd(model, tokens, replyTokens, cachesForHour);
   const costOf = (replyTokens: number) => estimateOf(replyTokens) ?? 0;
-  const estimate = costOf(LIMITS.replyTokensEstimate);
-  const isFree = estimateOf(LIMITS.replyTokensEstimate) === 0;
-  const over = ports.overdrawn(execution, estimate, isFree);
-  if (over) return failed("budget_exceeded", `${overdrawnText(over, estimate)} Raise it, or wait for its reset.`);
-  return ports.reserve(execution, costOf(LIMITS.replyTokensAmple)) ? {} : { most: LIMITS.replyTokensEstimate };
+  const least = estimateOf(LIMITS.replyTokensEstimate);
+  const [estimate, isFree] = [least ?? 0, least === 0];
+  const room = ports.admit(execution, { leastUsd: estimate, ampleUsd: costOf(LIMITS.replyTokensAmple), isFree });
+  if ("scope" in room)
+    return failed("budget_exceeded", `${overdrawnText(room, estimate)} Raise it, or wait for its reset.`);
+  return room.isAmple ? {} : { most: LIMITS.replyTokensEstimate };
 }
 
 const usd = (amount: number): string => `$${amount >= 0.01 || amount === 0 ? amount.toFixed(2) : amount.toFixed(4)}`;

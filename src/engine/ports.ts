@@ -111,10 +111,11 @@ export interface EnginePorts {
    * call of a model or a tool. Undefined: it may.
    */
   shutOut(execution: Execution): string | undefined;
-  /** Undefined when the next call fits every budget. @param isFree it is known to cost nothing. */
-  overdrawn(execution: Execution, estimateUsd: number, isFree: boolean): Overdrawn | undefined;
-  /** After that: whether the budgets have ample room for a call of this price; if not, its reply is kept short. */
-  reserve(execution: Execution, amountUsd: number): boolean;
+  /** Whether the next call fits every budget; and if so, whether they have ample room, or its reply is kept short. */
+  admit(
+    execution: Execution,
+    price: { leastUsd: number; ampleUsd: number /** It is known to cost nothing. */; isFree: boolean },
+  ): Overdrawn | { isAmple: boolean };
   /** Queues an event of the lossy class. */
   emitSoon<D extends EventDefinition>(definition: D, draft: DraftOf<D>): void;
 }

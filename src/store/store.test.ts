@@ -140,6 +140,27 @@ describe("store", () => {
     store.close();
   });
 
+  test("a note of what is under way does not wait for the disk; what follows from it does, and every other change", () => {
+    const store = open();
+    const FULL = 2;
+    const level = () => store.sqlite.pragma("synchronous", { simple: true });
+    const seen: unknown[] = [];
+    store.onCommit(() => seen.push(level()));
+    store.note(({ emit, after }) => {
+      seen.push(level());
+      emit(said, activity("noted"));
+      after(() => store.write(() => seen.push(level())));
+    });
+    expect(() =>
+      store.note(() => {
+        throw new Error("no");
+      }),
+    ).toThrow("no");
+    store.write(() => store.note(() => seen.push(level())));
+    expect([...seen, level()]).toEqual([1, FULL, FULL, FULL, FULL]);
+    store.close();
+  });
+
   test("chunks queued for a transaction that failed are not lost", () => {
     const store = open();
     const log = createEventLog(store);

@@ -47,6 +47,11 @@ export interface Store {
    */
   write<T>(change: (tx: WriteTx) => T): T;
   /**
+   * The same for what may be lost with the power, though not with the process: a note of what is under way. It does not
+   * wait for the disk. What follows from it (events, effects) does.
+   */
+  note<T>(change: (tx: WriteTx) => T): T;
+  /**
    * Runs `work`, a request. Every transaction that begins in it, or in what it awaits, asks the authority first.
    * Receivers of committed events, and effects, run without it.
    */
@@ -230,23 +235,29 @@ function createStore(
         onEffectError(error);
       }
   }
-  function write<T>(change: (tx: WriteTx) => T): T {
-    if (depth > 0) return nested(change);
-    const result = outermost(change);
-    // What follows happens in its own right, not for the caller of the change.
-    authorities.run(undefined, deliver);
-    return result;
+  function unsynced<T>(change: (tx: WriteTx) => T): T {
+    sqlite.pragma("synchronous = NORMAL");
+    try {
+      return outermost(change);
+    } finally {
+      sqlite.pragma("synchronous = FULL");
+    }
   }
+  const writeBy =
+    (commit: typeof outermost) =>
+    <T>(change: (tx: WriteTx) => T): T => {
+      if (depth > 0) return nested(change);
+      const result = commit(change);
+      // What follows happens in its own right, not for the caller of the change.
+      authorities.run(undefined, deliver);
+      return result;
+    };
+  const [write, note] = [writeBy(outermost), writeBy(unsynced)];
   /** Chunks of text may be lost with the power, not with the process: no fsync for them alone. */
   const flush = (): void => {
     if (soon.length === 0 || depth > 0 || !sqlite.open) return;
     flushedAt = performance.now();
-    sqlite.pragma("synchronous = NORMAL");
-    try {
-      write(() => {});
-    } finally {
-      sqlite.pragma("synchronous = FULL");
-    }
+    note(() => {});
   };
   /** After a pause the first piece goes out at once; pieces that follow are joined. */
   const schedule = (): void => {
@@ -272,6 +283,7 @@ function createStore(
     statement,
     rows: (table) => createRows(statement, table),
     write,
+    note,
     runAs: (authority, work) => authorities.run(authority, work),
     emitSoon(definition, draft) {
       const last = soon.at(-1);

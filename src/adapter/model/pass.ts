@@ -6,16 +6,15 @@ import { APICallError } from "ai";
 import type { Clock } from "../../core/clock.ts";
 import { membersOf, numberIn } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
-import { LIMITS } from "../../core/limits.ts";
-import { createLineSplitter } from "../../core/line-splitter.ts";
-import type { FinishReason, ModelUsage, PassRequest } from "../../engine/model.ts";
+import type { FinishReason, PassRequest } from "../../engine/model.ts";
 import type { AttemptOutcome } from "./attempt.ts";
 import { fetchUnread } from "./endpoint.ts";
 import { type Failure, failureOf } from "./failure.ts";
 import type { ModelLimits } from "./limits.ts";
+import { createEventCounter, createWholeCounter } from "./pass-counts.ts";
 import type { CallTarget } from "./retries.ts";
 import { createScrubber } from "./scrubber.ts";
-import { believedUsd, type Measured, measuredBySize } from "./usage.ts";
+import { type Measured, measuredBySize } from "./usage.ts";
 
 export interface PassOutcome extends Pick<AttemptOutcome, "chargedUsd" | "firstTokenAt" | "usedBefore"> {
   finish: FinishReason;
@@ -89,12 +88,12 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
     return { answer: undefined, ended: Promise.resolve({ ...none, finish: "error", failure: failed }) };
   }
   const isStream = /^text\/event-stream/i.test(answer.headers.get("content-type") ?? "");
-  const reader = isStream ? createEventReader(request.protocol) : createTextReader(request.protocol);
+  const counter = isStream ? createEventCounter(request.protocol) : createWholeCounter(request.protocol);
   const ended = Promise.withResolvers<PassOutcome>();
   let firstTokenAt: number | undefined;
   const end = (finish: FinishReason, failed?: Failure): void => {
     watch.close();
-    const { usage, chargedUsd, received } = reader.end();
+    const { usage, chargedUsd, received } = counter.end();
     const used = measuredBySize(sent, received, usage);
     ended.resolve({ finish, used, chargedUsd, firstTokenAt, ...(failed ? { failure: failed } : {}) });
   };
@@ -109,7 +108,7 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
         }
         firstTokenAt ??= clock.monotonic();
         watch.wait(limits.idleMs);
-        reader.add(next.value);
+        counter.add(next.value);
         controller.enqueue(next.value);
       } catch (error) {
         if (request.signal.aborted) end("aborted");
@@ -129,12 +128,25 @@ export async function passOn({ clock, limits }: Deps, request: PassRequest, to: 
   return { answer: new Response(passed, { headers }), ended: ended.promise };
 }
 
+/** One timer for a whole stream: it is moved only to an earlier time. */
 function createWatch(onSilence: () => void) {
   let timer: ReturnType<typeof setTimeout> | undefined;
+  let [due, rings] = [0, 0];
+  const ring = (): void => {
+    const left = due - performance.now();
+    if (left > 0) set(left);
+    else onSilence();
+  };
+  const set = (ms: number): void => {
+    rings = performance.now() + ms;
+    timer = setTimeout(ring, ms);
+  };
   return {
     wait(ms: number) {
+      due = performance.now() + ms;
+      if (timer !== undefined && rings <= due) return;
       clearTimeout(timer);
-      timer = setTimeout(onSilence, ms);
+      set(ms);
     },
     close: () => clearTimeout(timer),
   };
@@ -216,138 +228,4 @@ function saidIn(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-interface Reader {
-  add(piece: Uint8Array): void;
-  end(): {
-    usage: ModelUsage | undefined;
-    chargedUsd: number | undefined;
-    received: { bytes: number; characters: number };
-  };
-}
-
-/** Texts of a model in an event, by the names that the protocols give them. */
-const TEXTS = /"(?:content|reasoning_content|delta|text|thinking|partial_json|arguments)":\s?"((?:[^"\\]|\\.)*)"/g;
-
-function createEventReader(protocol: PassRequest["protocol"]): Reader {
-  const counts = createCounts(protocol);
-  let [bytes, characters] = [0, 0];
-  const lines = createLineSplitter({
-    maxBytes: LIMITS.providerEventBytes,
-    onLine({ text, tail }) {
-      if (tail !== undefined || !text.startsWith("data:")) return;
-      if (text.includes('"usage"') || text.includes('"usageMetadata"')) counts.read(text.slice("data:".length));
-      // The last event repeats the whole reply.
-      if (text.includes('"response.completed"')) return;
-      for (const [, said = ""] of text.matchAll(TEXTS)) characters += said.length;
-    },
-  });
-  return {
-    add(piece) {
-      bytes += piece.byteLength;
-      lines.add(piece);
-    },
-    end: () => ({ ...counts.all(), received: { bytes, characters } }),
-  };
-}
-
-function createTextReader(protocol: PassRequest["protocol"]): Reader {
-  const counts = createCounts(protocol);
-  const pieces: Uint8Array[] = [];
-  let bytes = 0;
-  return {
-    add(piece) {
-      bytes += piece.byteLength;
-      if (bytes <= LIMITS.providerAnswerBytes) pieces.push(piece);
-    },
-    end() {
-      const text = Buffer.concat(pieces).toString("utf8");
-      counts.read(text);
-      let characters = 0;
-      for (const [, said = ""] of text.matchAll(TEXTS)) characters += said.length;
-      return { ...counts.all(), received: { bytes, characters } };
-    },
-  };
-}
-
-/** The counts of one reply; later ones replace earlier ones, field by field. */
-function createCounts(protocol: PassRequest["protocol"]) {
-  let found: Partial<ModelUsage> | undefined;
-  let chargedUsd: number | undefined;
-  return {
-    read(text: string): void {
-      try {
-        const event = membersOf(readJson(text));
-        const inner = membersOf(event["response"] ?? event["message"]);
-        const usage = event["usage"] ?? inner["usage"] ?? event["usageMetadata"];
-        const counted = COUNTS[protocol](usage);
-        if (counted) found = { ...found, ...counted };
-        chargedUsd = believedUsd(numberIn(usage, "cost")) ?? chargedUsd;
-      } catch {
-        // No JSON: the texts are measured.
-      }
-    },
-    all: () => ({ usage: found && wholeOf(found, protocol), chargedUsd }),
-  };
-}
-
-function openaiCounts(usage: unknown): Partial<ModelUsage> | undefined {
-  const input = numberIn(usage, "prompt_tokens") ?? numberIn(usage, "input_tokens");
-  const output = numberIn(usage, "completion_tokens") ?? numberIn(usage, "output_tokens");
-  if (input === undefined && output === undefined) return undefined;
-  const of = membersOf(usage);
-  return {
-    input_tokens: input ?? 0,
-    output_tokens: output ?? 0,
-    cache_read_tokens: numberIn(of["prompt_tokens_details"] ?? of["input_tokens_details"], "cached_tokens") ?? 0,
-    reasoning_tokens: numberIn(of["completion_tokens_details"] ?? of["output_tokens_details"], "reasoning_tokens") ?? 0,
-  };
-}
-
-function anthropicCounts(usage: unknown): Partial<ModelUsage> | undefined {
-  const fields = {
-    input_tokens: numberIn(usage, "input_tokens"),
-    output_tokens: numberIn(usage, "output_tokens"),
-    cache_read_tokens: numberIn(usage, "cache_read_input_tokens"),
-    cache_write_tokens: numberIn(usage, "cache_creation_input_tokens"),
-    cache_write_hour_tokens: numberIn(membersOf(usage)["cache_creation"], "ephemeral_1h_input_tokens"),
-  };
-  const said = Object.entries(fields).filter(([, count]) => count !== undefined);
-  return said.length > 0 ? Object.fromEntries(said) : undefined;
-}
-
-/** Thoughts are counted beside the words of the reply. */
-function geminiCounts(usage: unknown): Partial<ModelUsage> | undefined {
-  const prompt = numberIn(usage, "promptTokenCount");
-  if (prompt === undefined) return undefined;
-  const count = (name: string) => numberIn(usage, name) ?? 0;
-  return {
-    input_tokens: prompt + count("toolUsePromptTokenCount"),
-    output_tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
-    cache_read_tokens: count("cachedContentTokenCount"),
-    reasoning_tokens: count("thoughtsTokenCount"),
-  };
-}
-
-const COUNTS: Record<PassRequest["protocol"], (usage: unknown) => Partial<ModelUsage> | undefined> = {
-  chat: openaiCounts,
-  responses: openaiCounts,
-  messages: anthropicCounts,
-  gemini: geminiCounts,
-};
-
-/** Anthropic counts what was cached beside the rest of the input; here it is part of it. */
-function wholeOf(found: Partial<ModelUsage>, protocol: PassRequest["protocol"]): ModelUsage {
-  const { input_tokens = 0, output_tokens = 0, cache_read_tokens = 0 } = found;
-  const { cache_write_tokens = 0, cache_write_hour_tokens = 0, reasoning_tokens = 0 } = found;
-  const cached = protocol === "messages" ? cache_read_tokens + cache_write_tokens : 0;
-  return {
-    input_tokens: input_tokens + cached,
-    output_tokens,
-    cache_read_tokens,
-    cache_write_tokens,
-    ...(cache_write_hour_tokens > 0 ? { cache_write_hour_tokens } : {}),
-    reasoning_tokens,
-  };
 }

@@ -9,7 +9,7 @@ import { isObject, membersOf } from "../../core/is-object.ts";
 import { readJson } from "../../core/json-reader.ts";
 import { LIMITS } from "../../core/limits.ts";
 import { waitForProvider } from "../ask.ts";
-import { sizeOf } from "../context.ts";
+import { sizeOf, tokensOf } from "../context.ts";
 import type { Ending } from "../execution.ts";
 import type { ModelReply, PassedOn } from "../model.ts";
 import { allowed, type CallInput, scopeOf } from "../model-call.ts";
@@ -110,6 +110,7 @@ export function createGateway(input: GatewayInput): Gateway {
     const read = await readCall(protocol, request, named);
     if ("kind" in read) return refuse(protocol, read);
     const { body } = read;
+    const tokens = tokensOf(read.characters, read.wire.request.messages);
     const wire = renameTools(read.wire, model);
     if (!isSameModel(wire.model, model))
       return refuse(protocol, {
@@ -121,13 +122,15 @@ export function createGateway(input: GatewayInput): Gateway {
     void inTurn(async () => {
       const gone = AbortSignal.any([signal, request.signal]);
       if (gone.aborted) return answered.resolve(refuse(protocol, busy("It was stopped.")));
-      const tokens = sizeOf([wire.request.system, wire.request.messages, wire.request.tools]);
       const room = admit(tokens, wire.cachesForHour);
       if ("kind" in room) return answered.resolve(refuse(protocol, room));
       const cost_usd = ports.models.estimateUsd(model, tokens, 0, wire.cachesForHour);
       ports.rows.beginCall(execution, { model, purpose: "turn", input_tokens: tokens, cost_usd });
       const one = { protocol, wire, body, headers: request.headers, signal: gone, most: mostOf(room.most) };
-      settle(await make(input, one, answered.resolve));
+      const reply = await make(input, one, answered.resolve);
+      // The end of the answer leaves first: its client does not wait for the disk.
+      await new Promise((go) => setImmediate(go));
+      settle(reply);
     }).catch((error) => {
       ports.log.error({ err: error, execution: execution.id }, "a call of the model gateway failed");
       answered.resolve(refuse(protocol, { kind: "provider", message: "The call failed inside the server." }));
@@ -205,15 +208,18 @@ async function readCall(
   protocol: WireProtocol,
   request: Request,
   named: GeminiCall | undefined,
-): Promise<{ body: Record<string, unknown>; wire: WireRequest } | WireFailure> {
-  const given = await bodyOf(request);
+): Promise<{ body: Record<string, unknown>; wire: WireRequest; characters: number } | WireFailure> {
+  const text = await textOf(request);
+  const given = jsonIn(text);
+  const characters = text?.length ?? 0;
   if (!isObject(given)) return { kind: "bad_request", message: "The body is no JSON object, or too long." };
   try {
     const body = boundBody(given, protocol.bounds);
-    if (!named) return { body, wire: protocol.read(body) };
+    if (!named) return { body, wire: protocol.read(body), characters };
     const generationConfig = boundBody(membersOf(given["generationConfig"]), GENERATION_BOUNDS);
     const whole = { ...body, generationConfig };
-    return { body: whole, wire: { ...protocol.read(whole), model: named.model, stream: named.method === "stream" } };
+    const wire = { ...protocol.read(whole), model: named.model, stream: named.method === "stream" };
+    return { body: whole, wire, characters };
   } catch (error) {
     if (isProblem(error)) return { kind: "bad_request", message: error.detail };
     throw error;
@@ -221,7 +227,18 @@ async function readCall(
 }
 
 /** The parsed body; undefined when it is too long, or no JSON. */
-async function bodyOf(request: Request): Promise<unknown> {
+const bodyOf = async (request: Request): Promise<unknown> => jsonIn(await textOf(request));
+
+function jsonIn(text: string | undefined): unknown {
+  try {
+    return text === undefined ? undefined : readJson(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined when it is too long. */
+async function textOf(request: Request): Promise<string | undefined> {
   const pieces: Uint8Array[] = [];
   let bytes = 0;
   for await (const piece of request.body ?? []) {
@@ -229,11 +246,7 @@ async function bodyOf(request: Request): Promise<unknown> {
     if (bytes > LIMITS.gatewayBodyBytes) return undefined;
     pieces.push(piece);
   }
-  try {
-    return readJson(Buffer.concat(pieces).toString("utf8"));
-  } catch {
-    return undefined;
-  }
+  return Buffer.concat(pieces).toString("utf8");
 }
 
 interface One {

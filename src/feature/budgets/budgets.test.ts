@@ -288,15 +288,21 @@ describe("budgets", () => {
   test("ample room is given to at most half of what is left, so that reservations never pass a limit together", () => {
     limits.run_usd = 1;
     const session = (n: number) => ({ ...SPENDER, sessionId: `sess_${n}` });
-    expect(budgets.reserve({ ...session(1), amountUsd: 0.5 })).toBe(true);
-    expect(budgets.reserve({ ...session(2), amountUsd: 0.26 })).toBe(false);
-    expect(budgets.reserve({ ...session(2), amountUsd: 0.25 })).toBe(true);
+    const admit = (n: number, ampleUsd: number) =>
+      budgets.admit({ ...session(n), leastUsd: 0.01, ampleUsd, isFree: false });
+    expect(admit(1, 0.5)).toEqual({ isAmple: true });
+    expect(admit(2, 0.26)).toEqual({ isAmple: false });
+    // What is held then is the lower price.
+    expect(check(0.49, session(3))).toBeUndefined();
+    expect(admit(4, 0.5)).toMatchObject({ scope: "run" });
+    budgets.release("sess_3");
+    expect(admit(2, 0.25)).toEqual({ isAmple: true });
     expect(check(0.25, session(3))).toBeUndefined();
     expect(check(0.01, session(4))?.scope).toBe("run");
     budgets.release("sess_1");
     expect(check(0.5, session(4))).toBeUndefined();
     limits.run_usd = null;
-    expect(budgets.reserve({ ...session(5), amountUsd: 1_000 })).toBe(true);
+    expect(admit(5, 1_000)).toEqual({ isAmple: true });
   });
 
   test("a call of unknown price counts nothing, and is stopped once the rest is spent", () => {

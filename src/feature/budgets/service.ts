@@ -45,10 +45,10 @@ export interface Budgets {
    */
   check(spender: Spender & { estimateUsd: number; isFree?: boolean }): Exceeded | undefined;
   /**
-   * Holds that much for the spender's session instead of its estimate, where it is at most half of what every budget
-   * has left, so that calls beside it find room. @returns false: the call must stay inside its estimate.
+   * The same for a call whose price is between the two. Where the higher one is at most half of what every budget has left,
+   * so that calls beside it find room, that is held instead. @returns false: the call must stay inside the lower one.
    */
-  reserve(spender: Spender & { amountUsd: number }): boolean;
+  admit(spender: Spender & { leastUsd: number; ampleUsd: number; isFree: boolean }): Exceeded | { isAmple: boolean };
   /** A call was logged: its hold ends, and each budget that it brought to the warning mark gets one event a period. */
   recorded(tx: WriteTx, call: LlmCall): void;
   /** The session makes no call now. */
@@ -131,32 +131,28 @@ export function createBudgets({ store, clock, limits, ownLimits = () => ({}), no
     const { scope, limitUsd, resetsAt } = budget;
     return { scope, limitUsd, spentUsd: toUsd(spent), heldUsd: toUsd(held), resetsAt };
   };
+  const admit: Budgets["admit"] = ({ leastUsd, ampleUsd, isFree, ...spender }) => {
+    if (isFree) return { isAmple: true };
+    const [least, ample] = [Math.max(0, toNano(leastUsd)), Math.max(0, toNano(ampleUsd))];
+    const budgets = of(spender);
+    let isAmple = true;
+    for (const budget of budgets) {
+      const limit = toNano(budget.limitUsd);
+      const spent = spentBy(budget);
+      const held = heldBy(budget, spender.sessionId);
+      if (spent + held + least > limit || (limit > 0 && spent >= limit)) return refuse(budget, spender, spent, held);
+      if (ample > (limit - spent - held) / 2) isAmple = false;
+    }
+    hold(spender, budgets, isAmple ? ample : least);
+    return { isAmple };
+  };
 
   return {
     check({ estimateUsd, isFree = false, ...spender }) {
-      if (isFree) return undefined;
-      const estimate = Math.max(0, toNano(estimateUsd));
-      const budgets = of(spender);
-      for (const budget of budgets) {
-        const limit = toNano(budget.limitUsd);
-        const spent = spentBy(budget);
-        const held = heldBy(budget, spender.sessionId);
-        if (spent + held + estimate > limit || (limit > 0 && spent >= limit))
-          return refuse(budget, spender, spent, held);
-      }
-      hold(spender, budgets, estimate);
-      return undefined;
+      const found = admit({ ...spender, leastUsd: estimateUsd, ampleUsd: estimateUsd, isFree });
+      return "scope" in found ? found : undefined;
     },
-    reserve({ amountUsd, ...spender }) {
-      const amount = Math.max(0, toNano(amountUsd));
-      const budgets = of(spender);
-      for (const budget of budgets) {
-        const left = toNano(budget.limitUsd) - spentBy(budget) - heldBy(budget, spender.sessionId);
-        if (amount > left / 2) return false;
-      }
-      hold(spender, budgets, amount);
-      return true;
-    },
+    admit,
     recorded({ emit, after }, call) {
       const { agent_id, run_id, session_id, user_id } = call;
       if (session_id !== null) after(() => holds.delete(session_id));

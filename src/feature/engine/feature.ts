@@ -64,7 +64,7 @@ type Needs = Core & {
   secrets: Pick<Secrets, "envOf" | "edgeNames">;
   cookies: Pick<Cookies, "fileFor" | "grantedFor">;
   harnessLogins: Pick<HarnessLogins, "open">;
-  budgets: Pick<Budgets, "check" | "reserve">;
+  budgets: Pick<Budgets, "admit">;
   sessions: Sessions & { files: Pick<SessionFiles, "assertComplete"> };
   permissions: Pick<PermissionService, "engine">;
   runs: Pick<RunsService, "rows">;
@@ -171,9 +171,8 @@ export const engine = defineFeature(
         if (role !== null && isAtLeast(role, "contributor")) return undefined;
         return "Whom this works for may not work in its project any more: they are no member, or a viewer. A maintainer of it can add them again.";
       },
-      overdrawn: (execution, estimateUsd, isFree) => budgets.check({ ...spenderOf(execution), estimateUsd, isFree }),
+      admit: (execution, price) => budgets.admit({ ...spenderOf(execution), ...price }),
       providerWaitMs: () => settings.get().limits.provider_wait_hours * 3_600_000,
-      reserve: (execution, amountUsd) => budgets.reserve({ ...spenderOf(execution), amountUsd }),
       whenActive: deps.standby.whenActive,
       script: config.demoScript,
     });

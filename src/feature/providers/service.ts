@@ -68,9 +68,19 @@ export function providerOverrides(
   const query = store.sqlite.prepare<unknown[], { models: string; seen_models: string }>(
     "SELECT models, seen_models FROM providers WHERE id = ?",
   );
+  const last = new Map<string, { models: string; seen_models: string; overrides: readonly ModelOverride[] }>();
+  /** Asked several times for each call: read again only where the rows say something else. */
   return (providerId) => {
     const row = query.get(providerId);
     if (!row) return [];
+    const before = last.get(providerId);
+    if (before?.models === row.models && before.seen_models === row.seen_models) return before.overrides;
+    const overrides = read(providerId, row);
+    if (last.size >= REMEMBERED) last.clear();
+    last.set(providerId, { ...row, overrides });
+    return overrides;
+  };
+  function read(providerId: string, row: { models: string; seen_models: string }): readonly ModelOverride[] {
     const own = ownJson<ModelOverride[]>(row.models);
     if (isTabled(providerId)) return own;
     const seen = new Map(ownJson<SeenModel[]>(row.seen_models).map((model) => [model.id, overrideOf(model)]));
@@ -81,8 +91,11 @@ export function providerOverrides(
       return { ...found, ...model };
     });
     return [...named, ...seen.values()];
-  };
+  }
 }
+
+/** Providers whose entries are kept as they were read. */
+const REMEMBERED = 50;
 
 /** What a server says of a model, as an entry in which nothing was set. */
 const overrideOf = ({ context_window, tools, reasoning, images, ...model }: SeenModel): ModelOverride => ({

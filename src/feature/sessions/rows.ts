@@ -36,6 +36,8 @@ const LEAST_WAIT_MS = 1_000;
 const SPEND = `UPDATE executions SET turns = turns + 1, tokens = tokens + @tokens, cost_nano = cost_nano + @nano,
   calls_without_price = calls_without_price + @unpriced, calling = NULL WHERE id = @id`;
 
+const BEGIN_CALL = "UPDATE executions SET calling = @calling WHERE id = @id";
+
 const ANSWERED_BY = "UPDATE executions SET model = @model WHERE id = @id AND model IS NOT @model";
 
 const shown = (text: string, most: number) => (text.length > most ? `${text.slice(0, most)}…` : text);
@@ -147,7 +149,8 @@ export function createExecutionRows(deps: RowsDeps): ExecutionRows {
   }
 
   return {
-    beginCall: (execution, call) => store.write(() => rows.updateExecution(execution.id, { calling: call })),
+    beginCall: ({ id }, call) =>
+      store.note(() => store.statement(BEGIN_CALL).run({ id, calling: JSON.stringify(call) })),
     take(limit, busyAgents, rule) {
       // Looked for every second: no transaction of an idle server writes.
       const ids = rows.takeable(limit, busyAgents, rule);

@@ -1,0 +1,48 @@
+/** What is read of a reply that is passed on, wherever its bytes were cut on the way. */
+import { expect, test } from "bun:test";
+import { LIMITS } from "../../core/limits.ts";
+import { createEventCounter } from "./pass-counts.ts";
+
+const line = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
+const said = (content: string): string => line({ choices: [{ delta: { content } }], usage: null });
+const counted = (input: number): string => line({ usage: { prompt_tokens: input, completion_tokens: 7 }, choices: [] });
+
+/** Counts a reply that comes in pieces of that size. */
+function count(text: string, pieceBytes: number, protocol: "chat" | "gemini" = "chat") {
+  const counter = createEventCounter(protocol);
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += pieceBytes) counter.add(bytes.subarray(at, at + pieceBytes));
+  return counter.end();
+}
+
+test.each([1, 2, 7, 50, 1_000_000])("counts and texts are found in pieces of %d bytes", (pieceBytes) => {
+  const text = `${said("Héllo")}${said('its "usage":{"prompt_tokens":1}')}${counted(11)}data: [DONE]\n\n`;
+  const { usage, received } = count(text, pieceBytes);
+  expect(usage).toMatchObject({ input_tokens: 11, output_tokens: 7 });
+  // As it stands in the event, with its escapes.
+  expect(received).toEqual({
+    bytes: Buffer.byteLength(text),
+    characters: 5 + 'its \\"usage\\":{\\"prompt_tokens\\":1}'.length,
+  });
+});
+
+test("later counts replace earlier ones, and what is no JSON is passed over", () => {
+  const { usage } = count(`${counted(1)}data: {"usage": {"prompt_tokens": 5\n${counted(3)}`, 10);
+  expect(usage?.input_tokens).toBe(3);
+});
+
+test("an event that is too long is passed over, and the next one is read", () => {
+  const long = said("x".repeat(LIMITS.providerEventBytes));
+  const { usage, received } = count(`${long}${counted(9)}`, 1_000_003);
+  expect([usage?.input_tokens, received.characters]).toEqual([9, 0]);
+});
+
+test("the texts of a long reply are measured by samples", () => {
+  const text = said("word ".repeat(20)).repeat(20_000);
+  expect(count(text, 16_384).received.characters / (100 * 20_000)).toBeCloseTo(1, 2);
+});
+
+test("Gemini's counts have a name of their own", () => {
+  const text = line({ usageMetadata: { promptTokenCount: 4, candidatesTokenCount: 2 } });
+  expect(count(text, 5, "gemini").usage).toMatchObject({ input_tokens: 4, output_tokens: 2 });
+});

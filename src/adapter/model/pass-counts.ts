@@ -1,0 +1,207 @@
+/**
+ * What a reply that is passed on used, read from its bytes on the way. Counts are in few events and are found by their
+ * name, so that the others are not read one by one: what is passed on is slowed by what is read of it.
+ */
+import { membersOf, numberIn } from "../../core/is-object.ts";
+import { readJson } from "../../core/json-reader.ts";
+import { LIMITS } from "../../core/limits.ts";
+import type { ModelUsage, PassRequest } from "../../engine/model.ts";
+import { believedUsd } from "./usage.ts";
+
+export interface ReplyCounter {
+  add(piece: Uint8Array): void;
+  end(): {
+    usage: ModelUsage | undefined;
+    chargedUsd: number | undefined;
+    received: { bytes: number; characters: number };
+  };
+}
+
+const LINE_FEED = 10;
+const DATA = "data:";
+const COMPLETED = '"response.completed"';
+
+/** Of a stream of events. */
+export function createEventCounter(protocol: PassRequest["protocol"]): ReplyCounter {
+  const counts = createCounts(protocol);
+  const name = protocol === "gemini" ? '"usageMetadata"' : '"usage"';
+  const texts = createTextMeasure();
+  let bytes = 0;
+  /** Of the line that has begun; undefined: it is longer than an event may be. */
+  let begun: Uint8Array[] | undefined = [];
+  let begunBytes = 0;
+
+  /** Of whole lines. */
+  function read(lines: Buffer): void {
+    texts.add(lines);
+    for (let at = lines.indexOf(name); at !== -1; at = lines.indexOf(name, at)) {
+      at += name.length;
+      // OpenAI has it in every event, without a value in all but the last.
+      if (/^:\s?null/.test(lines.toString("latin1", at, at + NULL_CHARACTERS))) continue;
+      const from = lines.lastIndexOf(LINE_FEED, at) + 1;
+      const next = lines.indexOf(LINE_FEED, at);
+      at = next === -1 ? lines.length : next;
+      const line = lines.toString("utf8", from, at);
+      if (line.startsWith(DATA)) counts.read(line.slice(DATA.length));
+    }
+  }
+  function begin(piece: Uint8Array): void {
+    begunBytes += piece.byteLength;
+    if (begunBytes > LIMITS.providerEventBytes) begun = undefined;
+    else if (piece.byteLength > 0) begun?.push(piece);
+  }
+  return {
+    add(piece) {
+      bytes += piece.byteLength;
+      const given = Buffer.from(piece.buffer, piece.byteOffset, piece.byteLength);
+      const last = given.lastIndexOf(LINE_FEED);
+      if (last === -1) return begin(given);
+      const first = begunBytes === 0 ? -1 : given.indexOf(LINE_FEED);
+      begin(given.subarray(0, first + 1));
+      if (begun && begunBytes > 0) read(Buffer.concat(begun));
+      [begun, begunBytes] = [[], 0];
+      if (first < last) read(given.subarray(first + 1, last + 1));
+      begin(given.subarray(last + 1));
+    },
+    end: () => ({ ...counts.all(), received: { bytes, characters: texts.characters() } }),
+  };
+}
+
+const NULL_CHARACTERS = 6;
+
+/** Of an answer that is no stream. */
+export function createWholeCounter(protocol: PassRequest["protocol"]): ReplyCounter {
+  const counts = createCounts(protocol);
+  const pieces: Uint8Array[] = [];
+  let bytes = 0;
+  return {
+    add(piece) {
+      bytes += piece.byteLength;
+      if (bytes <= LIMITS.providerAnswerBytes) pieces.push(piece);
+    },
+    end() {
+      const text = Buffer.concat(pieces).toString("utf8");
+      counts.read(text);
+      return { ...counts.all(), received: { bytes, characters: charactersIn(text) } };
+    },
+  };
+}
+
+/** Texts of a model in an event, by the names that the protocols give them. */
+const TEXTS = /"(?:content|reasoning_content|delta|text|thinking|partial_json|arguments)":\s?"((?:[^"\\]|\\.)*)"/g;
+
+function charactersIn(text: string): number {
+  let characters = 0;
+  for (const [, said = ""] of text.matchAll(TEXTS)) characters += said.length;
+  return characters;
+}
+
+/** Of a reply, what is measured exactly; of the rest every so many pieces are, and the others are taken to be like them. */
+const EXACT_BYTES = 256 * 1024;
+const SAMPLED = 8;
+
+/** Measures the texts of a reply, which counts where its provider does not. */
+function createTextMeasure() {
+  let [bytes, characters, pieces] = [0, 0, 0];
+  const rest = { bytes: 0, sampledBytes: 0, characters: 0 };
+  return {
+    add(lines: Buffer): void {
+      const isExact = bytes < EXACT_BYTES;
+      bytes += lines.length;
+      if (!isExact) rest.bytes += lines.length;
+      if (!isExact && pieces++ % SAMPLED !== 0) return;
+      const text = lines.toString("utf8");
+      // The last event of OpenAI's responses repeats the whole reply.
+      const end = text.indexOf(COMPLETED);
+      const found = charactersIn(end === -1 ? text : text.slice(0, end));
+      if (isExact) characters += found;
+      else {
+        rest.sampledBytes += lines.length;
+        rest.characters += found;
+      }
+    },
+    characters: (): number =>
+      characters + (rest.bytes === 0 ? 0 : Math.round((rest.characters / rest.sampledBytes) * rest.bytes)),
+  };
+}
+
+/** The counts of one reply; later ones replace earlier ones, field by field. */
+function createCounts(protocol: PassRequest["protocol"]) {
+  let found: Partial<ModelUsage> | undefined;
+  let chargedUsd: number | undefined;
+  return {
+    read(text: string): void {
+      try {
+        const event = membersOf(readJson(text));
+        const inner = membersOf(event["response"] ?? event["message"]);
+        const usage = event["usage"] ?? inner["usage"] ?? event["usageMetadata"];
+        const counted = COUNTS[protocol](usage);
+        if (counted) found = { ...found, ...counted };
+        chargedUsd = believedUsd(numberIn(usage, "cost")) ?? chargedUsd;
+      } catch {
+        // No JSON: the texts are measured.
+      }
+    },
+    all: () => ({ usage: found && wholeOf(found, protocol), chargedUsd }),
+  };
+}
+
+function openaiCounts(usage: unknown): Partial<ModelUsage> | undefined {
+  const input = numberIn(usage, "prompt_tokens") ?? numberIn(usage, "input_tokens");
+  const output = numberIn(usage, "completion_tokens") ?? numberIn(usage, "output_tokens");
+  if (input === undefined && output === undefined) return undefined;
+  const of = membersOf(usage);
+  return {
+    input_tokens: input ?? 0,
+    output_tokens: output ?? 0,
+    cache_read_tokens: numberIn(of["prompt_tokens_details"] ?? of["input_tokens_details"], "cached_tokens") ?? 0,
+    reasoning_tokens: numberIn(of["completion_tokens_details"] ?? of["output_tokens_details"], "reasoning_tokens") ?? 0,
+  };
+}
+
+function anthropicCounts(usage: unknown): Partial<ModelUsage> | undefined {
+  const fields = {
+    input_tokens: numberIn(usage, "input_tokens"),
+    output_tokens: numberIn(usage, "output_tokens"),
+    cache_read_tokens: numberIn(usage, "cache_read_input_tokens"),
+    cache_write_tokens: numberIn(usage, "cache_creation_input_tokens"),
+    cache_write_hour_tokens: numberIn(membersOf(usage)["cache_creation"], "ephemeral_1h_input_tokens"),
+  };
+  const said = Object.entries(fields).filter(([, count]) => count !== undefined);
+  return said.length > 0 ? Object.fromEntries(said) : undefined;
+}
+
+/** Thoughts are counted beside the words of the reply. */
+function geminiCounts(usage: unknown): Partial<ModelUsage> | undefined {
+  const prompt = numberIn(usage, "promptTokenCount");
+  if (prompt === undefined) return undefined;
+  const count = (name: string) => numberIn(usage, name) ?? 0;
+  return {
+    input_tokens: prompt + count("toolUsePromptTokenCount"),
+    output_tokens: count("candidatesTokenCount") + count("thoughtsTokenCount"),
+    cache_read_tokens: count("cachedContentTokenCount"),
+    reasoning_tokens: count("thoughtsTokenCount"),
+  };
+}
+
+const COUNTS: Record<PassRequest["protocol"], (usage: unknown) => Partial<ModelUsage> | undefined> = {
+  chat: openaiCounts,
+  responses: openaiCounts,
+  messages: anthropicCounts,
+  gemini: geminiCounts,
+};
+
+/** Anthropic counts what was cached beside the rest of the input; here it is part of it. */
+function wholeOf(found: Partial<ModelUsage>, protocol: PassRequest["protocol"]): ModelUsage {
+  const { input_tokens = 0, output_tokens = 0, cache_read_tokens = 0 } = found;
+  const { cache_write_tokens = 0, cache_write_hour_tokens = 0, reasoning_tokens = 0 } = found;
+  const cached = protocol === "messages" ? cache_read_tokens + cache_write_tokens : 0;
+  return {
+    input_tokens: input_tokens + cached,
+    output_tokens,
+    cache_read_tokens,
+    cache_write_tokens,
+    ...(cache_write_hour_tokens > 0 ? { cache_write_hour_tokens } : {}),
+    reasoning_tokens,
+  };
+}
