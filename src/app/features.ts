@@ -23,6 +23,7 @@ import { evals } from "../feature/evals/feature.ts";
 import { events } from "../feature/events/feature.ts";
 import { harnessLogins } from "../feature/harness-logins/feature.ts";
 import { history } from "../feature/history/feature.ts";
+import { hosts } from "../feature/hosts/feature.ts";
 import { inbox } from "../feature/inbox/feature.ts";
 import { invitations } from "../feature/invitations/feature.ts";
 import { jobs } from "../feature/jobs/feature.ts";
@@ -120,6 +121,7 @@ export const FEATURES = noFeatures()
   .with(mcp)
   .with(mcpServer)
   .with(engine)
+  .with(hosts)
   .with(events)
   .with(admin)
   .with(backups)

@@ -118,6 +118,8 @@ export interface Engine {
   readonly betweenTurns: BetweenTurns;
   /** A session has ended: nothing of it waits for another turn. */
   release(sessionId: string): void;
+  /** Stops sandboxes that wait for a turn which cannot begin in them. */
+  endUseless: SandboxPool["endUseless"];
   /** Gives back to the queue what the last process worked on. */
   start(): void;
   /** Removes sandboxes that no execution owns, then takes up work. */
@@ -151,6 +153,7 @@ export function createEngine(deps: EngineDeps): Engine {
     scheduler,
     betweenTurns: createBetweenTurns(ports),
     release: pool.end,
+    endUseless: pool.endUseless,
     start: scheduler.reclaim,
     async resume() {
       await sweep();

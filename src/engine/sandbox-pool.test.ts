@@ -93,6 +93,15 @@ describe("the pool of sandboxes", () => {
     expect(started).toHaveLength(1);
   });
 
+  test("stops one that waits where no turn can begin any more, and leaves the others", async () => {
+    fresh();
+    const [gone, there] = [await turn("gone"), await turn("there")];
+    Object.assign(gone, { isAlive: async () => false });
+    await pool.endUseless();
+    expect(stopped).toEqual([gone]);
+    expect(await turn("there")).toBe(there);
+  });
+
   test("where one cannot be stopped, nothing works until a sweep has removed it", async () => {
     fresh();
     const spec = specOf("s", { workId: "run_1" });

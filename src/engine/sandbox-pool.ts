@@ -42,6 +42,8 @@ export interface SandboxPool {
   lease(request: LeaseRequest): Lease;
   /** Stops the one that waits for the session's next turn. */
   end(sessionId: string): void;
+  /** Stops those that wait although no turn can begin in them. */
+  endUseless(): Promise<void>;
   /**
    * Waits until nothing that ended, or was left by an earlier process, can change the files of this place (`placeOf`).
    * @throws Problem 503 `sandbox_not_stopped`, `sandbox_unavailable`; the signal's reason.
@@ -246,6 +248,14 @@ export function createSandboxPool({ driver, log, idleMs, wayOut }: SandboxPoolDe
     about: driver.about,
     lease,
     end: (sessionId) => void stopIdle(sessionId),
+    async endUseless() {
+      const waiting = [...idle].map(async ([sessionId, { sandbox }]) => {
+        const isUseful = await sandbox.isAlive().catch(() => false);
+        // Meanwhile its turn may have come.
+        if (!isUseful && idle.get(sessionId)?.sandbox === sandbox) await stopIdle(sessionId);
+      });
+      await Promise.all(waiting);
+    },
     async quiet(place, signal) {
       signal.throwIfAborted();
       await raceSignal(quiet(place), signal);

@@ -200,7 +200,7 @@ export interface Sandbox {
    * still to follow. Idempotent.
    */
   freeze(): Promise<void>;
-  /** False when its commands can no longer run, e.g. because the container engine was started again. */
+  /** False when no further turn is to begin in it: its commands can no longer run, or its machine is being emptied. */
   isAlive(): Promise<boolean>;
   /** Kills everything inside and removes it. Idempotent. */
   stop(): Promise<void>;

@@ -101,6 +101,7 @@ export const DELETION_PLAN: Readonly<Record<string, Fate>> = {
     with: "evals",
   },
   model_trials: { stays: "the server's" },
+  drained_hosts: { stays: "the server's" },
   pulse_routines: { goes: { project: "project_id = @id", user: "user_id = @id" } },
   codehost_rules: { goes: { project: "project_id = @id", user: "user_id = @id" } },
   notification_links: { with: "notification_channels" },

@@ -148,6 +148,7 @@ export const WHOSE = {
   mcp_tools: rows("mcp_tools", "administrator"),
   model_trials: rows("model_trials", "administrator"),
   settings: rows("settings", "administrator"),
+  drained_hosts: rows("drained_hosts", "administrator"),
 
   memory_entries: memoryEntries,
   memory_recalls: partOf("memory_recalls", sessions, "session_id", { policy: "ownerOrAdmin" }),

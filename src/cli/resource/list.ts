@@ -8,6 +8,7 @@ import { documents } from "./documents.ts";
 import { evals } from "./evals.ts";
 import { executions } from "./executions.ts";
 import { harnessLogins } from "./harness-logins.ts";
+import { hosts } from "./hosts.ts";
 import { jobs } from "./jobs.ts";
 import { keys } from "./keys.ts";
 import { memory } from "./memory.ts";
@@ -43,6 +44,7 @@ export const RESOURCES: readonly AnyResource[] = [
   models,
   codehost,
   jobs,
+  hosts,
   executions,
   documents,
   memory,

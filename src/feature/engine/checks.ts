@@ -105,7 +105,7 @@ export async function checkSandboxes(
   if (driver.capabilities.isolation === "none") return [await checkProcesses(config.allowHostShell, docker)];
   const carried = driver.capabilities.files === "carried" ? ", their files are carried to the engine and back" : "";
   const kind = ok("sandbox", `${driver.name}: agents work in containers${carried}`);
-  if (hosts) return [kind, ...hostFindings(await hosts())];
+  if (hosts) return [kind, ...hostFindings(await hosts.look())];
   if (!docker) return [kind];
   const image = settings.get().sandbox.image ?? config.agentImage;
   try {
@@ -124,10 +124,14 @@ export async function checkSandboxes(
   }
 }
 
-/** Work goes on as long as one of them answers. */
-function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>>>): Finding[] {
-  const gone = hosts.every(({ away }) => away !== undefined);
-  return hosts.map(({ name, slots, used, away }) => {
+/** Work goes on as long as one of them answers and is not drained. */
+function hostFindings(hosts: Awaited<ReturnType<NonNullable<Sandboxes["hosts"]>["look"]>>): Finding[] {
+  const gone = hosts.every(({ away, drained }) => drained || away !== undefined);
+  return hosts.map(({ name, slots, used, away, drained }) => {
+    if (drained) {
+      const detail = `${name}: drained, ${used} of ${slots} sandboxes still there`;
+      return gone ? fail("host", `${detail}. Runs wait for a host.`, `skep hosts enable ${name}`) : ok("host", detail);
+    }
     if (away === undefined) return ok("host", `${name}: answers, ${used} of ${slots} sandboxes`);
     const remedy = "start it, or take it out of DOCKER_HOSTS; it is used as soon as it answers";
     return gone ? fail("host", `${name}: ${away} Runs wait for it.`, remedy) : warn("host", `${name}: ${away}`, remedy);

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { harnessPort } from "../../adapter/acp/harness-port.ts";
 import { createGuardedFetch } from "../../adapter/guarded-fetch.ts";
 import { SCRIPTED_MODEL } from "../../adapter/model/scripted.ts";
+import type { HostedSandboxes } from "../../adapter/sandbox/hosts/driver.ts";
 import { conflict } from "../../core/errors.ts";
 import { executionRefs } from "../../core/events.ts";
 import { NO_AGENT } from "../../core/no-agent.ts";
@@ -47,7 +48,7 @@ import { checkSandboxes, harnessFindings, modelFindings, windowFindings } from "
 import { createModelTrials } from "./model-trial.ts";
 import { openModels } from "./models.ts";
 import { modelTrialRoutes } from "./routes.ts";
-import { openSandboxes } from "./sandboxes.ts";
+import { openSandboxes, type Sandboxes } from "./sandboxes.ts";
 
 type Needs = Core & {
   jobs: Pick<Jobs, "enqueue" | "live" | "payloadOf">;
@@ -82,6 +83,10 @@ export interface EngineService {
   active(): number;
   /** Makes the agents' image when it is one of ours. @returns whether it is there now. */
   makeImage(image: string): Promise<boolean>;
+  /** Of several container engines. */
+  hosts:
+    | (Pick<HostedSandboxes, "look" | "onChange"> & { setDrained(name: string, drained: boolean): void })
+    | undefined;
 }
 
 export const engine = defineFeature(
@@ -190,6 +195,7 @@ export const engine = defineFeature(
       active: () => engine.scheduler.active,
       sandbox: { name, ...capabilities },
       makeImage: sandbox.makeImage,
+      hosts: hostsOf(sandbox.hosts, engine),
     };
     return {
       service,
@@ -216,6 +222,16 @@ export const engine = defineFeature(
   },
   engineEvents,
 );
+
+/** Chats that wait on a drained host begin their next turn elsewhere, so their sandboxes there end at once. */
+function hostsOf(hosts: Sandboxes["hosts"], { endUseless }: Pick<Engine, "endUseless">): EngineService["hosts"] {
+  if (!hosts) return undefined;
+  const setDrained = (name: string, drained: boolean): void => {
+    hosts.setDrained(name, drained);
+    if (drained) void endUseless();
+  };
+  return { look: hosts.look, onChange: hosts.onChange, setDrained };
+}
 
 /** What external agents keep between turns: to be done without, so it is beside other things of that kind. */
 const harnessFolder = ({ folder }: Pick<Core, "folder">, sessionId: string): string =>

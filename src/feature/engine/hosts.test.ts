@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from "bun:test";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { skep } from "../../testing/command.ts";
 import { type CrashRun, layOut } from "../../testing/crash/crash-pipeline.ts";
 import { readEvents } from "../../testing/crash/event-reader.ts";
 import { dockerForTests, testImage } from "../../testing/docker-image.ts";
@@ -10,6 +11,7 @@ import { canStartEngines, type OwnEngine, startEngine } from "../../testing/own-
 import { lacks } from "../../testing/parts.ts";
 import { startServer } from "../../testing/server.ts";
 import { hasSshd, openSshHost } from "../../testing/ssh-host.ts";
+import type { Host } from "../hosts/model.ts";
 import type { Run } from "../runs/model.ts";
 
 const near = await dockerForTests(process.env);
@@ -37,7 +39,7 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     for (const end of ends.reverse()) await end();
   });
 
-  test("ends all work though one of them is killed, and none of it twice", async () => {
+  test("ends all work though one of them is killed, none of it twice, and none on one that is drained", async () => {
     const [far, doomed] = await Promise.all([startEngine(), startEngine()]);
     const ssh = openSshHost();
     ends.push(far.close, doomed.close, ssh.close);
@@ -51,6 +53,9 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     const ways = { DOCKER_HOSTS: hosts.join(", "), ...ssh.env, TMPDIR: tmpdir() };
     const server = await startServer({ data, env: { DEMO_SCRIPT: layOut(data, runOf(doomed)), ...env, ...ways } });
     ends.push(() => server.stop());
+    const hostsNow = async () => (await server.request<{ items: Host[] }>("GET", "/v1/hosts")).body.items;
+    const cli = (...args: string[]) => skep(["hosts", ...args, "--data", data]);
+    expect(await cli("drain", "loc")).toMatchObject({ code: 0, stdout: "local gets no new work, and has none\n" });
     const begun = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<void>();
     const done: string[] = [];
@@ -65,11 +70,15 @@ describe.skipIf(lacks("second Docker engine", isPossible))("a server with severa
     await begun.promise;
     const doctor = async () => JSON.stringify((await server.request("GET", "/v1/doctor")).body);
     expect(await doctor()).toMatch(/far: answers, \d of 4 sandboxes.*doomed: answers/);
+    const [, , drained] = await hostsNow();
+    expect([drained!.name, drained!.state, drained!.used]).toEqual(["local", "drained", 0]);
     await doomed.kill();
+    expect(await cli("enable", "local")).toMatchObject({ code: 0, stdout: "local gets work\n" });
     await ended.promise;
     events.close();
     expect(done.toSorted()).toEqual(ids.toSorted());
     expect(await doctor()).toContain("doomed: Docker at unix://");
+    expect((await hostsNow()).map(({ state }) => state)).toEqual(["ready", "away", "ready"]);
     const made = (id: string) => readFileSync(join(data, "workspaces", id, "made"), "utf8");
     expect(ids.map(made)).toEqual(ids.map(() => "once\nend\nover\n"));
     const used = await far.docker.volumes.list(["skep.copy"]);

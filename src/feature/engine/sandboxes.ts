@@ -30,8 +30,8 @@ export interface Sandboxes {
   canMakeImage(image: string): Promise<boolean>;
   /** Of a driver that works elsewhere: whether it could start a sandbox now. @throws Problem with the remedy. */
   check?(): Promise<void>;
-  /** Of several engines: what each is. */
-  hosts?: HostedSandboxes["look"];
+  /** Of several engines: what each is, and whether it gets work. */
+  hosts?: Pick<HostedSandboxes, "look" | "setDrained" | "onChange">;
   /** Leaves nothing of this server in the container engine. */
   close(): Promise<void>;
 }
@@ -130,7 +130,7 @@ async function openHosts(deps: Needs): Promise<Sandboxes> {
     (await Promise.all(parts.map(({ images }) => images[ask](image).catch(() => false)))).some(Boolean);
   return {
     driver,
-    hosts: hosted.look,
+    hosts: hosted,
     close: hosted.close,
     waits: there.length === 0,
     reason: `${there.length} of ${found.length} hosts of DOCKER_HOSTS answer`,

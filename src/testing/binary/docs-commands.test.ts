@@ -29,6 +29,7 @@ const ELSEWHERE: readonly [call: RegExp, where: string][] = [
   [/^image (load|build --(from|rootfs))/, "needs a file or mmdebstrap: image.test.ts, cli image tests of the sandbox"],
   [/^image build$/, "would replace the image that other tests run on: agent-image.test.ts"],
   [/^image build --harness/, "fetches the program from npm: src/feature/engine/harness.test.ts"],
+  [/^hosts (drain|enable)\b/, "need several container engines: src/feature/engine/hosts.test.ts"],
   [/^harness-logins set\b/, "needs a log-in: src/feature/harness-logins/own-login.test.ts"],
   [/^settings set backup\.folder=/, "needs that disk: src/feature/backups/scheduled.test.ts"],
   [/^(backup skep-today|restore skep-restic)/, "the recipe with restic: src/feature/backups/scheduled.test.ts"],

@@ -109,6 +109,45 @@ test("work of a machine that is gone goes on on another, never on both, and what
   await beside.stop();
 });
 
+test("a drained host gets no new work, what works there ends there, and its waiting chats begin their next turn elsewhere", async () => {
+  const [one, two] = [machine("one", 4), machine("two", 1)];
+  const driver = createHostedSandboxes([one.host, two.host]);
+  const changes: string[] = [];
+  driver.onChange(({ name, change }) => changes.push(`${name} ${change}`));
+  const first = await driver.start(specOf(), never);
+  const spec = specOf();
+  const working = await driver.start(spec, never);
+  // The larger share of free slots.
+  expect([one.state.started.length, two.state.started.length]).toEqual([1, 1]);
+  driver.setDrained("two", true);
+  expect([await working.isAlive(), await first.isAlive(), await said(working)]).toEqual([false, true, "on\n"]);
+  // What belongs to work there joins it: on two machines at once its files cannot be.
+  const joined = await driver.start(specOf(spec.home), never);
+  expect(two.state.started).toHaveLength(2);
+  await Promise.all([joined.stop(), working.stop()]);
+  const next = await driver.start(specOf(spec.home), never);
+  expect(one.state.started).toHaveLength(2);
+  driver.setDrained("one", true);
+  await expect(driver.start(specOf(), never)).rejects.toMatchObject({
+    code: "sandbox_unavailable",
+    detail: "No host can take the work now: one is drained; two is drained. It waits.",
+  });
+  expect((await driver.look()).map(({ used, drained }) => [used, drained])).toEqual([
+    [2, true],
+    [0, true],
+  ]);
+  driver.setDrained("two", false);
+  const enabled = await driver.start(specOf(), never);
+  expect(two.state.started).toHaveLength(3);
+  two.state.isThere = false;
+  await driver.look();
+  await driver.look();
+  two.state.isThere = true;
+  await driver.look();
+  expect(changes).toEqual(["two lost", "two back"]);
+  for (const sandbox of [first, next, enabled]) await sandbox.stop();
+});
+
 test("the list of hosts is taken in one form, each name once", () => {
   expect(readDockerHosts(["big=ssh://me@far slots=4", "tcp://near:2376 tls=/etc/skep/near"])).toEqual([
     { name: "big", address: "ssh://me@far", slots: 4, tls: undefined },

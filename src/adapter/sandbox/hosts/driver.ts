@@ -21,11 +21,23 @@ export interface HostState {
   used: number;
   /** Why nothing is started there; undefined where it answers. */
   away: string | undefined;
+  /** Nothing is started there until it is enabled; what works there ends. */
+  drained: boolean;
+}
+
+/** Of the hosts as a whole, when it happens. */
+export interface HostChange {
+  name: string;
+  change: "lost" | "back";
 }
 
 export interface HostedSandboxes extends SandboxDriver {
   /** Asks each host. */
   look(): Promise<HostState[]>;
+  /** Whether a host is left alone. A sandbox that waits there for its next turn counts as ended: the turn begins elsewhere. */
+  setDrained(name: string, drained: boolean): void;
+  /** Calls back when a host stops to answer, or answers again. */
+  onChange(listener: (change: HostChange) => void): void;
   close(): Promise<void>;
 }
 
@@ -35,6 +47,7 @@ const AGAIN_MS = 5_000;
 interface Machine extends Host {
   used: number;
   away: { why: string; at: number } | undefined;
+  drained: boolean;
 }
 
 /** Files that are worked on: on one machine at a time. */
@@ -48,28 +61,38 @@ interface Files {
 const REMEMBERED = 1_000;
 
 export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: Clock = systemClock): HostedSandboxes {
-  const machines: Machine[] = hosts.map((host) => ({ ...host, used: 0, away: undefined }));
+  const machines: Machine[] = hosts.map((host) => ({ ...host, used: 0, away: undefined, drained: false }));
+  const listeners: ((change: HostChange) => void)[] = [];
   const files = new Map<string, Files>();
   /** By execution, where it is or is about to be, and where it has worked, the last at the end. */
   const placed = new Map<string, { machine: Machine; worked: Machine[] }>();
   const { capabilities, noticeMs, about } = hosts[0].driver;
 
+  function answered(machine: Machine, error?: unknown): void {
+    const was = machine.away;
+    machine.away = error === undefined ? undefined : { why: messageOf(error), at: clock.monotonic() };
+    if ((was === undefined) === (machine.away === undefined)) return;
+    const change = machine.away ? "lost" : "back";
+    for (const listener of listeners) listener({ name: machine.name, change });
+  }
   async function look(machine: Machine): Promise<void> {
     try {
       await machine.ping();
-      machine.away = undefined;
+      answered(machine);
     } catch (error) {
-      machine.away = { why: messageOf(error), at: clock.monotonic() };
+      answered(machine, error);
     }
   }
   /** Where it may be started, best first. */
   function candidates({ home, executionId }: SandboxSpec): Machine[] {
     const known = files.get(home);
-    // Who works on the same files works on the same copy of them, however many there are.
+    // Who works on the same files works on the same copy of them, however many there are: it is part of work that is to end there.
     if (known && known.open.size > 0 && !known.machine.away) return [known.machine];
     // It does not come back to a machine that it has left, to files of another time.
     const left = placed.get(executionId)?.worked.slice(0, -1) ?? [];
-    const free = machines.filter((machine) => machine.used < machine.slots && !left.includes(machine));
+    const free = machines.filter(
+      (machine) => !machine.drained && machine.used < machine.slots && !left.includes(machine),
+    );
     const rank = (machine: Machine) =>
       (machine.away ? 2 : 0) - (known?.machine === machine ? 1 : 0) + machine.used / machine.slots;
     return free.sort((one, other) => rank(one) - rank(other));
@@ -88,8 +111,13 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     return now;
   }
   function full(reasons: readonly string[]): Problem {
-    const busy = machines.filter(({ used, slots }) => used >= slots);
-    const all = [...reasons, ...busy.map(({ name, used, slots }) => `${name} has ${used} of ${slots} sandboxes`)];
+    const busy = machines.filter(({ used, slots, drained }) => !drained && used >= slots);
+    const drained = machines.filter((machine) => machine.drained);
+    const all = [
+      ...reasons,
+      ...busy.map(({ name, used, slots }) => `${name} has ${used} of ${slots} sandboxes`),
+      ...drained.map(({ name }) => `${name} is drained`),
+    ];
     const why = all.map((reason) => reason.replace(/\.$/, "")).join("; ");
     return unavailable("sandbox_unavailable", `No host can take the work now: ${why}. It waits.`);
   }
@@ -164,7 +192,7 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
       open: (program, events, signal) => guarded(() => sandbox.open(program, events, signal)),
       openRoute: (onConnection) => guarded(() => sandbox.openRoute(onConnection)),
       freeze: () => orAway(() => sandbox.freeze()),
-      isAlive: async () => !losing.signal.aborted && (await sandbox.isAlive()),
+      isAlive: async () => !losing.signal.aborted && !machine.drained && (await sandbox.isAlive()),
       async stop() {
         await orAway(() => sandbox.stop());
         losing.abort(lost("it was ended"));
@@ -188,10 +216,10 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
           const isHere = (id: string) => isLive(id) && (placed.get(id)?.machine ?? machine) === machine;
           try {
             const swept = await machine.driver.sweep(isHere);
-            machine.away = undefined;
+            answered(machine);
             return swept;
           } catch (error) {
-            machine.away = { why: messageOf(error), at: clock.monotonic() };
+            answered(machine, error);
             // What is on it carries nothing: its files are copies.
             return { removed: 0, left: [] };
           }
@@ -203,8 +231,12 @@ export function createHostedSandboxes(hosts: readonly [Host, ...Host[]], clock: 
     },
     async look() {
       await Promise.all(machines.map(look));
-      return machines.map(({ name, slots, used, away }) => ({ name, slots, used, away: away?.why }));
+      return machines.map(({ name, slots, used, away, drained }) => ({ name, slots, used, away: away?.why, drained }));
     },
+    setDrained(name, drained) {
+      for (const machine of machines) if (machine.name === name) machine.drained = drained;
+    },
+    onChange: (listener) => void listeners.push(listener),
     close: async () => void (await Promise.allSettled(machines.map(({ driver }) => driver.close()))),
   };
 }

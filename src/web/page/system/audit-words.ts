@@ -28,6 +28,8 @@ const SENTENCES: Record<string, string> = {
   "oidc_provider.deleted": "deleted the sign-on provider {it}",
   "settings.updated": "changed the settings",
   "instance.activated": "activated this server",
+  "host.drained": "drained the host {it}",
+  "host.enabled": "enabled the host {it}",
   "backup.started": "started a backup",
   "backup.downloaded": "downloaded a backup",
   "backup.deleted": "deleted a backup",
@@ -160,4 +162,5 @@ export const GROUPS: { value: string; label: string }[] = [
   { value: "run", label: "Runs" },
   { value: "project", label: "Projects" },
   { value: "backup", label: "Backups" },
+  { value: "host", label: "Hosts" },
 ];

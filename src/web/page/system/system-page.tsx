@@ -15,6 +15,7 @@ import { AuditLog } from "./audit-log.tsx";
 import { Backups } from "./backups.tsx";
 import { Containers } from "./containers.tsx";
 import { Disk } from "./disk.tsx";
+import { Hosts } from "./hosts.tsx";
 
 export default function SystemPage() {
   const [tab] = useParam("tab", "health");
@@ -23,6 +24,7 @@ export default function SystemPage() {
     backups: () => <Backups />,
     disk: () => <Disk />,
     containers: () => <Containers />,
+    hosts: () => <Hosts />,
     audit: () => <AuditLog />,
     requests: () => <Requests />,
   };
@@ -36,6 +38,7 @@ export default function SystemPage() {
           { id: "backups", title: "Backups" },
           { id: "disk", title: "Disk" },
           { id: "containers", title: "Containers" },
+          { id: "hosts", title: "Hosts" },
           { id: "audit", title: "Audit log" },
           { id: "requests", title: "Requests" },
         ]}

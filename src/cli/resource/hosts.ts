@@ -1,0 +1,54 @@
+/** `skep hosts`: several container engines that agents work on, and which of them get work. */
+import type { RowOf } from "../../api/types.ts";
+import type { Style } from "../terminal/style.ts";
+import type { OneVerb, Resource } from "./resource.ts";
+
+type List = "/v1/hosts";
+type Item = RowOf<List>;
+
+const STYLES: Readonly<Record<Item["state"], Style>> = {
+  ready: "green",
+  away: "red",
+  draining: "yellow",
+  drained: "dim",
+};
+const EMPTY = "Agents work on one container engine, or none. Name several with DOCKER_HOSTS: see docs/sandboxes.md";
+
+const verb = (name: "drain" | "enable", about: string): OneVerb<Item, List> => ({
+  name,
+  about,
+  on: "one",
+  async run({ client, path }) {
+    const host = await client.call("POST", `${path}/${name}`);
+    return { json: host, text: sentenceOf(host) };
+  },
+});
+
+export const hosts: Resource<List> = {
+  name: "hosts",
+  one: "host",
+  about: "container engines that agents work on (DOCKER_HOSTS)",
+  path: "/v1/hosts",
+  idOf: ({ name }) => name,
+  columns: [
+    { head: "HOST", of: ({ name }) => name },
+    { head: "STATE", of: ({ state }) => state, style: ({ state }) => STYLES[state] },
+    { head: "USED", of: ({ used }) => used, right: true },
+    { head: "SLOTS", of: ({ slots }) => slots, right: true },
+    { head: "ADDRESS", of: ({ address }) => address, shrinks: true },
+    { head: "ERROR", of: ({ error }) => error, shrinks: true, optional: true },
+  ],
+  empty: EMPTY,
+  absent: (word) => `There is no host ${word}.`,
+  verbs: [
+    verb("drain", "give a host no new work; what works there ends there"),
+    verb("enable", "give a drained host work again"),
+  ],
+};
+
+const sentenceOf = ({ name, state, used, error }: Item): string => {
+  if (state === "draining")
+    return `${name} gets no new work; ${used} ${used === 1 ? "sandbox is" : "sandboxes are"} still there`;
+  if (state === "drained") return `${name} gets no new work, and has none`;
+  return state === "ready" ? `${name} gets work` : `${name} gets work as soon as it answers: ${error}`;
+};

@@ -1,0 +1,18 @@
+import { Type as t } from "@sinclair/typebox";
+import { defineEvent } from "../../core/events.ts";
+import { oneOf } from "../../core/schema.ts";
+
+/** It names no host: every user may read it. */
+export const hostsChanged = defineEvent(
+  "hosts_changed",
+  t.Object(
+    { change: oneOf("drained", "enabled", "lost", "back") },
+    {
+      description:
+        "An administrator drained or enabled one of several container engines (drained, enabled), or one stopped to answer, or answers again (lost, back).",
+    },
+  ),
+  { stale: ["/v1/hosts"] },
+);
+
+export const hostEvents = [hostsChanged] as const;

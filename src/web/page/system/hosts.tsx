@@ -1,0 +1,95 @@
+/** Container engines that agents work on, where there are several, and which of them get work. */
+import { useState } from "react";
+import { api, client, must, type Schemas } from "../../api/client.ts";
+import { refresh } from "../../api/queries.ts";
+import { useChange } from "../../kit/change.ts";
+import { Button, ButtonLink } from "../../ui/button.tsx";
+import { Confirm } from "../../ui/dialog.tsx";
+import { Await, Empty } from "../../ui/note.tsx";
+import { Section } from "../../ui/page.tsx";
+import { ProblemNote } from "../../ui/problem-note.tsx";
+import { Status } from "../../ui/status.tsx";
+import { type Column, Table, TwoLines } from "../../ui/table.tsx";
+
+type Host = Schemas["Host"];
+
+const COLUMNS: Column<Host>[] = [
+  {
+    title: "Host",
+    className: "w-2/5 min-w-40",
+    cell: ({ name, address }) => <TwoLines first={name} second={address} />,
+  },
+  {
+    title: "State",
+    cell: ({ state, error }) => (
+      <>
+        <Status status={state} />
+        {error && <span className="block text-sm text-dim max-md:w-40 max-md:whitespace-normal">{error}</span>}
+      </>
+    ),
+  },
+  { title: "Sandboxes", align: "right", cell: ({ used, slots }) => `${used} of ${slots}` },
+  { title: "Actions", quiet: true, align: "right", cell: (host) => <Actions host={host} /> },
+];
+
+const EVERY_MS = 5_000;
+
+export function Hosts() {
+  const query = api.useQuery("get", "/v1/hosts", undefined, { refetchInterval: EVERY_MS });
+  return (
+    <Section title="Hosts">
+      <Await query={query}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty action={<ButtonLink href="/system">See where agents work</ButtonLink>} cli="skep hosts">
+              Agents work on one container engine, or none. Several are named by DOCKER_HOSTS in the server's
+              configuration.
+            </Empty>
+          ) : (
+            <Table label="Hosts" rows={items} columns={COLUMNS} keyOf={({ name }) => name} />
+          )
+        }
+      </Await>
+    </Section>
+  );
+}
+
+function Actions({ host: { name, state } }: { host: Host }) {
+  const [asking, setAsking] = useState(false);
+  const change = useChange("/v1/hosts");
+  const params = { path: { name } };
+  const isDrained = state === "draining" || state === "drained";
+  return (
+    <>
+      <ProblemNote error={change.error} />
+      {isDrained ? (
+        <Button
+          kind="quiet"
+          busy={change.busy}
+          onClick={() =>
+            change.run(() => client.POST("/v1/hosts/{name}/enable", { params }), `${name} gets work again.`)
+          }
+        >
+          Enable
+        </Button>
+      ) : (
+        <Button kind="quiet" onClick={() => setAsking(true)}>
+          Drain
+        </Button>
+      )}
+      {asking && (
+        <Confirm
+          title={`Drain ${name}?`}
+          word="Drain the host"
+          onClose={() => setAsking(false)}
+          act={async () => {
+            await must(client.POST("/v1/hosts/{name}/drain", { params }));
+            await refresh("/v1/hosts");
+          }}
+        >
+          It gets no new work until you enable it. Work that is there now ends there.
+        </Confirm>
+      )}
+    </>
+  );
+}
